@@ -24,6 +24,7 @@ type committer struct {
 	pending int        // outcomes not yet committed
 	calls   int        // most batches in flying
 	guarded int        // of the pending outcomes, those with a Guard of their own: a reaper's
+	dated   bool       // delays may run from before the commit
 }
 
 type batch struct {
@@ -52,7 +53,10 @@ func (a queued) Before(b queued) bool { return a.at < b.at || a.at == b.at && a.
 // errorPause is the default pause after a commit that the store refused, if CommitConfig.Backoff is empty.
 const errorPause = 100 * time.Millisecond
 
-func (c *committer) init(cfg *Config) { c.flushAt, c.calls = Never, cfg.Commit.Calls }
+func (c *committer) init(cfg *Config) {
+	c.flushAt, c.calls = Never, cfg.Commit.Calls
+	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != FromCommit })
+}
 
 // deadline returns when a batch is to be sent again, without flushAt, the end of the linger, which Engine.Due handles.
 func (c *committer) deadline() Time {
@@ -204,10 +208,22 @@ func (c *committer) send(e *Engine, b *batch) {
 	call.Batch = Batch{ID: BatchID{e.cfg.Engine, b.seq}, Settled: c.settled(), Outcomes: b.outcomes}
 	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
 	e.arm(b.againAt)
+	if c.dated && !b.sent {
+		b.shorten(e.now)
+	}
 	b.tries++
 	b.out++
 	b.sent = true
 	e.driver.Send(call)
+}
+
+// shorten takes from each delay what is over of it.
+func (b *batch) shorten(now Time) {
+	for i := range b.outcomes {
+		if o := &b.outcomes[i]; o.due != 0 {
+			o.Delay = max(0, o.due.Sub(now))
+		}
+	}
 }
 
 // settled returns the highest sequence number up to which every batch is answered. Commits pile up by the ten thousand

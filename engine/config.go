@@ -33,14 +33,22 @@ type Config struct {
 	Policy   Policy   // of this engine alone
 	Recorder Recorder // what the engine perceives; nil: nobody listens
 	Rand     keyed.Rand
+
+	// InStep makes periodic timers count from the start of the process. Otherwise the first pause of each is a part of
+	// its period, drawn for the process: real ones that start together do not start at one instant.
+	InStep bool
 }
 
 // FetchConfig configures when an engine claims, and how many jobs at once.
 type FetchConfig struct {
 	Batch    int           // most jobs of one claim: at least 1
 	Poll     time.Duration // pause after a claim that found too little: above 0
-	Prefetch int           // claimed jobs that may wait in the node, their leases running
-	Cooldown time.Duration // least time from one claim to the next
+	PollTick Draw          // if not nil, draws each such pause in place of Poll, which is their mean; see PromoterConfig.Tick
+	// IgnoreDue leaves jobs that fall due, or are promoted, to be found by a poll. Otherwise the engine claims when it has
+	// promoted some, and when the earliest falls due, which the answer to a claim says.
+	IgnoreDue bool
+	Prefetch  int           // claimed jobs that may wait in the node, their leases running
+	Cooldown  time.Duration // least time from one claim to the next
 	// ErrorPause is the pause after a claim that failed. 0: Poll. Negative: none, the
 	// next claim follows the answer at once, see hotLoop.
 	ErrorPause time.Duration
@@ -128,12 +136,12 @@ type PromoterConfig struct {
 	// Every is the time between two promotions. 0: waiting jobs become ready by
 	// themselves, which wants a store without StoreOptions.Promoted.
 	Every time.Duration
-	// Tick, if not nil, replaces Every as the time before the n-th promotion of a process, n from 1, by a number in
-	// (0, 1) drawn for it. What it returns is raised to a millisecond, or to Every if that is shorter.
-	Tick       func(n uint64, u float64) time.Duration
-	Batch      int   // most jobs of one promotion: at least 1
-	Order      Order // which of the due jobs first
-	LeaderOnly bool  // only the engine that leads promotes, see Store.Lead; otherwise each on its own
+	// Tick, if not nil, draws each of these times in place of Every, and First, if not nil, the time before the first
+	// promotion of a process. What they return is raised to a millisecond, or to Every if that is shorter.
+	Tick, First Draw
+	Batch       int   // most jobs of one promotion: at least 1
+	Order       Order // which of the due jobs first
+	LeaderOnly  bool  // only the engine that leads promotes, see Store.Lead; otherwise each on its own
 	// Gap, if above 0, makes a promotion of two steps: jobs are taken from where they
 	// wait, and this much later put where they are ready. A process that dies in
 	// between loses them. It wants a Store that is a TwoStep.
@@ -144,7 +152,24 @@ type PromoterConfig struct {
 type KindConfig struct {
 	Retry   RetryPolicy
 	Timeout time.Duration // execution timeout; 0: none
+	// WaitOut makes a timeout tell the handler to stop and no more: what it returns counts. Otherwise the attempt has
+	// failed then, whatever the handler does.
+	WaitOut bool
+	// Free gives the worker the next job at the timeout, beside the handler that may run on. Otherwise it is busy until
+	// that returns. Not with WaitOut.
+	Free bool
+	// From is when the delay of a retry begins to run.
+	From DelayFrom
 }
+
+// DelayFrom is when the delay of a retry begins to run.
+type DelayFrom uint8
+
+const (
+	FromCommit  DelayFrom = iota // when the store learns of the failure
+	FromFailure                  // at the failure; a commit that is sent again does not make up for its pauses
+	FromClaim                    // when the attempt was claimed: what is over by its end is over
+)
 
 // Validate returns all errors in the configuration, joined.
 func (c *Config) Validate() error {
@@ -185,6 +210,7 @@ func (c *Config) Validate() error {
 	for i, k := range c.Kinds {
 		need(k.Retry != nil, "kinds[%d]: no retry policy", i)
 		need(k.Timeout >= 0, "kinds[%d]: timeout %v is negative", i, k.Timeout)
+		need(!k.WaitOut || !k.Free, "kinds[%d]: a timeout that waits for the handler frees no worker", i)
 	}
 	return errors.Join(errs...)
 }

@@ -245,7 +245,14 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 		u := e.cfg.Rand.Uniform(keyed.ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
 		atClaim := l.Age
 		l.Age += e.now.Sub(heldAt)
-		o.Verb, o.Delay = e.cfg.kind(l.Kind).Retry.Next(&l.Job, err, u)
+		k := e.cfg.kind(l.Kind)
+		o.Verb, o.Delay = k.Retry.Next(&l.Job, err, u)
 		l.Age = atClaim
+		switch k.From {
+		case FromFailure:
+			o.due = e.now.Add(o.Delay)
+		case FromClaim:
+			o.due = heldAt.Add(o.Delay)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 // claims it. At most one claim and one stats call are under way.
 type fetcher struct {
 	pollAt   Time // next claim if nothing else triggers one
+	polls    pulse
 	openAt   Time // no claim before: cooldown
 	id       uint64
 	lostAt   Time             // when the claim under way counts as lost
@@ -22,6 +23,7 @@ type fetcher struct {
 	expiry   Time     // of what the claim under way brings, by the wall clock
 
 	statsEvery time.Duration // 0: the policy needs none
+	statsPulse pulse
 	statsID    uint64
 	statsAt    Time // next stats call
 	statsGot   Time
@@ -33,6 +35,7 @@ const statsLimit = 10_001
 
 func (f *fetcher) init(cfg *Config, now Time) {
 	f.pollAt, f.openAt, f.lostAt, f.statsAt, f.statsGot = now, now, Never, Never, Never
+	f.polls.timer, f.statsPulse.timer = polls, countsRows
 	f.view.Workers, f.view.rand, f.view.engine = cfg.Workers, cfg.Rand, cfg.Engine
 	if p, ok := cfg.Policy.(StatsReader); ok {
 		f.statsEvery, f.statsAt = max(p.StatsEvery(), time.Millisecond), now
@@ -43,7 +46,7 @@ func (f *fetcher) deadline() Time { return min(f.pollAt, f.lostAt, f.statsAt) }
 
 func (f *fetcher) tick(e *Engine) {
 	if e.now >= f.statsAt {
-		f.statsAt = e.now.Add(f.statsEvery)
+		f.statsAt = e.now.Add(f.statsPulse.pause(&e.cfg, f.statsEvery, nil))
 		c := e.call(OpStats)
 		c.Limit = statsLimit
 		f.statsID = c.ID
@@ -77,7 +80,7 @@ func (f *fetcher) claim(e *Engine) {
 	f.plan(e, limit)
 	if !f.mayBring() {
 		if f.pollAt == Never || e.now >= f.pollAt {
-			f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
+			f.pollAt = e.now.Add(f.pause(e))
 			e.arm(f.pollAt)
 		}
 		return
@@ -164,11 +167,22 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		return
 	}
 	f.noteEmpty(count)
-	f.pollAt = e.now.Add(min(e.cfg.Fetch.Poll, r.Next))
+	f.pollAt = e.now.Add(f.pause(e))
+	if !e.cfg.Fetch.IgnoreDue {
+		f.pollAt = min(f.pollAt, e.now.Add(r.Next))
+	}
 	e.arm(f.pollAt)
 	if claimed > 0 {
 		f.claim(e) // a policy that was held back by a bound of its own may want more at once
 	}
+}
+
+// pause is the pause after a claim that found too little.
+func (f *fetcher) pause(e *Engine) time.Duration {
+	if f.polls.begun && e.cfg.Fetch.PollTick == nil {
+		return e.cfg.Fetch.Poll
+	}
+	return f.polls.pause(&e.cfg, e.cfg.Fetch.Poll, e.cfg.Fetch.PollTick)
 }
 
 // hotLoop is how long a refused call keeps a process that asks again at once: without

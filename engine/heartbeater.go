@@ -4,6 +4,7 @@ package engine
 // the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
 	nodeAt Time      // next heartbeat of the node, where leases are of the node
+	pulse  pulse     // of these
 	due    slotQueue // held leases, next heartbeat first, where they are not
 	flying []beat
 	spare  []beat
@@ -19,7 +20,7 @@ type beat struct {
 }
 
 func (h *heartbeater) init(cfg *Config, now Time) {
-	h.nodeAt = Never
+	h.nodeAt, h.pulse.timer = Never, beats
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}
@@ -71,7 +72,7 @@ func (h *heartbeater) tick(e *Engine) {
 		h.land(0)
 	}
 	if e.now >= h.nodeAt {
-		h.nodeAt = e.now.Add(e.cfg.Lease.Heartbeat)
+		h.nodeAt = e.now.Add(h.pulse.pause(&e.cfg, e.cfg.Lease.Heartbeat, nil))
 		h.send(e, h.newBeat())
 	}
 	s, l := h.first(e)

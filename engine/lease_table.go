@@ -27,6 +27,7 @@ type heldLease struct {
 	phase   phase
 	lost    bool   // the store no longer honours the token
 	settled bool   // timedOut: the outcome has been committed
+	freed   bool   // timedOut: its worker has gone on without it
 	batch   *batch // finished, timedOut: what carries the outcome, with LeaseConfig.Local
 }
 
@@ -55,7 +56,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	t.free = t.free[:len(t.free)-1]
 	h := &t.slots[s]
 	h.lease = *l
-	h.phase, h.lost, h.settled = buffered, false, false
+	h.phase, h.lost, h.settled, h.freed = buffered, false, false, false
 	h.heldAt, h.dueAt, h.beatAt, h.expiry = now, Never, Never, Never
 	t.held++
 	t.inFlight[l.Class()]++

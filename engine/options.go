@@ -71,6 +71,9 @@ type StoreOptions struct {
 	// MaxInFlight, if above 0, is how many jobs may be in flight in all, those that a
 	// reaper holds or whose lease record is lost included: a claim brings no more.
 	MaxInFlight int
+	// CountUnacked makes MaxInFlight count the retries that are not in flight too, ready or waiting: a claim brings no
+	// more fresh jobs then, and as many retries as it likes.
+	CountUnacked bool
 	// CountAhead keeps count of the ready jobs that claims pass over, for stores that
 	// say how many those were.
 	CountAhead bool

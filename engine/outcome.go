@@ -32,6 +32,7 @@ type Outcome struct {
 	Tenant   TenantID      // for the record
 	Delivery int32         // for the record
 	Delay    time.Duration // Nack, Snooze: at least 0
+	due      Time          // when the delay is over by the engine's clock, where it does not run from the commit; else 0
 }
 
 // BatchID identifies a batch of outcomes over all its resends. Seq counts from 1 in each engine.

@@ -1,17 +1,11 @@
 package engine
 
-import (
-	"time"
-
-	"qsim/engine/keyed"
-)
-
 // promoter makes waiting jobs that are due ready, a batch at each tick.
 type promoter struct {
 	nextAt Time
 	id     uint64
 	lostAt Time
-	ticks  uint64
+	pulse  pulse
 
 	stalled  bool    // see Engine.Stall
 	taken    []JobID // what the first of two steps took
@@ -19,24 +13,15 @@ type promoter struct {
 }
 
 func (p *promoter) init(cfg *Config, now Time) {
-	p.nextAt, p.lostAt, p.insertAt = Never, Never, Never
-	if cfg.Promoter.Every > 0 {
-		p.nextAt = now.Add(p.pause(cfg))
+	p.nextAt, p.lostAt, p.insertAt, p.pulse.timer = Never, Never, Never, promotes
+	switch c := &cfg.Promoter; {
+	case c.Every > 0 && c.First != nil:
+		p.pulse.begun = true
+		p.nextAt = now.Add(p.pulse.drawn(cfg, c.Every, c.First))
+	case c.Every > 0:
+		p.nextAt = now.Add(p.pulse.pause(cfg, c.Every, c.Tick))
 	}
 }
-
-// pause returns the time to the promoter's next tick.
-func (p *promoter) pause(cfg *Config) time.Duration {
-	p.ticks++
-	every, tick := cfg.Promoter.Every, cfg.Promoter.Tick
-	if tick == nil {
-		return every
-	}
-	return max(tick(p.ticks, cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.ticks, 0)), min(every, shortestTick))
-}
-
-// shortestTick is the least interval between promotions that are drawn from a distribution which reaches down to 0.
-const shortestTick = time.Millisecond
 
 func (p *promoter) deadline() Time {
 	if p.stalled {
@@ -63,7 +48,7 @@ func (p *promoter) tick(e *Engine) {
 	if e.now < p.nextAt {
 		return
 	}
-	p.nextAt = e.now.Add(p.pause(&e.cfg))
+	p.nextAt = e.now.Add(p.pulse.pause(&e.cfg, e.cfg.Promoter.Every, e.cfg.Promoter.Tick))
 	if p.id != 0 || len(p.taken) > 0 || e.stopping || e.cfg.Promoter.LeaderOnly && !e.electors[promoting].leading(e.now) {
 		return
 	}
@@ -85,7 +70,7 @@ func (p *promoter) insert(e *Engine) {
 	e.driver.Send(c)
 }
 
-// onPromoted handles the answer to a promotion and claims, if jobs became ready.
+// onPromoted handles the answer to a promotion and claims, if jobs became ready and polls alone do not find them.
 func (p *promoter) onPromoted(e *Engine, r *Call) {
 	if r.ID != p.id {
 		return
@@ -105,7 +90,7 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 		return
 	}
 	p.taken = p.taken[:0]
-	if len(r.Promoted) > 0 {
+	if len(r.Promoted) > 0 && !e.cfg.Fetch.IgnoreDue {
 		e.fetch.onWoken(e)
 	}
 }
@@ -121,13 +106,14 @@ const (
 type elector struct {
 	role   Op
 	nextAt Time
+	pulse  pulse
 	id     uint64
 	sentAt Time
 	until  Time // leads until then, by this engine's clock
 }
 
 func (l *elector) init(role Op, on bool, now Time) {
-	*l = elector{role: role, nextAt: Never, until: -Never}
+	*l = elector{role: role, nextAt: Never, pulse: pulse{timer: elects + uint16(role)}, until: -Never}
 	if on {
 		l.nextAt = now
 	}
@@ -146,7 +132,7 @@ func (l *elector) tick(e *Engine) {
 		}
 		return
 	}
-	l.nextAt = e.now.Add(e.cfg.Leader.Renew)
+	l.nextAt = e.now.Add(l.pulse.pause(&e.cfg, e.cfg.Leader.Renew, nil))
 	c := e.call(OpLead)
 	c.Role, c.TTL = l.role, e.cfg.Leader.TTL
 	l.id, l.sentAt = c.ID, e.now
@@ -170,11 +156,11 @@ func (l *elector) onLead(e *Engine, r *Call) {
 	switch l.role { // a new leader starts at once
 	case OpRecover:
 		if e.reap.id == 0 {
-			e.reap.nextAt = e.now
+			e.reap.nextAt, e.reap.pulse.begun = e.now, false
 			e.reap.tick(e)
 		}
 	case OpPromote:
-		e.promote.nextAt = e.now
+		e.promote.nextAt, e.promote.pulse.begun = e.now, false
 		e.promote.tick(e)
 	}
 }

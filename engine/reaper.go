@@ -6,6 +6,7 @@ import "time"
 // dies in between, its own leases expire.
 type reaper struct {
 	nextAt   Time
+	pulse    pulse
 	id       uint64
 	lostAt   Time
 	starting bool    // recovering until nothing comes back
@@ -15,13 +16,13 @@ type reaper struct {
 }
 
 func (r *reaper) init(cfg *Config, now Time) {
-	r.nextAt, r.lostAt, r.writeAt = now, Never, Never
+	r.nextAt, r.lostAt, r.writeAt, r.pulse.timer = now, Never, Never, recovers
 	r.starting = cfg.Reaper.OnStart
 	switch {
 	case cfg.Reaper.Off:
 		r.nextAt, r.starting = Never, false
 	case !r.starting && cfg.Reaper.Every > 0:
-		r.nextAt = now.Add(cfg.Reaper.Every)
+		r.nextAt = now.Add(r.pulse.pause(cfg, cfg.Reaper.Every, nil))
 	}
 }
 
@@ -67,6 +68,9 @@ func (r *reaper) tick(e *Engine) {
 
 func (r *reaper) recover(e *Engine) {
 	r.nextAt = e.now.Add(r.pause(e))
+	if r.starting {
+		r.pulse.begun = false // once it has started
+	}
 	c := e.call(OpRecover)
 	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
 	if e.cfg.Reaper.Guard != FenceDefault {
@@ -158,9 +162,9 @@ func (r *reaper) grace(e *Engine) time.Duration {
 }
 
 // pause returns the longest time between two recoveries of expired leases.
-func (r *reaper) pause(e *Engine) (d time.Duration) {
-	if d = e.cfg.Reaper.Every; d == 0 {
-		d = e.cfg.Lease.TTL + e.cfg.Reaper.Grace
+func (r *reaper) pause(e *Engine) time.Duration {
+	if e.cfg.Reaper.Every == 0 {
+		return e.cfg.Lease.TTL + e.cfg.Reaper.Grace
 	}
-	return d
+	return r.pulse.pause(&e.cfg, e.cfg.Reaper.Every, nil)
 }

@@ -65,6 +65,8 @@ type Event struct {
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
 	Count    int32 // Called: rows; RefusedLate: jobs
 	Reaped   bool  // Buried: by the rules of the reaper, whatever the retry policy says
+	Freed    bool  // TimedOut: its worker goes on without it
+	WaitsOut bool  // TimedOut: its attempt has not failed, see KindConfig.WaitOut
 	Job      JobID
 	Token    Token
 	Holder   EngineID      // LeaseTaken: who let it expire

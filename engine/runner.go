@@ -60,8 +60,7 @@ func (t *timeout) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// tick nacks the jobs that have run for their timeout and asks for their handlers to be stopped. The worker stays busy
-// until the handler returns.
+// tick nacks the jobs that have run for their timeout and asks for their handlers to be stopped, as KindConfig says.
 func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
@@ -71,13 +70,26 @@ func (r *runner) tick(e *Engine) {
 			if h.lost {
 				continue // it has been told to stop
 			}
-			e.event = Event{Kind: TimedOut, Error: Timeout, Ran: t.after}
-			e.record(s, h)
-			e.driver.Cancel(s, Timeout)
-			h.phase = timedOut
-			e.commit.add(e, s, &h.lease, Timeout, h.heldAt)
-			e.observe(&h.lease, Timeout)
+			r.timeOut(e, t, s, h)
 		}
+	}
+}
+
+func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
+	k := e.cfg.kind(h.lease.Kind)
+	e.event = Event{Kind: TimedOut, Error: Timeout, Ran: t.after, Freed: k.Free, WaitsOut: k.WaitOut}
+	e.record(s, h)
+	e.driver.Cancel(s, Timeout)
+	if k.WaitOut {
+		return
+	}
+	h.phase = timedOut
+	e.commit.add(e, s, &h.lease, Timeout, h.heldAt)
+	e.observe(&h.lease, Timeout)
+	if k.Free {
+		h.freed = true
+		e.leases.idle++
+		r.next(e, e.leases.idle == 1)
 	}
 }
 
@@ -143,8 +155,10 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if e.recorder != nil {
 		e.recorder.Finished(e.now, e.cfg.Engine.Node(), s, &h.lease, err, ran)
 	}
-	busy := e.leases.idle == 0
-	e.leases.idle++
+	busy, freed := e.leases.idle == 0, h.freed
+	if !freed {
+		e.leases.idle++
+	}
 	h.dueAt = Never
 	switch {
 	case h.phase == timedOut && h.settled, h.lost && h.phase == running:
@@ -156,6 +170,13 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 		e.commit.add(e, s, &h.lease, err, h.heldAt)
 		e.observe(&h.lease, err)
 	}
+	if !freed {
+		r.next(e, busy)
+	}
+}
+
+// next gives a worker that has become free the next job, busy if all were until then.
+func (r *runner) next(e *Engine, busy bool) {
 	if e.leases.waiting > 0 && !e.stopping {
 		next := r.nextInLine(e)
 		e.leases.waiting--

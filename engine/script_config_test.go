@@ -52,7 +52,12 @@ var words = map[string]func(c *engine.Config){
 	"promoter-order=newest": func(c *engine.Config) { c.Promoter.Order = engine.NewestReady },
 	"policy=fresh-first":    func(c *engine.Config) { c.Policy = policies.FreshFirst{} },
 	"hot-loop=true":         func(c *engine.Config) { c.Fetch.ErrorPause = -1 },
-	"every=drawn":           func(c *engine.Config) { c.Promoter.Tick = drawnTick },
+	"every=drawn":           func(c *engine.Config) { c.Promoter.First, c.Promoter.Tick = uniform(10, 15), uniform(0, 10) },
+	"poll=drawn":            func(c *engine.Config) { c.Fetch.PollTick = uniform(0.5, 1.5) },
+	"on-timeout=free":       func(c *engine.Config) { c.Kinds[0].Free = true },
+	"on-timeout=wait":       func(c *engine.Config) { c.Kinds[0].WaitOut = true },
+	"from=claim":            func(c *engine.Config) { c.Kinds[0].From = engine.FromClaim },
+	"phase=drawn":           func(c *engine.Config) { c.InStep = false },
 	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceToken },
 	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceState },
 	"guard=none":            func(c *engine.Config) { c.Reaper.Guard = engine.FenceNone },
@@ -93,16 +98,13 @@ var (
 	guards = []string{"store", "token", "state", "none"}
 )
 
-// drawnTick is 10 to 15 s before the first promotion of a process and up to 10 s before each other.
-func drawnTick(n uint64, u float64) time.Duration {
-	d, err := dist.Uniform(0, 10)
-	if n == 1 {
-		d, err = dist.Uniform(10, 15)
-	}
+// uniform draws lengths between two numbers of seconds.
+func uniform(min, max float64) engine.Draw {
+	d, err := dist.Uniform(min, max)
 	if err != nil {
 		panic(err)
 	}
-	return d.Duration(u)
+	return d.Duration
 }
 
 // free is a retry policy for which two kinds of error cost no attempt.

@@ -85,7 +85,7 @@ func newScript(t *testing.T) *script {
 		Promoter: engine.PromoterConfig{Batch: 10},
 		Leader:   struct{ TTL, Renew time.Duration }{10 * time.Second, 5 * time.Second},
 		Kinds:    []engine.KindConfig{{}},
-		Policy:   policies.FIFO{}, Recorder: s,
+		Policy:   policies.FIFO{}, Recorder: s, InStep: true,
 	}
 	s.cfg.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 3, Kind: policies.Exponential, First: time.Second, Factor: 2, Max: time.Minute}
 	return s

@@ -105,7 +105,7 @@ func (w *walk) configure() {
 	c.Promoter = engine.PromoterConfig{Every: of(w, 0, 80*ms), Batch: of(w, 1, 3), Order: of(w, engine.OldestReady, engine.NewestReady),
 		LeaderOnly: w.chance(30), Gap: of(w, 0, 0, 15*ms)}
 	if w.chance(20) {
-		c.Promoter.Tick = func(_ uint64, u float64) time.Duration {
+		c.Promoter.Tick = func(u float64) time.Duration {
 			d, _ := dist.Uniform(0, 0.2)
 			return d.Duration(u)
 		}

@@ -23,11 +23,19 @@ type (
 	Expect       = quantity.Choice[bool, expects]                   // Value: the objective is to be missed
 	Ack          = quantity.Choice[bool, acks]                      // Value: the claim is the ack
 	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
+	InFlightOf   = quantity.Choice[bool, inFlightOf]                // Value: retries count as in flight until they end
+	OnDue        = quantity.Choice[bool, onDues]                    // Value: a poll finds jobs that fall due
+	DelayFrom    = quantity.Choice[engine.DelayFrom, delaysFrom]    // when the delay of a retry begins to run
+	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // what a timeout does
+	Phase        = quantity.Choice[bool, phases]                    // Value: timers begin with a drawn part of their period
 	LeaseOf      = quantity.Choice[bool, leasesOf]                  // Value: leases are those of a node
 	NodeNames    = quantity.Choice[bool, nodeNames]                 // Value: a process that starts again is the holder it was
 	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // Value: holders look at their clocks
 	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
 )
+
+// TimedOut is what a timeout does, see engine.KindConfig.
+type TimedOut struct{ WaitOut, Free bool }
 
 // Late is the fate of the jobs in a late answer to a claim that the node had given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
@@ -48,6 +56,11 @@ type (
 	expects       struct{}
 	acks          struct{}
 	waitings      struct{}
+	phases        struct{}
+	inFlightOf    struct{}
+	delaysFrom    struct{}
+	onDues        struct{}
+	onTimeouts    struct{}
 	leasesOf      struct{}
 	nodeNames     struct{}
 	leaseChecks   struct{}
@@ -71,6 +84,14 @@ func (reaperPlaces) Words() ([]string, []engine.Place) {
 
 func (lateClaims) Words() ([]string, []Late) {
 	return []string{"return", "run", "ignore"}, []Late{{}, {Run: true}, {Ignore: true}}
+}
+
+func (delaysFrom) Words() ([]string, []engine.DelayFrom) {
+	return []string{"commit", "failure", "claim"}, []engine.DelayFrom{engine.FromCommit, engine.FromFailure, engine.FromClaim}
+}
+
+func (onTimeouts) Words() ([]string, []TimedOut) {
+	return []string{"fail", "free", "wait"}, []TimedOut{{}, {Free: true}, {WaitOut: true}}
 }
 
 func (promoteOrders) Words() ([]string, []engine.Order) {
@@ -98,6 +119,9 @@ func (owners) Words() ([]string, []bool)      { return pair("every", "leader") }
 func (expects) Words() ([]string, []bool)     { return pair("met", "missed") }
 func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
 func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }
+func (inFlightOf) Words() ([]string, []bool)  { return pair("claimed", "unacked") }
+func (onDues) Words() ([]string, []bool)      { return pair("wake", "poll") }
+func (phases) Words() ([]string, []bool)      { return pair("together", "drawn") }
 func (leasesOf) Words() ([]string, []bool)    { return pair("job", "node") }
 func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }
 func (leaseChecks) Words() ([]string, []bool) { return pair("store", "local") }

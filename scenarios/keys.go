@@ -53,12 +53,16 @@ var keys = []key{
 
 	{"engine", "{max-in-flight: 0, ack: late, fence: token, waiting: store, place: due, timeout: 5m, restart: 5s}", free, ""},
 	{"engine.preset", "", free, "none"},
+	{"engine.in-flight", "", free, "claimed"},
+	{"engine.on-timeout", "", free, "fail"},
+	{"engine.phase", "", free, "together"},
 	{"engine.nodes", "1", count(1, mostNodes, memory), ""},
 	{"engine.workers", "100", count(1, mostWorkers, memory), ""},
 	{"engine.fetch", "{wake: true, cooldown: 0s, error-pause: 100ms}", free, ""},
 	{"engine.fetch.batch", "100", count(1, mostBatch, batch), ""},
 	{"engine.fetch.poll", "100ms", positive, ""},
 	{"engine.fetch.prefetch", "0", count(0, mostWorkers, memory), ""},
+	{"engine.fetch.on-due", "", free, "wake"},
 	{"engine.commit", "{linger: 5ms, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}", free, ""},
 	{"engine.commit.batch", "100", count(1, mostBatch, batch), ""},
 	{"engine.commit.calls", "2", count(1, 1000, memory), ""},
@@ -81,6 +85,7 @@ var keys = []key{
 		"never: [validation, not-found, unauthorized, forbidden, syntax], count: claim, deadline: 0s, " +
 		"free: [], free-max: unlimited}", free, ""},
 	{"retry.preset", "", free, "none"},
+	{"retry.from", "", free, "commit"},
 
 	{"dependencies", "[]", free, ""},
 	{"dependencies.*.name", "", required, ""},
@@ -186,6 +191,10 @@ func (c *checker) holdOne(r rule, path []any) {
 	case Duration:
 		if r.positive {
 			c.positive(v, path...)
+		}
+	case Distribution:
+		if r.positive && v.Kind != "" {
+			c.positive(v.Average(), path...)
 		}
 	case Count:
 		c.count(v, r.least, r.most, r.why, path...)

@@ -49,8 +49,10 @@ type Retry struct {
 	MaxRetries *Limit  `yaml:"max-retries,omitempty"`
 	Backoff    Backoff `yaml:"backoff"` // delay after a failure, before jitter
 	// how delays are spread: none, full, equal, decorrelated, ±20%, +10%, -50%, +30s
-	Jitter Jitter   `yaml:"jitter"`
-	Never  []string `yaml:"never,flow"` // error kinds that bury at once
+	Jitter Jitter `yaml:"jitter"`
+	// when a delay begins to run: commit, when the store learns of the failure; failure; claim, with the attempt that fails
+	From  DelayFrom `yaml:"from,omitempty"`
+	Never []string  `yaml:"never,flow"` // error kinds that bury at once
 	// what max-attempts counts: claim, every delivery; failure, those alone that fail
 	Count    RetryCount `yaml:"count"`
 	Deadline Duration   `yaml:"deadline"` // give up once a job is this old; 0s: never

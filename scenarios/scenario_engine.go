@@ -9,9 +9,12 @@ type Engine struct {
 	// jobs that a node runs at once, at least 1; at most a million of all nodes
 	Workers Count `yaml:"workers"`
 	// nobody claims while so many jobs of all nodes are claimed and unacked; 0: no limit
-	MaxInFlight Count  `yaml:"max-in-flight"`
-	Fetch       Fetch  `yaml:"fetch"`  // how a node claims jobs
-	Commit      Commit `yaml:"commit"` // how a node sends outcomes to the store
+	MaxInFlight Count `yaml:"max-in-flight"`
+	// what max-in-flight counts: jobs that are claimed; or all that are unacked, retries that wait or are ready too, of
+	// which any number may be claimed
+	InFlight InFlightOf `yaml:"in-flight,omitempty"`
+	Fetch    Fetch      `yaml:"fetch"`  // how a node claims jobs
+	Commit   Commit     `yaml:"commit"` // how a node sends outcomes to the store
 	// late: a job is acked after its handler has run; early: the claim is the ack, or with waiting: held the start, so
 	// that a crash loses the job
 	Ack   Ack   `yaml:"ack"`
@@ -25,19 +28,28 @@ type Engine struct {
 	// where a due retry stands: due, by its due time; tail; head; created, by the time it was enqueued
 	Place Place `yaml:"place"`
 	// of an execution: the handler is canceled and the attempt fails as timeout; a class may have its own; 0s: none
-	Timeout     Duration `yaml:"timeout"`
-	CallTimeout Duration `yaml:"call-timeout"` // of every call to the store but a commit; more than 0s
-	Restart     Duration `yaml:"restart"`      // how long a process that a job killed stays down
-	Leader      Leader   `yaml:"leader"`       // the election for owner: leader
-	Store       Store    `yaml:"store"`        // what calls to the store cost
+	Timeout Duration `yaml:"timeout"`
+	// what else a timeout does: fail, the worker is busy until the handler has ended; free, the worker takes the next
+	// job, beside a handler that runs on; wait, the attempt does not fail, and what the handler returns counts
+	OnTimeout   OnTimeout `yaml:"on-timeout,omitempty"`
+	CallTimeout Duration  `yaml:"call-timeout"` // of every call to the store but a commit; more than 0s
+	Restart     Duration  `yaml:"restart"`      // how long a process that a job killed stays down
+	// how long the polls, ticks and beats of a process wait at first: together, a whole period; drawn, a part of one, so
+	// that processes that start together are not in step
+	Phase  Phase  `yaml:"phase,omitempty"`
+	Leader Leader `yaml:"leader"` // the election for owner: leader
+	Store  Store  `yaml:"store"`  // what calls to the store cost
 }
 
 // Fetch is how a node claims.
 type Fetch struct {
-	Batch Count    `yaml:"batch"` // most jobs of one claim
-	Poll  Duration `yaml:"poll"`  // pause after a claim that found too little; more than 0s
+	Batch Count        `yaml:"batch"` // most jobs of one claim
+	Poll  Distribution `yaml:"poll"`  // pause after a claim that found too little, drawn anew for each; more than 0s
 	// who is told at once of new ready jobs: true or one, one node; all; false, nobody
-	Wake     Wake     `yaml:"wake"`
+	Wake Wake `yaml:"wake"`
+	// what finds a waiting job that is ready again: wake, the nodes that wake tells, one that has promoted it, and one
+	// that knows from its last claim when it falls due; poll, the next poll or claim
+	OnDue    OnDue    `yaml:"on-due,omitempty"`
 	Prefetch Count    `yaml:"prefetch"` // claimed jobs that may wait in the node, leases running; 0: none
 	Cooldown Duration `yaml:"cooldown"` // least time from one claim of a node to its next; 0s: none
 	// pause after a claim that failed; 0s: none, the next claim follows at once

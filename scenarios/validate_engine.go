@@ -22,7 +22,7 @@ func (c *checker) checkEngine() {
 		every Duration
 		what  string
 		path  []any
-	}{{e.Fetch.Poll, "polls", []any{"engine", "fetch", "poll"}}, {e.Lease.Heartbeat, "heartbeats", []any{"engine", "lease", "heartbeat"}},
+	}{{e.Fetch.Poll.Average(), "polls", []any{"engine", "fetch", "poll"}}, {e.Lease.Heartbeat, "heartbeats", []any{"engine", "lease", "heartbeat"}},
 		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every.Average(), "promotions", []any{"engine", "promoter", "every"}},
 		{e.Leader.Renew, "renewals", []any{"engine", "leader", "renew"}}} {
 		if p.every <= 0 || !c.sound(p.path...) || e.Nodes > mostNodes {

@@ -41,6 +41,7 @@ type execution struct {
 	class    engine.Class
 	started  engine.Time
 	over     bool        // it has timed out, or its lease is lost
+	freed    bool        // its worker has gone on without it
 	told     engine.Time // when it was told to stop; 0: it was not
 }
 
@@ -152,6 +153,10 @@ func (c *Checker) followStarted(s *subject) {
 // followEnded updates the state of an execution that ends, or goes on although it has timed out.
 func (c *Checker) followEnded(s *subject) {
 	n, x, j := s.n, s.x, s.j
+	if s.WaitsOut {
+		x.told = c.now
+		return
+	}
 	if j != nil && s.Delivery > j.delivery-64 {
 		switch {
 		case s.Kind == engine.Finished && s.Error == engine.NoError:
@@ -166,12 +171,22 @@ func (c *Checker) followEnded(s *subject) {
 	}
 	if s.Kind == engine.TimedOut {
 		x.over, x.told = true, c.now
+		if x.freed = s.Freed; x.freed {
+			c.followFreed(n)
+		}
 		return
 	}
 	if x.class == engine.Retry {
 		n.retries--
 	}
-	*x = execution{}
+	freed := x.freed
+	if *x = (execution{}); !freed {
+		c.followFreed(n)
+	}
+}
+
+// followFreed follows a worker that becomes free.
+func (c *Checker) followFreed(n *node) {
 	if n.busy--; n.busy == c.rules.Node.Workers-1 {
 		c.rests(n)
 	}

@@ -88,6 +88,11 @@ func (c *Checker) raisesToken(s *subject) bool {
 // keepsToLimits checks that no more jobs are in flight than the limits allow.
 func (c *Checker) keepsToLimits(s *subject) bool {
 	n, kind := sum(c.counts.InFlight)+1, int(s.j.kind)
+	if c.rules.Store.CountUnacked {
+		if n += c.counts.Ready[engine.Retry] + c.counts.Waiting[engine.Retry]; s.Class == engine.Retry {
+			n = 0 // it counts already
+		}
+	}
 	if most := c.rules.Store.MaxInFlight; most > 0 && n > most {
 		c.complain(Due, "%d jobs are in flight, and %d may be", n, most)
 	}
@@ -302,7 +307,7 @@ func (c *Checker) timesOut(s *subject) bool {
 		if timeout == 0 || ran < timeout {
 			c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
 		}
-	case timeout > 0 && ran > timeout && !s.x.over && !s.n.frozen && (s.n.woke == 0 || s.n.woke < s.x.started):
+	case timeout > 0 && ran > timeout && !s.x.over && s.x.told == 0 && !s.n.frozen && (s.n.woke == 0 || s.n.woke < s.x.started):
 		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
 	}
 	return false // it is counted with the execution

@@ -161,7 +161,7 @@ func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	c := &l.block[0]
 	l.block = l.block[1:]
 	c.job, c.slot, c.process, c.began, c.ends = lease.Job, slot, l.process, l.at, engine.Never
-	if t := l.timeoutOf(lease.Kind); t > 0 {
+	if t := l.kind(lease.Kind).Timeout; t > 0 {
 		c.ends = l.at.Add(t)
 	}
 	for len(l.cells) <= int(slot) {
@@ -173,14 +173,19 @@ func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 
 // Cancel cancels the context of the execution in a slot, for engine.Driver.
 func (l *loop) Cancel(slot engine.Slot, why engine.ErrorKind) {
-	if c := l.cells[slot]; c != nil {
-		c.cancel(causeOf(why))
+	c := l.cells[slot]
+	if c == nil {
+		return
+	}
+	c.cancel(causeOf(why))
+	if why == engine.Timeout && l.kind(c.job.Kind).Free {
+		l.box.hireMore() // the handler may keep its goroutine for as long as it likes
 	}
 }
 
-func (l *loop) timeoutOf(k engine.Kind) time.Duration {
+func (l *loop) kind(k engine.Kind) *engine.KindConfig {
 	kinds := l.Engine.Kinds
-	return kinds[min(int(k), len(kinds)-1)].Timeout
+	return &kinds[min(int(k), len(kinds)-1)]
 }
 
 // over reports whether a stopping loop has no work left, or no time for it.

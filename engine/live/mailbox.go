@@ -45,6 +45,13 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
+// hireMore lets there be one more worker.
+func (m *mailbox) hireMore() {
+	m.mu.Lock()
+	m.most++
+	m.mu.Unlock()
+}
+
 // rouse reports whether the loop must be woken; the caller does so after releasing the lock.
 func (m *mailbox) rouse() bool {
 	was := m.asleep

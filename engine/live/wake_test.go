@@ -37,7 +37,7 @@ func TestWake(t *testing.T) {
 					waited = j.Waited
 					return nil
 				}}
-				c.Engine.Fetch.Poll = 10 * time.Second
+				c.Engine.Fetch.Poll, c.Engine.InStep = 10*time.Second, true
 				s := start(t, w, c)
 				time.Sleep(time.Second)
 				before := w.count(engine.OpClaim)

@@ -23,11 +23,16 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			if err := s.prepare(t); err != nil {
 				return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
 			}
+			if s.options.CountUnacked && t.Class == engine.AnyClass {
+				_ = s.prepare(s.retriesOf(t)) // which is no less valid
+			}
 		}
 	}
-	left := p.Limit
-	if most := s.options.MaxInFlight; most > 0 {
+	left, fresh := p.Limit, p.Limit
+	if most := s.options.MaxInFlight; most > 0 && !s.options.CountUnacked {
 		left = min(left, most-s.stats.InFlight[engine.Fresh]-s.stats.InFlight[engine.Retry])
+	} else if most > 0 {
+		fresh = min(fresh, most-s.unacked())
 	}
 	first := true
 	for i := range p.Terms {
@@ -40,6 +45,12 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			special = s.orderOf(t)
 		}
 		for n := min(t.Limit, left); n > 0; n-- {
+			if fresh <= 0 && t.Class != engine.Retry {
+				if t.Class == engine.Fresh {
+					break
+				}
+				t = s.retriesOf(t)
+			}
 			ref := none
 			if special == nil {
 				ref = s.pick(t)
@@ -59,6 +70,9 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			r.delivery++
 			r.charged++
 			r.has &^= reaped
+			if r.delivery == 1 {
+				fresh--
+			}
 			dst = append(dst, engine.Lease{})
 			s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
 			if s.counting {
@@ -74,6 +88,19 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 		next = due.Sub(now)
 	}
 	return dst, next, nil
+}
+
+// retriesOf is what t may bring once there may be no more fresh jobs.
+func (s *Store) retriesOf(t *engine.Term) *engine.Term {
+	s.retries = *t
+	s.retries.Class = engine.Retry
+	return &s.retries
+}
+
+// unacked is how many jobs have been claimed and not ended.
+func (s *Store) unacked() int {
+	st := &s.stats
+	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]
 }
 
 // isPlain reports whether pick can answer a term with the queues as they are.

@@ -49,7 +49,8 @@ type Store struct {
 	serials  serials
 	indexes  indexes // of all ready jobs that may be claimed
 	tenants  *tenants
-	passed   int // ready jobs before the first that the latest claim took
+	passed   int         // ready jobs before the first that the latest claim took
+	retries  engine.Term // a term of the claim under way, for what it may still bring
 	scratch  []uint32
 
 	stats   engine.Stats

@@ -17,7 +17,12 @@ func (m *model) claim(holder engine.EngineID, p engine.Plan, ttl time.Duration) 
 		}
 	}
 	left := p.Limit
-	if m.o.MaxInFlight > 0 {
+	fresh := p.Limit
+	if m.o.MaxInFlight > 0 && m.o.CountUnacked {
+		fresh = m.o.MaxInFlight - len(m.matching(func(j *modelJob) bool {
+			return j.state == engine.InFlight || j.Delivery > 0 && (j.state == engine.Ready || j.state == engine.Waiting)
+		}, byTurn))
+	} else if m.o.MaxInFlight > 0 {
 		left = min(left, m.o.MaxInFlight-len(m.matching(func(j *modelJob) bool { return j.state == engine.InFlight }, byTurn)))
 	}
 	var out []engine.Lease
@@ -29,9 +34,18 @@ func (m *model) claim(holder engine.EngineID, p engine.Plan, ttl time.Duration) 
 		}
 		of := map[engine.TenantID]int{}
 		for n := 0; n < t.Limit && claimed < left; n++ {
+			if fresh <= 0 && t.Class == engine.Fresh {
+				break
+			} else if fresh <= 0 {
+				retries := *t
+				retries.Class, t = engine.Retry, &retries
+			}
 			j := m.pick(t, of)
 			if j == nil {
 				break
+			}
+			if j.Delivery == 0 {
+				fresh--
 			}
 			if claimed == 0 {
 				m.passed = m.ahead(j)

@@ -86,7 +86,7 @@ func newPair(seed uint64, draw func(int) int) *pair {
 		Promoted: p.roll(2) == 0, LapseAfter: time.Duration(p.between(-1, 3)),
 		Orphans: p.roll(2) == 0, KeepDead: p.roll(2) == 0, CountAhead: true,
 		Held: p.between(0, 3) == 0, RecoveriesWithin: max(0, p.duration(-10, 20)),
-		MaxInFlight: max(0, p.between(-10, 10))}}
+		MaxInFlight: max(0, p.between(-10, 10)), CountUnacked: p.between(0, 3) == 0}}
 	if p.between(0, 2) == 0 {
 		for range p.between(1, 3) {
 			p.m.o.MaxRunning = append(p.m.o.MaxRunning, p.between(0, 5))

@@ -39,8 +39,10 @@ type Config struct {
 	Workload Workload
 	Recorder engine.Recorder // may be nil
 	Wake     WakeMode
-	Restart  time.Duration // from an execution that kills its process to the next start
-	Controls []Control     // in any order
+	// SilentDue says that nobody is woken when a waiting job becomes ready.
+	SilentDue bool
+	Restart   time.Duration // from an execution that kills its process to the next start
+	Controls  []Control     // in any order
 	// Late is by how much a node notices a deadline late; nil: not at all.
 	Late func(node int32, due engine.Time) time.Duration
 	// Claimed may change the leases of a claim, before they are recorded; nil: nobody does.

@@ -9,7 +9,7 @@ import (
 )
 
 // TestDigestSeesEveryField changes one field of an event after another, each in its
-// lowest and its highest bit, and the order of two events. Reaped follows from the events before it.
+// lowest and its highest bit, and the order of two events. What is true or false follows from the others.
 func TestDigestSeesEveryField(t *testing.T) {
 	base := engine.Event{At: 1, Kind: 2, Class: 1, From: 3, Op: 4, Error: 5, JobKind: 6, Tenant: 7, Delivery: 8, Node: 9, Slot: 10, Count: 11,
 		Job: 12, Token: 13, Holder: 14, Waited: 15, Age: 16, Delay: 17, Ran: 18}
@@ -22,7 +22,7 @@ func TestDigestSeesEveryField(t *testing.T) {
 	low := map[sim.Digest]string{digest(base): "nothing"}
 	for i := range reflect.TypeFor[engine.Event]().NumField() {
 		f := reflect.TypeFor[engine.Event]().Field(i)
-		if f.Name == "Reaped" {
+		if f.Type.Kind() == reflect.Bool {
 			continue
 		}
 		for _, bit := range []int{0, f.Type.Bits() - 1} {

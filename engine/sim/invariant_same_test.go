@@ -233,6 +233,7 @@ func (w *world) slow(factor time.Duration, forgotten string) {
 // which what is to come is told in durations that can be multiplied.
 func (c calm) troubled(t testing.TB) *world {
 	w := c.remote(t, alike[3].policy)
+	w.node.InStep = true // a part of a period is rounded to a nanosecond
 	w.node.Fetch.Poll, w.node.Fetch.Cooldown = 700*time.Millisecond, 11*time.Millisecond
 	w.node.Commit.Timeout, w.node.Commit.Backoff = 1300*time.Millisecond, []time.Duration{170 * time.Millisecond}
 	w.node.CallTimeout = 900 * time.Millisecond

@@ -82,7 +82,7 @@ func (s *Sim) execute(ref uint32) {
 			s.wake()
 		}
 	case engine.OpPromote:
-		if len(m.Promoted) > 0 && m.Step != 1 {
+		if len(m.Promoted) > 0 && m.Step != 1 && !s.cfg.SilentDue {
 			s.wakeFor(len(m.Promoted))
 		}
 	}

@@ -300,7 +300,9 @@ func (s *Sim) becomeDue() {
 		witness{s}.Promoted(s.now, -1, &s.promoted[i])
 	}
 	s.queue.due = s.store.NextDue()
-	s.wakeFor(len(s.promoted))
+	if !s.cfg.SilentDue {
+		s.wakeFor(len(s.promoted))
+	}
 }
 
 // wakeFor wakes nodes for that many new ready jobs, one node for each.

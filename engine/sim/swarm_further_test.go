@@ -39,13 +39,7 @@ func swarmFurther(t testing.TB, d *die, w *world) {
 	}
 	w.config.Held, w.config.MakesRoom = w.store.Held, d.coin()
 	if c.Promoter.Every > 0 && d.seldom(4) {
-		every, first := must(dist.Uniform(0, 2)), must(dist.Uniform(0.5, 1))
-		c.Promoter.Tick = func(n uint64, u float64) time.Duration {
-			if n == 1 {
-				return first.Duration(u)
-			}
-			return every.Duration(u)
-		}
+		c.Promoter.First, c.Promoter.Tick = must(dist.Uniform(0.5, 1)).Duration, must(dist.Uniform(0, 2)).Duration
 	}
 	if c.Promoter.Every > 0 && d.seldom(4) {
 		c.Promoter.Gap = d.milliseconds(1, 2000)

@@ -65,7 +65,7 @@ func TestParallelServesInOrder(t *testing.T) {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
 			w := quietWorld(t, 1)
 			w.flaky.service, w.node.Lease.Heartbeat = drawn(t)(dist.Constant(60)), 0
-			w.node.CallTimeout = time.Second / 2
+			w.node.CallTimeout, w.node.InStep = time.Second/2, true
 			w.nodes, w.config.Parallel, w.config.Until = 4, parallel, 25*second
 			w.links.OneWay[engine.OpRecover] = drawn(t)(dist.Constant(0.01))
 			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseReply: 0.5}} // they are served all the same

@@ -41,6 +41,7 @@ type Collector struct {
 	byTenant    bool                          // waits are told apart by tenant
 	resubmitted map[engine.JobID]resubmission // by the first copy; nil: there are none
 	dead        map[engine.JobID]engine.Time  // when those were enqueued that may come back; nil: none may
+	freed       map[engine.LeaseKey]bool      // executions that go on without a worker
 
 	acked, succeeded, fenced uint64
 }

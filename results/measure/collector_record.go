@@ -44,7 +44,9 @@ func (c *Collector) recordOther(e *engine.Event) {
 	case engine.NodeUp, engine.NodeDown:
 		c.passAll(e.At)
 	default:
-		c.passOf(e.At, e.JobKind, e.Tenant)
+		if c.passOf(e.At, e.JobKind, e.Tenant); e.Freed {
+			c.onFreed(e)
+		}
 	}
 	switch e.Kind {
 	case engine.Redriven:

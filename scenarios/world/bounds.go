@@ -31,6 +31,7 @@ type Bounds struct {
 	perJob          time.Duration                // the longest
 	congested       bool                         // calls may wait for each other, or for rows
 	perRow          time.Duration
+	poll            time.Duration // the longest pause before a poll
 	every, first    time.Duration // between two promotions, and to the first, the longest
 	attempts        int           // of a job; 0: no limit
 	pause           time.Duration // between two of them, the longest
@@ -69,6 +70,7 @@ func (s *Setup) Bounds() *Bounds {
 	}
 	f.perJob, f.Enqueue = longestDraw(&e.Store.PerJob), longestDraw(&e.Store.Enqueue)
 	f.perRow, f.congested = e.Store.Scan.Claim.Ready.Std(), e.Store.Parallel > 0 || e.Store.Scan != scenarios.Scan{}
+	f.poll = longestDraw(&e.Fetch.Poll)
 	if e.Promoter.On() {
 		f.every, f.first = longestDraw(&e.Promoter.Every), longestDraw(e.Promoter.First)
 	}
@@ -174,7 +176,7 @@ func (b *Bounds) pauses() (d time.Duration) {
 
 // idle returns the longest time that a worker may be idle, after the storms, while a job is ready.
 func (b *Bounds) idle() time.Duration {
-	d := max(b.Node.Fetch.Poll, b.Node.Fetch.ErrorPause) + b.trip()
+	d := max(b.poll, b.Node.Fetch.ErrorPause) + b.trip()
 	if b.Node.Commit.Backpressure > 0 { // until what is not yet committed is
 		d += b.settleOutcome() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 	}
@@ -261,7 +263,7 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 // the jobs left at that time.
 func (b *Bounds) Most() time.Duration {
 	e := &b.Node
-	each := b.service + e.Fetch.Poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
+	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
 	rest := b.pause + b.skew()
 	if l := b.lease(); l > 0 {
 		rest += l + b.recovery(b.Come)
@@ -275,12 +277,15 @@ func (b *Bounds) Most() time.Duration {
 	if b.keys > 0 {
 		bound = (each + rest) * time.Duration(tries*(1+b.Come/b.keys))
 	}
+	if most := b.Options.MaxInFlight; b.Options.CountUnacked && most > 0 {
+		bound = max(bound, (each+rest)*time.Duration(tries*(1+b.Come/most)))
+	}
 	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
 }
 
 // Patience returns the longest time, after Heal, without any event of a job that will still have one.
 func (b *Bounds) Patience() time.Duration {
-	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.Node.Fetch.Poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
+	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
 }
 
 // hesitates returns the longest time for which a policy may hold ready jobs back while workers are idle, if that many

@@ -22,7 +22,7 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 	r.Trip = 3 * e.CallTimeout
 	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop for as long as commits pause
-		r.Idle = max(e.Fetch.Poll, e.Fetch.ErrorPause) + r.Trip
+		r.Idle = max(longestDraw(&sc.Engine.Fetch.Poll), e.Fetch.ErrorPause) + r.Trip
 		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 		s := &sc.Engine.Store
 		r.Between = time.Duration(claims) * roundTrip(sc, &s.Claim, e.Fetch.Batch)

@@ -1,8 +1,6 @@
 package world
 
 import (
-	"time"
-
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/sim"
@@ -14,15 +12,15 @@ import (
 func engineConfig(e *scenarios.Engine) engine.Config {
 	c := engine.Config{
 		Workers: int(e.Workers),
-		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: e.Fetch.Poll.Std(), Prefetch: int(e.Fetch.Prefetch),
-			Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
+		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: max(1, e.Fetch.Poll.Average().Std()), PollTick: drawOf(&e.Fetch.Poll),
+			IgnoreDue: e.Fetch.OnDue.Value(), Prefetch: int(e.Fetch.Prefetch), Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
 			Timeout: e.Commit.Timeout.Std(), Drop: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
 		Lease:    leaseConfig(&e.Lease),
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
 
-		CallTimeout: e.CallTimeout.Std(),
+		CallTimeout: e.CallTimeout.Std(), InStep: !e.Phase.Value(),
 	}
 	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
 	if e.Fetch.ErrorPause == 0 {
@@ -72,35 +70,27 @@ func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
 	c := engine.PromoterConfig{Batch: int(p.Batch), Order: p.Order.Value(), LeaderOnly: p.Owner.Value(), Gap: p.Gap.Std()}
 	if p.On() {
 		c.Every = max(1, p.Every.Average().Std())
-		c.Tick = tickOf(p, c.Every)
+		c.Tick = drawOf(&p.Every)
+		if first := p.First.Drawn(); first != nil {
+			c.First = first.Duration
+		}
 	}
 	return c
 }
 
-// tickOf returns a function that draws the interval to the n-th promotion of a process; nil if all intervals are
-// constant.
-func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u float64) time.Duration {
-	every := p.Every.Dist()
-	first := p.First.Drawn()
-	if first == nil && every.IsConstant() {
-		return nil
+// drawOf returns a function that draws from d; nil if d is constant.
+func drawOf(d *scenarios.Distribution) engine.Draw {
+	if drawn := d.Drawn(); !drawn.IsConstant() {
+		return drawn.Duration
 	}
-	return func(n uint64, u float64) time.Duration {
-		switch {
-		case n == 1 && first != nil:
-			return first.Duration(u)
-		case every.IsConstant():
-			return constant
-		}
-		return every.Duration(u)
-	}
+	return nil
 }
 
 // storeOptions returns the rules of the shared store for a scenario.
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
-		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
+		MaxInFlight: int(e.MaxInFlight), CountUnacked: e.InFlight.Value(), Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
 		Fence: e.Fence.Value(), Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
 	if e.Reaper.Every == 0 && (!e.Ack.Value() || e.Waiting.Value()) {
 		o.LapseAfter = e.Reaper.Grace.Std()

@@ -43,7 +43,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 		return true
 	})
 	e := &b.Node
-	l.step = e.Fetch.Poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + e.Commit.Linger + b.trip() + b.promotions(l.jobs)
+	l.step = b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + e.Commit.Linger + b.trip() + b.promotions(l.jobs)
 	if b.congested {
 		l.step *= 2
 	}
@@ -106,7 +106,7 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
 	// What lies between two attempts holds a worker up only while it looks for the next one.
-	each := e.Fetch.Poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) + b.perRow*time.Duration(2*l.jobs)
+	each := b.poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) + b.perRow*time.Duration(2*l.jobs)
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		each += 2 * b.mean[op]
 	}
@@ -121,6 +121,9 @@ func (b *Bounds) drain(l *left) time.Duration {
 		// What is in flight may be nobody's any more, and so may be what a process has claimed
 		// too far ahead.
 		d += 2 * (b.lease() + b.recovery(l.inFlight+b.Nodes*(e.Workers+e.Fetch.Prefetch)))
+	}
+	if b.Options.CountUnacked && b.Options.MaxInFlight > 0 { // what waits for its next attempt keeps its place
+		d += l.chain * time.Duration(l.jobs/b.Options.MaxInFlight)
 	}
 	return d + l.chain
 }

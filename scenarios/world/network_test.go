@@ -220,7 +220,7 @@ func TestPromoterKeys(t *testing.T) {
 		return promoterConfig(&sc.Engine.Promoter)
 	}
 	drawn := of("{every: {dist: uniform, min: 2s, max: 8s}, first: {dist: uniform, min: 10s, max: 14s}, gap: 20ms, order: newest, owner: leader}")
-	if drawn.Every != 5*time.Second || drawn.Tick == nil || drawn.Tick(1, 0.5) != 12*time.Second || drawn.Tick(2, 0.5) != 5*time.Second {
+	if drawn.Every != 5*time.Second || drawn.Tick == nil || drawn.First(0.5) != 12*time.Second || drawn.Tick(0.5) != 5*time.Second {
 		t.Errorf("drawn: %+v", drawn)
 	}
 	if drawn.Gap != 20*time.Millisecond || drawn.Order != engine.NewestReady || !drawn.LeaderOnly {
@@ -229,7 +229,7 @@ func TestPromoterKeys(t *testing.T) {
 	if c := of("{every: 5s}"); c.Every != 5*time.Second || c.Tick != nil || c.Gap != 0 {
 		t.Errorf("constant: %+v", c)
 	}
-	if c := of("{every: 5s, first: {dist: uniform, min: 10s, max: 14s}}"); c.Tick(1, 0.5) != 12*time.Second || c.Tick(2, 0.5) != 5*time.Second {
+	if c := of("{every: 5s, first: {dist: uniform, min: 10s, max: 14s}}"); c.Every != 5*time.Second || c.Tick != nil || c.First(0.5) != 12*time.Second {
 		t.Errorf("constant but the first: %+v", c)
 	}
 	if c := of("{every: 0s}"); c.Every != 0 || c.Tick != nil {

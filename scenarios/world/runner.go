@@ -112,7 +112,8 @@ func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
 		if err != nil {
 			return nil, fmt.Errorf("retry of class %s: %w", sc.Jobs[i].Class, err)
 		}
-		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: retry, Timeout: sc.TimeoutOf(i)})
+		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: retry, Timeout: sc.TimeoutOf(i),
+			From: sc.RetryOf(i).From.Value(), WaitOut: sc.Engine.OnTimeout.Value().WaitOut, Free: sc.Engine.OnTimeout.Value().Free})
 	}
 	return w, nil
 }

@@ -49,16 +49,17 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand), links: &links,
 		came: make([]int64, len(sc.Storms))}
 	s.Config = sim.Config{
-		Nodes:    slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
-		Policy:   func(int32) engine.Policy { return w.policy() },
-		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
-		Network:  s.handlers.quietly(&links),
-		Handlers: s.handlers,
-		Workload: workload,
-		Wake:     wakeMode(sc.Engine.Fetch.Wake),
-		Restart:  sc.Engine.Restart.Std(),
-		Until:    engine.Time(sc.Duration).Add(sc.Drain.Std()),
-		Befell:   s.befell,
+		Nodes:     slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
+		Policy:    func(int32) engine.Policy { return w.policy() },
+		Store:     func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
+		Network:   s.handlers.quietly(&links),
+		Handlers:  s.handlers,
+		Workload:  workload,
+		Wake:      wakeMode(sc.Engine.Fetch.Wake),
+		SilentDue: sc.Engine.Fetch.OnDue.Value(),
+		Restart:   sc.Engine.Restart.Std(),
+		Until:     engine.Time(sc.Duration).Add(sc.Drain.Std()),
+		Befell:    s.befell,
 	}
 	s.troubles = equip(sc, &s.Config, &links, rand)
 	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {

@@ -21,13 +21,16 @@ func fastConfig(s Speed, c engine.Config) engine.Config {
 	for _, pause := range pauses {
 		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
 	}
-	if tick := c.Promoter.Tick; tick != nil {
-		c.Promoter.Tick = func(n uint64, u float64) time.Duration { return s.Real(tick(n, u)) }
+	for _, draw := range []*engine.Draw{&c.Fetch.PollTick, &c.Promoter.Tick, &c.Promoter.First} {
+		if usual := *draw; usual != nil {
+			*draw = func(u float64) time.Duration { return s.Real(usual(u)) }
+		}
 	}
 	kinds := c.Kinds
 	c.Kinds = nil
 	for _, k := range kinds {
-		c.Kinds = append(c.Kinds, engine.KindConfig{Retry: fastRetry{k.Retry, s}, Timeout: s.Real(k.Timeout)})
+		k.Retry, k.Timeout = fastRetry{k.Retry, s}, s.Real(k.Timeout)
+		c.Kinds = append(c.Kinds, k)
 	}
 	return c
 }

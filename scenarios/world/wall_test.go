@@ -189,11 +189,14 @@ func TestSpeedOfConfig(t *testing.T) {
 	const was, want = 7 * time.Second, 350 * time.Millisecond
 	var c engine.Config
 	fill(reflect.ValueOf(&c).Elem(), was)
-	c.Promoter.Tick = func(uint64, float64) time.Duration { return was }
+	draw := func(float64) time.Duration { return was }
+	c.Fetch.PollTick, c.Promoter.Tick, c.Promoter.First = draw, draw, draw
 	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was}}
 	got := fastConfig(Speed{Num: 20, Den: 1}, c)
-	if tick := got.Promoter.Tick(1, 0.5); tick != want {
-		t.Errorf("a tick is %v, want %v", tick, want)
+	for _, draw := range []engine.Draw{got.Fetch.PollTick, got.Promoter.Tick, got.Promoter.First} {
+		if tick := draw(0.5); tick != want {
+			t.Errorf("a tick is %v, want %v", tick, want)
+		}
 	}
 	visitAll(reflect.ValueOf(&got).Elem(), "Config", func(path string, d time.Duration) {
 		if d != want {

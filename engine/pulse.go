@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"time"
+
+	"qsim/engine/keyed"
+)
+
+// Draw is how long something takes, by a number in (0, 1) drawn for it.
+type Draw func(u float64) time.Duration
+
+// pulse is one of the periodic timers of a process. Its first pause is a part of its period, drawn for the process and
+// the timer, so that processes that start together are not in step for ever.
+type pulse struct {
+	timer uint16 // one of those below
+	begun bool   // its first pause has begun
+	beats uint64 // how many lengths have been drawn
+}
+
+// The periodic timers of a process, which separate their draws.
+const (
+	promotes uint16 = iota
+	polls
+	recovers
+	beats
+	countsRows
+	elects // and that plus the role
+)
+
+// shortestTick bounds what is drawn from a distribution that reaches down to 0.
+const shortestTick = time.Millisecond
+
+// pause returns the time to the next tick of a timer that comes every so often: what draw makes of it, if that is not nil.
+func (p *pulse) pause(cfg *Config, every time.Duration, draw Draw) time.Duration {
+	d := every
+	if draw != nil {
+		d = p.drawn(cfg, every, draw)
+	}
+	if p.begun {
+		return d
+	}
+	p.begun = true
+	if cfg.InStep {
+		return d
+	}
+	return time.Duration(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), 0, p.timer) * float64(d))
+}
+
+// drawn returns the next length that is drawn, and raised to a millisecond, or to every if that is shorter.
+func (p *pulse) drawn(cfg *Config, every time.Duration, draw Draw) time.Duration {
+	p.beats++
+	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))
+}

@@ -16,17 +16,9 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	plain := true
-	for i := range p.Terms {
-		if t := &p.Terms[i]; !s.isPlain(t) {
-			plain = false
-			if err := s.prepare(t); err != nil {
-				return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
-			}
-			if s.options.CountUnacked && t.Class == engine.AnyClass {
-				_ = s.prepare(s.retriesOf(t)) // which is no less valid
-			}
-		}
+	plain, err := s.prepareAll(p.Terms)
+	if err != nil {
+		return dst, engine.Forever, err
 	}
 	left, fresh := p.Limit, p.Limit
 	if most := s.options.MaxInFlight; most > 0 && !s.options.CountUnacked {
@@ -88,6 +80,23 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 		next = due.Sub(now)
 	}
 	return dst, next, nil
+}
+
+// prepareAll builds what the orders of terms need, and reports whether all of them are plain.
+func (s *Store) prepareAll(terms []engine.Term) (plain bool, err error) {
+	plain = true
+	for i := range terms {
+		if t := &terms[i]; !s.isPlain(t) {
+			plain = false
+			if err := s.prepare(t); err != nil {
+				return false, fmt.Errorf("claim: term %d: %w", i, err)
+			}
+			if s.options.CountUnacked && t.Class == engine.AnyClass {
+				_ = s.prepare(s.retriesOf(t)) // which is no less valid
+			}
+		}
+	}
+	return plain, nil
 }
 
 // retriesOf is what t may bring once there may be no more fresh jobs.

@@ -102,7 +102,7 @@ var goldenRetries = []goldenRetry{
 	{"rabbitmq-qq", [6]float64{}, 0, exactly(same(0)), 21, "claim", 20, "0s"},
 	{"pubsub", [6]float64{}, 0, exactly(same(0)), 5, "claim", 4, "0s"},
 	{"pubsub-backoff", [6]float64{10, 20, 40, 80, 160, 320}, 0, exactly(doubling(10, 600)), 5, "claim", 4, "2.5m"},
-	{"aws-sdk-std", [6]float64{0.5, 1, 2, 4, 8, 10}, 0, full(doubling(1, 20)), 3, "failure", 2, "1.5s"},
+	{"aws-sdk-std", [6]float64{1, 2, 4, 8, 10, 10}, 0, full(doubling(2, 20)), 3, "failure", 2, "3s"},
 }
 
 // presetPolicy returns the retry policy of a preset as a scenario gets it.

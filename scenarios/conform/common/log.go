@@ -3,6 +3,8 @@ package common
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,12 +98,27 @@ func (r *Run) left() int {
 	return len(r.Jobs) - len(r.done)
 }
 
-// Operate starts a process for each node, and crashes and replaces node 0 as the case wants it. start returns what
-// crashes the process.
+// lead is the time before the first arrival in which the processes start: so far apart that no two of their timers are
+// in step, as in any system that has been up for a while.
+const lead = 5 * time.Minute
+
+// Operate starts a process for each node, each at a time drawn from the lead, and crashes and replaces node 0 as the case
+// wants it. start returns what crashes the process.
 func (r *Run) Operate(start func(node string) (crash func())) {
-	crash := start("0")
-	for n := 1; n < r.Nodes; n++ {
-		start(fmt.Sprint(n))
+	random := rand.New(rand.NewPCG(r.Seed, 99))
+	var starts []time.Duration
+	for range r.Nodes {
+		starts = append(starts, time.Duration(random.Int64N(int64(lead)))-lead)
+	}
+	slices.Sort(starts)
+	var crash func()
+	for n, at := range starts {
+		if !r.sleep(at - r.Now()) {
+			return
+		}
+		if other := start(fmt.Sprint(n)); n == 0 {
+			crash = other
+		}
 	}
 	for _, at := range r.crashes(r.Seed) {
 		if !r.sleep(at - r.Now()) {

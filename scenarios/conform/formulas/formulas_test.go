@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,8 +19,9 @@ import (
 	"qsim/conform/common"
 )
 
-// draws is how many jobs fail until they are given up: so many delays there are after each failure.
-const draws = 1000
+// draws is how many jobs fail until they are given up under each seed: with six seeds more than 1,000 delays after each
+// failure.
+const draws = 200
 
 // system is a preset whose jobs always fail. delays are those of one job of the real system, one for each retry, and
 // so many there are in all unless it never gives up.
@@ -44,7 +46,7 @@ func system(preset, name string, retries int, delays func(t *testing.T) [][]floa
 			r.Log(common.Event{Kind: common.Died, Job: j.ID})
 		}
 	}
-	rule := common.Rule{Name: "delay of a retry", Keys: []string{"retry.backoff", "retry.jitter"}, Case: "draws", Metrics: []string{"retry", "sojourn"}}
+	rule := common.Rule{Name: "delay of a retry", Keys: []string{"retry.backoff", "retry.jitter", "retry.max-attempts"}, Case: "draws", Metrics: []string{"retry", "sojourn"}}
 	for n := range min(retries, 5) {
 		rule.Parts = append(rule.Parts, common.Part{Name: fmt.Sprint("delay after failure ", n+1), Sample: common.Delays(n + 1), Unit: "s"})
 	}
@@ -152,8 +154,20 @@ func TestCelery(t *testing.T) {
 func TestCeleryAutoretry(t *testing.T) {
 	s := attempts(system("celery-autoretry", "celery "+debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py", "backoff")))
 	s.Rules[0].Fault, s.Rules[0].Cause, s.Rules[0].Approximates = "retry.jitter=none", "the delay is a whole number of seconds (utils/time.py)", "the delay is a whole number of seconds"
-	s.Rules = append(s.Rules, common.Rule{Name: "mean delay of a retry", Keys: []string{"retry.backoff", "retry.jitter"}, Case: "draws", Metrics: []string{"retry"},
+	s.Rules = append(s.Rules, common.Rule{Name: "mean delay of a retry", Keys: []string{"retry.backoff", "retry.jitter", "retry.max-attempts"}, Case: "draws", Metrics: []string{"retry"},
 		Parts: []common.Part{{Name: "mean delay after failure 3", Value: common.Mean(common.Delays(3)), Share: .05, Unit: "s"}}})
+	s.Hold(t)
+}
+
+// BullMQ is looked for where npm puts it: `npm install bullmq@5.81.5` in a folder, and that folder in CONFORM_NPM.
+func TestBullMQ(t *testing.T) {
+	folder := os.Getenv("CONFORM_NPM")
+	if folder == "" {
+		t.Skip("NOT CHECKED: CONFORM_NPM names no folder with BullMQ")
+	}
+	s := attempts(system("bullmq", "bullmq v5.81.5", 5, printed(t, "node", "bullmq.js", folder)))
+	s.Cases[0].Set = []string{"retry.backoff={kind: exponential, first: 10s, factor: 2}", "retry.max-attempts=6"} // which a job says
+	s.Rules[0].Fault, s.Rules[1].Fault = "retry.jitter=±10%", "retry.max-attempts=5"
 	s.Hold(t)
 }
 

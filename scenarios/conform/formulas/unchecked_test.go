@@ -21,8 +21,8 @@ var unchecked = map[string]string{
 	"inngest":     "its server is one program with its state store: it waits on the wall clock",
 	"temporal":    "its server waits on the wall clock",
 	"hatchet":     "its engine waits on the wall clock and its retries are SQL of its own schema",
-	"river":       pending, "bullmq": pending, "rabbitmq-qq": pending, "sidekiq": pending, "sidekiq-pro": pending, "celery": pending, "celery-autoretry": pending,
-	"activejob": pending, "activejob-polynomial": pending, "delayed-job": pending, "aws-sdk-std": pending,
+	"river":       pending, "rabbitmq-qq": pending,
+
 	"sqs":            "a service without a program to run: emulators are other implementations",
 	"pubsub":         "a service without a program to run: emulators are other implementations",
 	"pubsub-backoff": "a service without a program to run: emulators are other implementations",

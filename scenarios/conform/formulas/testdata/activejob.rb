@@ -1,7 +1,11 @@
 # Delays of the retries of jobs that always fail under retry_on, a list for each of ARGV[0] jobs: those with which
 # ActiveJob enqueues them again. ARGV[1] is what `wait` is, if not its default.
 require "active_job"
+require "active_support/testing/time_helpers"
 require "json"
+
+include ActiveSupport::Testing::TimeHelpers
+travel_to Time.at(0) # no time passes between a failure and the next enqueue
 
 class Adapter
   def enqueue(job) = $next = [job.serialize, 0]

@@ -168,6 +168,30 @@ func loadFile(name, shown string) (*sourceFile, error) {
 	return &sourceFile{path: shown, syntax: syntax, lines: bytes.Count(text, []byte("\n"))}, nil
 }
 
+// nested are the packages of scenarios/conform, a module of its own. They are parsed alone: their types would take the
+// systems that the module is about. vet and staticcheck look at them in scripts/test.
+func nested(t *testing.T) (packages []*sourcePackage) {
+	t.Helper()
+	paths, err := filepath.Glob("../scenarios/conform/*/*.go")
+	if err != nil || len(paths) < 5 {
+		t.Fatalf("%d files in scenarios/conform: the checks would pass by looking at nothing (%v)", len(paths), err)
+	}
+	for _, path := range paths {
+		f, err := loadFile(path, strings.TrimPrefix(filepath.ToSlash(path), "../"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.test = strings.HasSuffix(path, "_test.go")
+		folder := filepath.ToSlash(filepath.Dir(f.path))
+		if n := len(packages); n == 0 || packages[n-1].path != folder {
+			packages = append(packages, &sourcePackage{path: folder})
+		}
+		last := packages[len(packages)-1]
+		last.files = append(last.files, f)
+	}
+	return packages
+}
+
 // sample makes a package of one file that a check is tried on, named as if it lay in path.
 func sample(t *testing.T, path, text string) *sourcePackage {
 	t.Helper()

@@ -113,7 +113,7 @@ func checkGroup(group *ast.GenDecl) (problems []string) {
 }
 
 func TestLengths(t *testing.T) {
-	for _, p := range load(t).packages {
+	for _, p := range append(nested(t), load(t).packages...) {
 		report(t, checkLengths(p))
 	}
 }
@@ -143,7 +143,7 @@ func TestLengthsFindsFaults(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	for _, p := range load(t).packages {
+	for _, p := range append(nested(t), load(t).packages...) {
 		report(t, checkDocs(p))
 	}
 }

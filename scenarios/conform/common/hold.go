@@ -100,12 +100,7 @@ func (s *System) Hold(t *testing.T) {
 			}
 		})
 	}
-	t.Run("faults", func(t *testing.T) {
-		for _, c := range cases { // two seeds are enough to see a fault
-			c.real, c.simulated = c.real[:2], c.simulated[:2]
-		}
-		s.plant(t, cases)
-	})
+	t.Run("faults", func(t *testing.T) { s.plant(t, cases) })
 	switch {
 	case *rewrite && !t.Failed():
 		Write(t, found)
@@ -207,11 +202,17 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 			if cases[rule.Case].off(rule) {
 				t.Skip("it is off without its fault")
 			}
+			seeds := 2
+			if rule.Patient {
+				if seeds = len(cases[rule.Case].real); !Long() {
+					t.Skip("it takes the seeds of -long")
+				}
+			}
 			key, _, _ := strings.Cut(rule.Fault, "=")
 			faulty := map[string][][]*Run{}
 			for j := range s.Rules {
 				other := &s.Rules[j]
-				c := cases[other.Case]
+				c := cases[other.Case].first(seeds)
 				if c == nil || j != i && (other.Load || other.has(key) || c.c.sets(key)) {
 					continue
 				}
@@ -227,6 +228,14 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 			}
 		})
 	}
+}
+
+// first are the first seeds of the runs.
+func (c *sides) first(seeds int) *sides {
+	if c == nil {
+		return nil
+	}
+	return &sides{c.c, c.real[:seeds], c.simulated[:seeds]}
 }
 
 // off reports whether the preset misses a rule as it is.

@@ -16,6 +16,7 @@ type Rule struct {
 	Case    string
 	Parts   []Part   // all must hold
 	Fault   string   // KEY=VALUE of the preset: it breaks this rule, and otherwise only rules of which the key is one
+	Patient bool     // two seeds are not enough to see its fault
 	Load    bool     // it shows whole loads, in which every key matters: no key counts as checked by it
 	Metrics []string // of qsim, that are wrong where the rule is missed; a name stands for those below it too
 	Cause   string   // for users, where the rule is missed: what the system does, and where

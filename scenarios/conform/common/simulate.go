@@ -1,7 +1,6 @@
 package common
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,23 +40,23 @@ func (s *System) simulate(folder string, c *Case, seed, simulation uint64, setti
 	if sc == nil {
 		return nil, fmt.Errorf("%s: %v in\n%s", c.Name, problems.Errors(), text)
 	}
-	sc.Seed = simulation
-	_, err := world.Run(context.Background(), sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
-		cfg.Recorder = &recorder{Run: r, scenario: sc, next: cfg.Recorder}
-	}})
-	return r, err
+	setup, err := world.Compile(sc, 0, simulation)
+	if err != nil {
+		return nil, err
+	}
+	setup.Config.Recorder = &recorder{Run: r, scenario: sc}
+	sim.New(setup.Config).Run()
+	return r, nil
 }
 
 // recorder logs a simulation in the terms of both sides.
 type recorder struct {
 	*Run
 	scenario *scenarios.Scenario
-	next     engine.Recorder
 }
 
 // Record implements engine.Recorder.
 func (r *recorder) Record(e *engine.Event) {
-	r.next.Record(e)
 	kind := kinds[e.Kind]
 	if kind == 0 {
 		return

@@ -58,7 +58,7 @@ var system = common.System{
 		{Name: "nothing wakes a worker", Keys: []string{"engine.fetch.wake", "engine.fetch.on-due"}, Case: "poll", Fault: "engine.fetch.wake=true",
 			Parts:   []common.Part{{Name: "share of waits below 10 ms", Value: common.Within(.01, common.Waits()), Least: .1}},
 			Metrics: []string{"fresh.wait"}},
-		{Name: "several nodes share the jobs", Keys: []string{"engine.fetch"}, Case: "nodes",
+		{Name: "several nodes share the jobs", Keys: []string{"engine.fetch", "engine.phase"}, Case: "nodes",
 			Parts: []common.Part{
 				{Name: "share of the busier of two nodes", Value: common.Share, Least: .08},
 				{Name: "mean wait of two nodes", Value: common.Mean(common.Waits()), Share: .1, Unit: "s"}},

@@ -55,7 +55,7 @@ const errorPause = 100 * time.Millisecond
 
 func (c *committer) init(cfg *Config) {
 	c.flushAt, c.calls = Never, cfg.Commit.Calls
-	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != FromCommit })
+	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 })
 }
 
 // deadline returns when a batch is to be sent again, without flushAt, the end of the linger, which Engine.Due handles.

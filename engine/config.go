@@ -41,9 +41,10 @@ type Config struct {
 
 // FetchConfig configures when an engine claims, and how many jobs at once.
 type FetchConfig struct {
-	Batch    int           // most jobs of one claim: at least 1
-	Poll     time.Duration // pause after a claim that found too little: above 0
-	PollTick Draw          // if not nil, draws each such pause in place of Poll, which is their mean; see PromoterConfig.Tick
+	Batch int           // most jobs of one claim: at least 1
+	Poll  time.Duration // pause after a claim that found too little: above 0
+	// PollTick, if not nil, draws each such pause in place of Poll, which is their mean; see PromoterConfig.Tick.
+	PollTick func(u float64) time.Duration
 	// IgnoreDue leaves jobs that fall due, or are promoted, to be found by a poll. Otherwise the engine claims when it has
 	// promoted some, and when the earliest falls due, which the answer to a claim says.
 	IgnoreDue bool
@@ -138,7 +139,7 @@ type PromoterConfig struct {
 	Every time.Duration
 	// Tick, if not nil, draws each of these times in place of Every, and First, if not nil, the time before the first
 	// promotion of a process. What they return is raised to a millisecond, or to Every if that is shorter.
-	Tick, First Draw
+	Tick, First func(u float64) time.Duration
 	Batch       int   // most jobs of one promotion: at least 1
 	Order       Order // which of the due jobs first
 	LeaderOnly  bool  // only the engine that leads promotes, see Store.Lead; otherwise each on its own
@@ -158,18 +159,11 @@ type KindConfig struct {
 	// Free gives the worker the next job at the timeout, beside the handler that may run on. Otherwise it is busy until
 	// that returns. Not with WaitOut.
 	Free bool
-	// From is when the delay of a retry begins to run.
-	From DelayFrom
+	// From is the event with which the delay of a retry begins: 0, the commit, when the store learns of the failure;
+	// Finished, the failure, though a commit that is sent again does not make up for its pauses; or Leased, the claim,
+	// so that what is over by the attempt's end is over.
+	From EventKind
 }
-
-// DelayFrom is when the delay of a retry begins to run.
-type DelayFrom uint8
-
-const (
-	FromCommit  DelayFrom = iota // when the store learns of the failure
-	FromFailure                  // at the failure; a commit that is sent again does not make up for its pauses
-	FromClaim                    // when the attempt was claimed: what is over by its end is over
-)
 
 // Validate returns all errors in the configuration, joined.
 func (c *Config) Validate() error {

@@ -249,9 +249,9 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 		o.Verb, o.Delay = k.Retry.Next(&l.Job, err, u)
 		l.Age = atClaim
 		switch k.From {
-		case FromFailure:
+		case Finished:
 			o.due = e.now.Add(o.Delay)
-		case FromClaim:
+		case Leased:
 			o.due = heldAt.Add(o.Delay)
 		}
 	}

@@ -6,9 +6,6 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Draw is how long something takes, by a number in (0, 1) drawn for it.
-type Draw func(u float64) time.Duration
-
 // pulse is one of the periodic timers of a process. Its first pause is a part of its period, drawn for the process and
 // the timer, so that processes that start together are not in step for ever.
 type pulse struct {
@@ -31,7 +28,7 @@ const (
 const shortestTick = time.Millisecond
 
 // pause returns the time to the next tick of a timer that comes every so often: what draw makes of it, if that is not nil.
-func (p *pulse) pause(cfg *Config, every time.Duration, draw Draw) time.Duration {
+func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	d := every
 	if draw != nil {
 		d = p.drawn(cfg, every, draw)
@@ -47,7 +44,7 @@ func (p *pulse) pause(cfg *Config, every time.Duration, draw Draw) time.Duration
 }
 
 // drawn returns the next length that is drawn, and raised to a millisecond, or to every if that is shorter.
-func (p *pulse) drawn(cfg *Config, every time.Duration, draw Draw) time.Duration {
+func (p *pulse) drawn(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	p.beats++
 	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))
 }

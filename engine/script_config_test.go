@@ -56,7 +56,7 @@ var words = map[string]func(c *engine.Config){
 	"poll=drawn":            func(c *engine.Config) { c.Fetch.PollTick = uniform(0.5, 1.5) },
 	"on-timeout=free":       func(c *engine.Config) { c.Kinds[0].Free = true },
 	"on-timeout=wait":       func(c *engine.Config) { c.Kinds[0].WaitOut = true },
-	"from=claim":            func(c *engine.Config) { c.Kinds[0].From = engine.FromClaim },
+	"from=claim":            func(c *engine.Config) { c.Kinds[0].From = engine.Leased },
 	"phase=drawn":           func(c *engine.Config) { c.InStep = false },
 	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceToken },
 	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceState },
@@ -99,7 +99,7 @@ var (
 )
 
 // uniform draws lengths between two numbers of seconds.
-func uniform(min, max float64) engine.Draw {
+func uniform(min, max float64) func(float64) time.Duration {
 	d, err := dist.Uniform(min, max)
 	if err != nil {
 		panic(err)

@@ -70,8 +70,8 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry once the claims of both classes are answered. A class that brought fewer jobs than its part
-// was empty: the carry is then 0, so that unused claims are not hoarded.
+// Observe updates the carry, the fraction of a claim that the share still owes a class, once both classes of a plan are
+// answered. It is 0 if either class brought fewer jobs than were asked for: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return

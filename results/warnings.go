@@ -36,7 +36,7 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	s.warnOfUnclear(add)
 }
 
-// mostUnclear is the most unclear objectives that get a warning each.
+// mostUnclear is up to how many unclear objectives get a warning of their own; more share one.
 const mostUnclear = 3
 
 // warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would

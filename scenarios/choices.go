@@ -25,7 +25,7 @@ type (
 	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
 	InFlightOf   = quantity.Choice[bool, inFlightOf]                // Value: retries count as in flight until they end
 	OnDue        = quantity.Choice[bool, onDues]                    // Value: a poll finds jobs that fall due
-	DelayFrom    = quantity.Choice[engine.DelayFrom, delaysFrom]    // when the delay of a retry begins to run
+	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // when the delay of a retry begins to run
 	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // what a timeout does
 	Phase        = quantity.Choice[bool, phases]                    // Value: timers begin with a drawn part of their period
 	LeaseOf      = quantity.Choice[bool, leasesOf]                  // Value: leases are those of a node
@@ -86,8 +86,8 @@ func (lateClaims) Words() ([]string, []Late) {
 	return []string{"return", "run", "ignore"}, []Late{{}, {Run: true}, {Ignore: true}}
 }
 
-func (delaysFrom) Words() ([]string, []engine.DelayFrom) {
-	return []string{"commit", "failure", "claim"}, []engine.DelayFrom{engine.FromCommit, engine.FromFailure, engine.FromClaim}
+func (delaysFrom) Words() ([]string, []engine.EventKind) {
+	return []string{"commit", "failure", "claim"}, []engine.EventKind{0, engine.Finished, engine.Leased}
 }
 
 func (onTimeouts) Words() ([]string, []TimedOut) {

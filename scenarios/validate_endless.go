@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// mostTries is the number of attempts of one job from which their limit counts as unlimited.
+// mostTries is the highest limit of attempts of one job that counts as a limit: a higher one is as good as none.
 const mostTries = 1000
 
 // failing is one way in which attempts of a job class can fail.

@@ -180,7 +180,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 	return nil
 }
 
-// failed returns the error of a run under a policy, which may be empty, with an exit code.
+// failed gives the error of a run the name of its store and an exit code; policy may be "".
 func failed(policy, store string, err error) error {
 	var known *ui.Failure
 	switch {

@@ -51,7 +51,7 @@ func (m *plotMode) apart(names []string) []string {
 	})
 }
 
-// on reports whether a plot is to be drawn.
+// on reports whether --plot asks for a plot in the terminal: every mode but never does.
 func (m plotMode) on() bool { return m != "never" }
 
 // ascii reports whether a plot is drawn with ASCII characters: where the terminal or the locale is known to have no

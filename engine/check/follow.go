@@ -72,7 +72,7 @@ func (c *Checker) placeInLine(j *job, class engine.Class) {
 	l.stand = engine.PlaceDefault
 }
 
-// rank adds by (1 or -1) to the number of ready jobs of a job's class and kind.
+// rank adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry) and kind, where an order is checked.
 func (c *Checker) rank(j *job, by int) {
 	if !c.d.ranked {
 		return

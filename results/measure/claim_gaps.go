@@ -79,7 +79,7 @@ func (v *view) passOver() {
 	}
 }
 
-// endStreak ends a streak of consecutive claims of retries.
+// endStreak begins anew to count the consecutive claims of retries made while a fresh job was ready.
 func (v *view) endStreak() {
 	if v.gaps.streak == 0 {
 		return

@@ -76,7 +76,7 @@ func (t *tenantCounts) serve(tenant engine.TenantID) {
 	t.served[tenant]++
 }
 
-// tenantShares counts the executions that each tenant got, and would have used, in a window of time.
+// tenantShares counts, for each tenant, the executions finished in a window of time, and its jobs still ready or in flight.
 type tenantShares struct {
 	begun, ended bool
 	before       []int64 // executions, until the window began

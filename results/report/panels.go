@@ -120,8 +120,8 @@ func (g *panels) inline(name, alt string) []byte {
 	return append(out, "</div>"...)
 }
 
-// grid returns the height and the drawing function of n plots, which build makes for an axis of time with at most steps
-// ticks.
+// grid lays out n plots in rows and columns, and returns their height and the function that draws them; build makes plot
+// i, whose axis of time has at most steps ticks.
 func grid(n int, build func(i, steps int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
 	g := newPanels(n)
 	g.build = func(i int, _ bool) *plot.Plot { return build(i, g.steps) }

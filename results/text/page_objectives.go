@@ -9,8 +9,8 @@ import (
 	"qsim/results/plain"
 )
 
-// outcomeColor returns the colour of a verdict's sign: red for an outcome that is not as wanted, none for an expected
-// miss, which is no success.
+// outcomeColor returns the colour of a verdict's sign: green where it is as wanted, yellow if unclear, faint for an
+// expected miss, else red.
 func outcomeColor(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:

@@ -136,7 +136,7 @@ func (s *Simulation) words(e *engine.Event) string {
 	return os.Expand(sentence, func(name string) string { return s.field(e, name) })
 }
 
-// field returns the text that replaces a name in a sentence.
+// field returns the text of the event e for a placeholder of a sentence in a job's trace: "2" for $node.
 func (s *Simulation) field(e *engine.Event, name string) string {
 	switch name {
 	case "attempt":

@@ -101,7 +101,7 @@ type failAtEnd struct {
 	chance func(now engine.Time) float64
 }
 
-// Begin begins an execution with its outcome open.
+// Begin starts an attempt whose outcome Decide draws when it ends.
 func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	x.Undecided = true

@@ -226,7 +226,7 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries returns the most attempts that a job may have.
+// tries returns the attempts per job that the bounds assume: 16 where the limit is higher than 1000 or there is none.
 func (b *Bounds) tries() int {
 	n := b.attempts
 	if n <= 0 || n > 1000 {

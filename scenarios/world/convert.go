@@ -1,6 +1,8 @@
 package world
 
 import (
+	"time"
+
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/sim"
@@ -79,7 +81,7 @@ func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
 }
 
 // drawOf returns a function that draws from d; nil if d is constant.
-func drawOf(d *scenarios.Distribution) engine.Draw {
+func drawOf(d *scenarios.Distribution) func(u float64) time.Duration {
 	if drawn := d.Drawn(); !drawn.IsConstant() {
 		return drawn.Duration
 	}

@@ -21,7 +21,7 @@ func fastConfig(s Speed, c engine.Config) engine.Config {
 	for _, pause := range pauses {
 		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
 	}
-	for _, draw := range []*engine.Draw{&c.Fetch.PollTick, &c.Promoter.Tick, &c.Promoter.First} {
+	for _, draw := range []*func(u float64) time.Duration{&c.Fetch.PollTick, &c.Promoter.Tick, &c.Promoter.First} {
 		if usual := *draw; usual != nil {
 			*draw = func(u float64) time.Duration { return s.Real(usual(u)) }
 		}

@@ -193,7 +193,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	c.Fetch.PollTick, c.Promoter.Tick, c.Promoter.First = draw, draw, draw
 	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was}}
 	got := fastConfig(Speed{Num: 20, Den: 1}, c)
-	for _, draw := range []engine.Draw{got.Fetch.PollTick, got.Promoter.Tick, got.Promoter.First} {
+	for _, draw := range []func(u float64) time.Duration{got.Fetch.PollTick, got.Promoter.Tick, got.Promoter.First} {
 		if tick := draw(0.5); tick != want {
 			t.Errorf("a tick is %v, want %v", tick, want)
 		}

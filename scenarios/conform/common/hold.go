@@ -244,7 +244,7 @@ func (c *sides) off(rule *Rule) bool {
 	return v.Word == Off
 }
 
-// has reports whether a rule is about a key.
+// has reports whether key, such as retry.backoff, is one of the rule's keys or lies below one.
 func (rule *Rule) has(key string) bool {
 	return slices.ContainsFunc(rule.Keys, func(k string) bool { return key == k || strings.HasPrefix(key, k+".") })
 }

@@ -21,7 +21,7 @@ var unchecked = map[string]string{
 	"inngest":     "its server is one program with its state store: it waits on the wall clock",
 	"temporal":    "its server waits on the wall clock",
 	"hatchet":     "its engine waits on the wall clock and its retries are SQL of its own schema",
-	"river":       pending, "rabbitmq-qq": pending,
+	"rabbitmq-qq": pending,
 
 	"sqs":            "a service without a program to run: emulators are other implementations",
 	"pubsub":         "a service without a program to run: emulators are other implementations",

@@ -50,7 +50,7 @@ var rules = []common.Rule{
 		Metrics: []string{"fresh.wait"}},
 	{Name: "a worker is free before the commit", Keys: []string{"engine.commit", "engine.fetch"}, Case: "line", Fault: "engine.commit={linger: 250ms, backpressure: 1}",
 		Parts: []common.Part{{Name: "p99 wait in a line before one worker", Value: common.Quantile(.99, common.Waits()), Share: .03, Unit: "s"}}},
-	{Name: "a poll each 1 to 1.1 s", Keys: []string{"engine.fetch"}, Case: "poll", Fault: "engine.fetch.poll=2s",
+	{Name: "a poll each 1 to 1.1 s", Keys: []string{"engine.fetch"}, Case: "poll", Fault: "engine.fetch.poll=2s", Patient: true,
 		Parts: []common.Part{{Name: "mean wait", Value: common.Mean(common.Waits()), Share: .08, Unit: "s"},
 			{Name: "wait p90", Value: common.Quantile(.9, common.Waits()), Share: .08, Unit: "s"}},
 		Metrics: []string{"fresh.wait"}},

@@ -138,7 +138,10 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if *story != "" {
 		if s, err := server(); err == nil {
-			err = s.Stop()
+			if err := s.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
+				code = max(code, 1)
+			}
 		}
 	}
 	os.Exit(code)

@@ -80,7 +80,7 @@ var system = common.System{
 		{Name: "a retry goes to the tail", Keys: []string{"engine.place"}, Case: "order", Fault: "engine.place=head",
 			Parts:   []common.Part{{Name: "share of retries behind all fresh jobs", Value: common.Last("first", "fresh")}},
 			Metrics: []string{"fresh.wait"}},
-		{Name: "a lost attempt is found by its lease", Case: "crash", Fault: "engine.lease.ttl=2m",
+		{Name: "a lost attempt is found by its lease", Case: "crash", Fault: "engine.lease.ttl=2m", Patient: true,
 			Keys:    []string{"engine.lease.ttl", "engine.reaper.every", "engine.reaper.grace", "engine.reaper.after", "engine.reaper.counts", "engine.reaper.finds"},
 			Parts:   []common.Part{{Name: "death of a process to the next attempt", Value: common.Mean(common.Lost), Least: 5, Unit: "s"}},
 			Metrics: []string{"sojourn"}},

@@ -83,7 +83,7 @@ var system = common.System{
 		{Name: "MaxDeliver counts deliveries", Keys: []string{"retry.max-attempts", "retry.count", "retry.backoff"}, Case: "limit", Fault: "retry.max-attempts=4",
 			Parts:   []common.Part{{Name: "attempts with MaxDeliver 5", Value: common.Mean(common.Attempts())}},
 			Metrics: []string{"dead", "attempts"}},
-		{Name: "without MaxDeliver it is delivered for ever", Keys: []string{"retry.max-attempts", "retry.backoff", "retry.never", "engine.fetch"}, Case: "ever", Fault: "retry.max-attempts=20",
+		{Name: "without MaxDeliver it is delivered for ever", Keys: []string{"retry.max-attempts", "retry.backoff", "retry.never", "engine.fetch"}, Case: "ever", Fault: "retry.max-attempts=20", Patient: true,
 			Parts:   []common.Part{{Name: "attempts of a job that fails for a minute", Value: common.Mean(common.Attempts()), Share: .02}},
 			Metrics: []string{"dead", "attempts"}},
 		{Name: "MaxAckPending counts what waits for its delay", Keys: []string{"engine.max-in-flight", "engine.in-flight", "engine.waiting", "engine.lease", "retry.backoff"}, Case: "pending",

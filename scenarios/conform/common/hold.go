@@ -220,7 +220,7 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 					faulty[other.Case] = s.simulated(t, c, []string{rule.Fault})
 				}
 				switch v, lines := other.judge(c, faulty[other.Case]); {
-				case i == j && v.Word != Off:
+				case i == j && !v.red():
 					t.Errorf("%s: %s with %s, want off%s", rule.Name, v.Word, rule.Fault, lines)
 				case i != j && v.Word == Off && !c.off(other):
 					t.Errorf("%s is off with %s, which is not among its keys %v%s", other.Name, rule.Fault, other.Keys, lines)

@@ -96,10 +96,19 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	return v
 }
 
+// tolerance is by how much the two sides of a part may differ.
+func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
+
+// red reports whether a planted fault is seen: the rule is off, or of two seeds, whose interval may be wider than any
+// fault, the difference is twice the tolerance.
+func (v *Verdict) red() bool {
+	return v.Word == Off || !Long() && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
+}
+
 // word is the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no wider
 // than twice the tolerance; it is off if the interval lies wholly beyond.
 func (p *Part) word(v *Verdict) string {
-	size, tolerance := math.Abs(v.Difference), max(p.Least, p.Share*math.Abs(v.Real))
+	size, tolerance := math.Abs(v.Difference), p.tolerance(v)
 	switch {
 	case math.IsNaN(size) || size-v.Uncertain > tolerance: // where there is nothing to see, nothing holds
 		return Off

@@ -217,7 +217,7 @@ func (c *committer) send(e *Engine, b *batch) {
 	e.driver.Send(call)
 }
 
-// shorten takes from each delay what is over of it.
+// shorten subtracts from the retry delay of each outcome the time that has passed since the delay began.
 func (b *batch) shorten(now Time) {
 	for i := range b.outcomes {
 		if o := &b.outcomes[i]; o.due != 0 {

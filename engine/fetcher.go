@@ -177,7 +177,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	}
 }
 
-// pause is the pause after a claim that found too little.
+// pause returns the poll pause after a claim that found fewer jobs than it asked for.
 func (f *fetcher) pause(e *Engine) time.Duration {
 	if f.polls.begun && e.cfg.Fetch.PollTick == nil {
 		return e.cfg.Fetch.Poll

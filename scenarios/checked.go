@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Checked is what came of holding a preset to the system that it describes: the real, unmodified library ran the same
-// jobs. The suite in scenarios/conform writes it.
+// Checked is the verdict on a preset against the system that it describes: which rules of the real, unmodified library
+// it holds when both run the same jobs. The suite in scenarios/conform writes it.
 type Checked struct {
 	Preset    string        `yaml:"preset"`
 	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0

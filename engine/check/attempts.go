@@ -17,8 +17,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked tells what the retry policy of a node is asked about a job: the job, and a draw for jitter. It must be as was
-// recorded, and every delivery has a draw of its own.
+// Asked reports a question to the retry policy of a node: the failed job and its uniform draw for jitter. A job that
+// is not as recorded, or the draw of another delivery, is a breach.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	r := c.jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {

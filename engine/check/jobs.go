@@ -62,7 +62,7 @@ type line struct {
 	stand  engine.Place    // where that wants it when it is ready next
 }
 
-// asks is what a retry policy was asked about a job.
+// asks is the latest question to a retry policy about one job.
 type asks struct {
 	delay    time.Duration // of its latest failure, as the store has it
 	draw     float64       // the latest uniform draw

@@ -89,8 +89,8 @@ type Rules struct {
 	Only Set // the invariants that count
 }
 
-// Soon is what follows its cause before any poll: bounds below the intervals at which processes look by themselves. 0:
-// nothing is promised.
+// Soon holds bounds on the time from a cause to its effect (a job becomes ready, it is claimed), shorter than any poll
+// interval. 0: no bound.
 type Soon struct {
 	// Claim is the longest from when a job becomes ready while no other is to the next claim of any process, so long after
 	// Rules.Calm as Rules.Idle says; with AllClaim to that of each that has idle workers.

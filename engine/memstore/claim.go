@@ -99,14 +99,14 @@ func (s *Store) prepareAll(terms []engine.Term) (plain bool, err error) {
 	return plain, nil
 }
 
-// retriesOf is what t may bring once there may be no more fresh jobs.
+// retriesOf returns the term t limited to retries, for a claim that may take no more fresh jobs.
 func (s *Store) retriesOf(t *engine.Term) *engine.Term {
 	s.retries = *t
 	s.retries.Class = engine.Retry
 	return &s.retries
 }
 
-// unacked is how many jobs have been claimed and not ended.
+// unacked returns the number of jobs that were claimed at least once and are neither done nor dead.
 func (s *Store) unacked() int {
 	st := &s.stats
 	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]

@@ -43,8 +43,8 @@ const (
 // lastEvents is how many events an Endless has.
 const lastEvents = 8
 
-// linger is asked at each event of an instant that has lasted for patience. It panics with an Endless once the events
-// are more than all that there is can cause.
+// linger is called at each event beyond patience events at one instant. It panics with an Endless once there are more
+// events than all jobs, leases, calls, executions, workers and nodes can cause.
 func (s *Sim) linger(from rank) {
 	i := &s.tally
 	things := i.moves + s.live + int64(s.messages.used+s.running+s.late.used)

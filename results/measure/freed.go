@@ -2,7 +2,7 @@ package measure
 
 import "qsim/engine"
 
-// workersOf returns how many workers an execution has that ends: one, or none that has gone on without it.
+// workersOf returns the number of workers, 1 or 0, that the end of an execution frees: 0 if its worker has left it.
 func (c *Collector) workersOf(l *engine.Lease) int64 {
 	if len(c.freed) == 0 || !c.freed[engine.LeaseKey{Job: l.ID, Token: l.Token}] {
 		return 1
@@ -11,7 +11,7 @@ func (c *Collector) workersOf(l *engine.Lease) int64 {
 	return 0
 }
 
-// onFreed takes note that a worker goes on although its execution does, too.
+// onFreed counts a worker as free whose execution has timed out and goes on without it.
 func (c *Collector) onFreed(e *engine.Event) {
 	if c.freed == nil {
 		c.freed = make(map[engine.LeaseKey]bool)

@@ -18,7 +18,7 @@ import (
 //go:embed page
 var assets embed.FS
 
-// PageOptions holds what a report page shows beside the summary.
+// PageOptions holds the optional parts of a report page: program version, scenario, and the absent charts.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
 	Scenario []byte   // resolved, as YAML; nil: it is not known

@@ -149,7 +149,7 @@ func (r *leaseRules) next(j *jobLeases, s leaseStep) bool {
 	return ok
 }
 
-// dies is what the death of a node does to a lease.
+// dies changes a lease as the death of a node does: only leases that the node holds change.
 func (l *leaseRecord) dies(node int32) {
 	switch {
 	case l.holder != node || l.phase == phaseGone:

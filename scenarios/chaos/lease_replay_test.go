@@ -31,7 +31,7 @@ type replayed struct {
 	runs             []execution // by token
 }
 
-// execution is what is known of an execution beside the phase of its lease.
+// execution is one run of a handler in a replayed trace: its delivery, and whether it has overrun its timeout.
 type execution struct {
 	delivery int32
 	overruns bool // it has timed out and goes on

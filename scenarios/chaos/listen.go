@@ -98,7 +98,7 @@ type sent struct {
 	fate    sim.Fate
 }
 
-// caller is what is known of the calls of a process.
+// caller is a process that calls the store: its latest life, and when it may claim again.
 type caller struct {
 	engine engine.EngineID // its latest life
 	claims engine.Time     // no claim before, unless it is woken

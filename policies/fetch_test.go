@@ -313,6 +313,10 @@ func TestMeanQuantum(t *testing.T) {
 		{nil, 1e9},
 		{[]Class{{Name: "a", Cost: 10 * time.Millisecond}}, 10e6},
 		{[]Class{{Name: "a", Cost: 10 * time.Millisecond}, {Name: "b", Cost: 30 * time.Millisecond}}, 20e6},
+		{[]Class{{Name: "a"}, {Name: "b", Cost: 3 * time.Second}}, 2e9}, // one that declares none counts as a second
+		{[]Class{{Name: "a", Cost: 5}, {Name: "b", Cost: 6}, {Name: "c", Cost: 5}}, 5},
+		{[]Class{{Name: "a", Cost: 1}, {Name: "b", Cost: 1}, {Name: "c", Cost: 1}}, 1},
+		{[]Class{{Name: "a", Cost: math.MaxInt64}, {Name: "b", Cost: math.MaxInt64}}, math.MaxInt64},
 	} {
 		p, err := NewFor("tenant-drr", nil, 4, tt.classes)
 		if err != nil {

@@ -1,0 +1,124 @@
+package sim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+	"qsim/policies"
+)
+
+// TestBefell tells of the controls that make a difference, each time that they do, and of which node; not of those that
+// find nothing to do it to.
+func TestBefell(t *testing.T) {
+	const down, frozen = 5 * time.Second, 5 * time.Second
+	at := func(s int) engine.Time { return engine.Time(s) * second }
+	for _, tt := range []struct {
+		name     string
+		controls []sim.Control
+		want     string
+	}{
+		{"a process that is down", []sim.Control{
+			{Kind: sim.Crash, Node: 1, At: at(10), For: down}, {Kind: sim.Crash, Node: 1, At: at(11), For: time.Second},
+			{Kind: sim.Pause, Node: 1, At: at(12), For: time.Second}, {Kind: sim.StopNode, Node: 1, At: at(13), For: time.Second},
+			{Kind: sim.ShiftClock, Node: 1, At: at(14), For: time.Second, Offset: time.Second}},
+			"0 of 1 at 10s, 4 of 1 at 14s"},
+		{"a process that is frozen", []sim.Control{
+			{Kind: sim.Pause, Node: 1, At: at(10), For: frozen}, {Kind: sim.Pause, Node: 1, At: at(11), For: time.Second},
+			{Kind: sim.StopNode, Node: 1, At: at(13), For: time.Second}, {Kind: sim.StopNode, Node: 1, At: at(20), For: time.Second}},
+			"0 of 1 at 10s, 1 of 1 at 11s, 3 of 1 at 20s"},
+		{"clocks", []sim.Control{
+			{Kind: sim.ShiftClock, At: at(10)}, {Kind: sim.ShiftClock, At: at(11), For: time.Second}, {Kind: sim.ShiftClock, At: at(12), Offset: -1}},
+			"2 of 0 at 12s"},
+		{"leases", []sim.Control{{Kind: sim.LoseLeases, At: at(1), Share: 1}, {Kind: sim.LoseLeases, At: at(7), Share: 1}, {Kind: sim.LoseLeases, At: at(7) + 1, Share: 1}},
+			"1 of 0 at 7s"},
+		{"the dead", []sim.Control{{Kind: sim.Redrive, At: at(7), Share: 1}, {Kind: sim.Redrive, At: at(40), Share: 1}, {Kind: sim.Redrive, At: at(40) + 1, Share: 1}},
+			"1 of 0 at 40s"},
+		{"one node after the other", []sim.Control{{Kind: sim.Crash, At: at(10), For: time.Second, Times: 3, Every: 3 * time.Second, Rolls: true}},
+			"0 of 0 at 10s, 0 of 1 at 13s, 0 of 0 at 16s"},
+		{"the store", []sim.Control{{Kind: sim.StallReaper, At: at(10), For: time.Second}, {Kind: sim.StallPromoter, At: at(11), For: time.Second},
+			{Kind: sim.StallStore, At: at(12), For: time.Second, Times: 2, Every: 2 * time.Second}, {Kind: sim.LimitStore, At: at(13), For: time.Second, Limit: 1}},
+			"0 of 0 at 10s, 1 of 0 at 11s, 2 of 0 at 12s, 3 of 0 at 13s, 2 of 0 at 14s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 0)
+			w.nodes, w.store.KeepDead = 2, true
+			w.workload = &arrivals{at: []time.Duration{5 * time.Second, 5 * time.Second}}
+			w.flaky.service, w.flaky.fail = drawn(t)(dist.Constant(20)), 1
+			w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
+			w.config.Controls, w.config.Until = tt.controls, 60*second
+			var befell []string
+			w.config.Befell = func(control int, node int32, at engine.Time) {
+				befell = append(befell, fmt.Sprintf("%d of %d at %v", control, node, time.Duration(at)))
+			}
+			w.start().Run()
+			if got := strings.Join(befell, ", "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTroublesOverlap has several troubles hold one process or the store at once: each ends for itself, and what it
+// held goes on when the last has ended; a trouble of a process that has died since does nothing to the one that came
+// after it.
+func TestTroublesOverlap(t *testing.T) {
+	at := func(s int) engine.Time { return engine.Time(s) * second }
+	for _, tt := range []struct {
+		name     string
+		controls []sim.Control
+		kinds    []engine.EventKind
+		want     string
+	}{
+		{"two deaths", []sim.Control{{Kind: sim.Crash, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(12), For: 2 * time.Second}},
+			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 10s, node-up at 20s"},
+		{"two pauses", []sim.Control{{Kind: sim.Pause, At: at(10), For: 10 * time.Second}, {Kind: sim.Pause, At: at(12), For: 2 * time.Second}},
+			[]engine.EventKind{engine.NodeWake}, "node-wake at 20s"},
+		{"a pause of the one before", []sim.Control{{Kind: sim.Pause, At: at(10), For: 20 * time.Second}, {Kind: sim.Crash, At: at(15), For: time.Second},
+			{Kind: sim.Pause, At: at(20), For: 20 * time.Second}},
+			[]engine.EventKind{engine.NodeDown, engine.NodeWake}, "node-down at 15s, node-wake at 40s"},
+		{"a stop of the one before", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: time.Second}},
+			[]engine.EventKind{engine.NodeDown}, "node-down at 15s"},
+		{"a stop", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}},
+			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 20s, node-up at 20s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 0)
+			w.workload = &arrivals{at: []time.Duration{60 * time.Second}}
+			w.config.Controls = tt.controls
+			var got []string
+			for _, e := range w.events(tt.kinds...) {
+				got = append(got, fmt.Sprintf("%v at %v", e.Kind, time.Duration(e.At)))
+			}
+			if got := strings.Join(got, ", "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	for _, kind := range []sim.ControlKind{sim.StallStore, sim.StallReaper} {
+		w := quietWorld(t, 0)
+		w.workload = &arrivals{at: []time.Duration{60 * time.Second}}
+		w.node.Fetch.Poll = 100 * time.Millisecond
+		w.config.Controls = []sim.Control{{Kind: kind, At: 10 * second, For: 10 * time.Second}, {Kind: kind, At: 12 * second, For: 2 * time.Second},
+			{Kind: kind, At: 15 * second, For: 15 * time.Second}}
+		before, after := 0, 0
+		for _, e := range w.events(engine.Called) {
+			switch {
+			case kind == sim.StallReaper && e.Op != engine.OpRecover:
+			case e.At < 10*second:
+				before++
+			case e.At > 10*second+engine.Time(time.Millisecond) && e.At < 30*second:
+				t.Errorf("control %d: %v at %v", kind, e.Op, time.Duration(e.At))
+			case e.At >= 30*second:
+				after++
+			}
+		}
+		if before < 9 || after < 29 {
+			t.Errorf("control %d: %d calls before, %d after", kind, before, after)
+		}
+	}
+}

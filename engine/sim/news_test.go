@@ -1,0 +1,176 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+)
+
+// claimsFrom returns when calls to claim reach the store from some time on: "node at time" for each.
+func (w *world) claimsFrom(from engine.Time) (claims []string) {
+	for _, e := range w.events(engine.Called) {
+		if e.Op == engine.OpClaim && e.At >= from {
+			claims = append(claims, fmt.Sprintf("%d at %v", e.Node, time.Duration(e.At)))
+		}
+	}
+	return claims
+}
+
+// TestWhoIsWoken enqueues a job while some nodes are idle, and others down, frozen or busy: each mode wakes those idle
+// nodes that it says, and polls are rare.
+func TestWhoIsWoken(t *testing.T) {
+	all := []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 0}, {Kind: sim.Pause, At: 8 * second, For: time.Minute, Node: 1}}
+	for _, tt := range []struct {
+		name     string
+		mode     sim.WakeMode
+		nodes    int
+		controls []sim.Control
+		want     string
+	}{
+		{"one of one", sim.WakeOne, 1, nil, "[0 at 10.0005s]"},
+		{"all of one", sim.WakeAll, 1, nil, "[0 at 10.0005s]"},
+		{"nobody of one", sim.WakeNone, 1, nil, "[]"},
+		{"the one is down", sim.WakeOne, 1, all[:1], "[]"},
+		{"the one is frozen", sim.WakeAll, 1, []sim.Control{{Kind: sim.Pause, At: 8 * second, For: time.Minute}}, "[]"},
+		{"one of four", sim.WakeOne, 4, nil, "[0 at 10.0005s]"},
+		{"all of four", sim.WakeAll, 4, nil, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
+		{"nobody of four", sim.WakeNone, 4, nil, "[]"},
+		{"one of those that are up", sim.WakeOne, 4, all, "[2 at 10.0005s]"},
+		{"all of those that are up", sim.WakeAll, 4, all, "[2 at 10.0005s 3 at 10.0005s]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 0)
+			w.nodes, w.node.Fetch.Poll, w.config.Wake = tt.nodes, 100*time.Hour, tt.mode
+			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
+			w.config.Controls, w.config.Until = tt.controls, 10*second+engine.Time(50*time.Millisecond)
+			if got := fmt.Sprint(w.claimsFrom(9 * second)); got != tt.want {
+				t.Errorf("claims %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAnnouncementTakesTime has the news of ready jobs take 20 ms: one announcement stands for all jobs that become ready
+// while it is under way, and the next begins with the job after it.
+func TestAnnouncementTakesTime(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		w := quietWorld(t, 0)
+		w.nodes, w.node.Fetch.Poll = nodes, 100*time.Hour
+		w.workload = &arrivals{at: []time.Duration{time.Second, 1010 * time.Millisecond, 1030 * time.Millisecond}}
+		var asked []time.Duration
+		w.config.Announce = func(at engine.Time) time.Duration {
+			asked = append(asked, time.Duration(at))
+			return 20 * time.Millisecond
+		}
+		var waits []time.Duration
+		for _, e := range w.events(engine.Leased) {
+			waits = append(waits, e.Waited)
+		}
+		if got, want := fmt.Sprint(waits), "[20.5ms 10.5ms 20.5ms]"; got != want {
+			t.Errorf("%d nodes: waits %s, want %s", nodes, got, want)
+		}
+		if got, want := fmt.Sprint(asked), "[1s 1.03s]"; got != want {
+			t.Errorf("%d nodes: announced at %s, want %s", nodes, got, want)
+		}
+	}
+}
+
+// TestSilentDue makes a job ready that waited, by itself, by a promoter, or by one of two steps: nodes are woken at that
+// time and not before. In silence nobody is; the node whose promoter did it sees it by the answer, half a millisecond later.
+func TestSilentDue(t *testing.T) {
+	const never = time.Duration(-1)
+	for _, tt := range []struct {
+		name     string
+		promoter engine.PromoterConfig
+		silent   time.Duration // from then until a claim, in silence
+	}{
+		{"by itself", engine.PromoterConfig{}, never},
+		{"by a promoter", engine.PromoterConfig{Every: time.Second, Batch: 10}, time.Millisecond},
+		{"by a promoter of two steps", engine.PromoterConfig{Every: time.Second, Batch: 10, Gap: 100 * time.Millisecond}, time.Millisecond},
+	} {
+		for _, silent := range []bool{false, true} {
+			t.Run(fmt.Sprint(tt.name, ", silent ", silent), func(t *testing.T) {
+				w := quietWorld(t, 3)
+				w.jobs.gap = drawn(t)(dist.Constant(1)) // the third is due at 33 s
+				w.workload = &varied{poisson: w.jobs, delayed: 30 * time.Second}
+				w.node.Promoter, w.store.Promoted, w.config.SilentDue = tt.promoter, tt.promoter.Every > 0, silent
+				w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 60*second
+				ready, claimed := engine.Never, never
+				for _, e := range w.events(engine.Promoted, engine.Called) {
+					switch {
+					case e.Kind == engine.Promoted:
+						ready = e.At
+					case e.Op == engine.OpClaim && e.At > 32*second && claimed == never:
+						claimed = e.At.Sub(ready)
+					}
+				}
+				want := time.Millisecond / 2
+				if silent {
+					want = tt.silent
+				}
+				if ready < 33*second || ready > 35*second || claimed != want {
+					t.Errorf("ready at %v, and claimed %v later, want %v", time.Duration(ready), claimed, want)
+				}
+			})
+		}
+	}
+}
+
+// TestLate has a node notice its deadlines 20 ms late: a batch that lingers for 5 ms is sent after 25. Others are not
+// late.
+func TestLate(t *testing.T) {
+	for _, nodes := range []int{1, 2} {
+		w := quietWorld(t, 0)
+		w.nodes, w.node.Workers = nodes, 1
+		w.workload = &arrivals{at: []time.Duration{10 * time.Second, 10*time.Second + 1}}
+		w.config.Late = func(node int32, _ engine.Time) time.Duration {
+			return 20 * time.Millisecond * time.Duration(int32(nodes)-1-node)
+		}
+		var finished [2]engine.Time
+		acked := 0
+		for _, e := range w.events(engine.Finished, engine.Acked) {
+			if e.Kind == engine.Finished {
+				finished[e.Node] = e.At
+				continue
+			}
+			acked++
+			want := 5500 * time.Microsecond
+			if int(e.Node) < nodes-1 {
+				want += 20 * time.Millisecond
+			}
+			if took := e.At.Sub(finished[e.Node]); took != want {
+				t.Errorf("of %d nodes, node %d commits %v after the end of a job, want %v", nodes, e.Node, took, want)
+			}
+		}
+		if acked != 2 {
+			t.Errorf("%d jobs are done", acked)
+		}
+	}
+}
+
+// TestClaimed lets claims, and claims alone, be changed before they are recorded.
+func TestClaimed(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.flaky.service = drawn(t)(dist.Constant(5))
+	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 2 * second, For: time.Second}}
+	claimed := 0
+	w.config.Claimed = func(leases []engine.Lease) {
+		for i := range leases {
+			claimed++
+			leases[i].Waited = 42 * time.Hour
+		}
+	}
+	leased := w.events(engine.Leased)
+	for _, e := range leased {
+		if e.Waited != 42*time.Hour {
+			t.Errorf("job %d waited %v", e.Job, e.Waited)
+		}
+	}
+	if w.ledger.n[engine.LeaseTaken] == 0 || claimed != len(leased) {
+		t.Errorf("%d leases taken by reapers, %d claimed, %d changed", w.ledger.n[engine.LeaseTaken], len(leased), claimed)
+	}
+}

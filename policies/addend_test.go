@@ -40,9 +40,23 @@ func TestParseAddend(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want an error with %q", tt.text, got, err, tt.want)
 		}
 	}
-	for _, text := range []string{"+20%", "+", "±30s", "+x", ""} {
+	for _, text := range []string{"+20%", "+", "±30s", "+x", "", "30s", "+-30s", "+/-30s"} {
 		if isAddend(text) {
 			t.Errorf("%q is taken for an addend", text)
+		}
+	}
+}
+
+// TestGrowingAddend holds that an addend without steps grows with n in one way, whichever it is said to grow in.
+func TestGrowingAddend(t *testing.T) {
+	for _, grows := range []Growth{GrowRange, GrowDraw} {
+		if a := (Addend{Width: 30 * second, Grows: grows}); a.String() != "+30s*n" || a.draw(3, 0.5) != 45*second {
+			t.Errorf("growth %d: %v draws %v", grows, a, a.draw(3, 0.5))
+		}
+	}
+	for _, text := range []string{"+9s", "+0.5s", "+.5s"} {
+		if j, err := ParseJitter(text); err != nil || j.Kind() != Added {
+			t.Errorf("%s: %v, %v", text, j, err)
 		}
 	}
 }

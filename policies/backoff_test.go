@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"hash/fnv"
 	"math"
 	"reflect"
@@ -47,6 +48,7 @@ func TestBackoffDelays(t *testing.T) {
 		{"power 0 of nothing", Backoff{Kind: Polynomial, Less: 9}, delays(second, second)},
 		{"doubling and 15", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Plus: 15 * second, Max: minute}, delays(17*second, 19*second, 23*second, 31*second, 47*second, minute)},
 		{"scaled, few attempts", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 20}, delays(2*second, 4*second, 8*second)},
+		{"scaled, beyond the attempts", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 2, MaxAttempts: 2}, delays(2*second, 4*second, 8*second)},
 		{"scaled, no limit", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20}, delays(2*second, 4*second, 8*second)},
 		{"scaled to half", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 40}, delays(2*second, 2*second, 4*second, 4*second, 8*second)},
 		{"scaled below the first", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 100}, delays(second, second, 2*second, 2*second, 2*second, 2*second, 2*second, 4*second)},
@@ -101,6 +103,7 @@ func TestJitterRanges(t *testing.T) {
 		{"-50%", hourly, 2, 0, minute, 2 * minute},
 		{"±100%", hourly, 1, 0, 0, 2 * minute},
 		{"+30s", hourly, 1, 0, minute, 90 * second},
+		{"+30s", hourly, 3, 0, 4 * minute, 4*minute + 30*second},
 		{"+30s*n", hourly, 3, 0, 4 * minute, 4*minute + 90*second},
 		{"+30s/1s", hourly, 3, 0, 4 * minute, 4*minute + 29*second},
 		{"+10s*n/1s", hourly, 3, 0, 4 * minute, 4*minute + 29*second},
@@ -177,6 +180,7 @@ func TestRetryLimits(t *testing.T) {
 		b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled, validation}, 20
 	})
 	alwaysFree := with(func(b *Backoff) { b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled}, -1 })
+	freeNever := with(func(b *Backoff) { b.Free = []engine.ErrorKind{engine.Throttled} })
 	freeUntil := with(func(b *Backoff) { b.Deadline, b.Free, b.FreeMax = 10*minute, []engine.ErrorKind{engine.Throttled}, -1 })
 	for _, tt := range []struct {
 		name   string
@@ -206,6 +210,7 @@ func TestRetryLimits(t *testing.T) {
 		{"no more free ones, at the last claim", free, engine.Job{Charged: 4, Snoozes: 20}, engine.Throttled, engine.Bury},
 		{"not free", free, engine.Job{Charged: 4}, other, engine.Bury},
 		{"free for ever", alwaysFree, engine.Job{Charged: 4, Snoozes: math.MaxInt32}, engine.Throttled, engine.Snooze},
+		{"free not once", freeNever, engine.Job{Charged: 1}, engine.Throttled, engine.Nack},
 		{"free, but old", freeUntil, engine.Job{Age: 9 * minute}, engine.Throttled, engine.Bury},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -298,13 +303,14 @@ func TestNextAllocatesNothing(t *testing.T) {
 }
 
 func TestBackoffValidate(t *testing.T) {
-	good := []Backoff{{}, {Kind: Exponential, Factor: 2}, {Kind: Random, Distribution: uniform{}}, {Kind: Table, Delays: delays(0)}}
+	full, _ := ParseJitter("full")
+	good := []Backoff{{}, {Kind: Exponential, Factor: 2, Jitter: full}, {Kind: Exponential, Factor: math.MaxFloat64, Max: Century, FreeMax: -1},
+		{Kind: Random, Distribution: uniform{}}, {Kind: Table, Delays: delays(0)}}
 	for _, b := range good {
 		if err := b.Validate(); err != nil {
 			t.Errorf("%v: %v", b, err)
 		}
 	}
-	full, _ := ParseJitter("full")
 	for _, tt := range []struct {
 		backoff Backoff
 		want    string
@@ -317,6 +323,7 @@ func TestBackoffValidate(t *testing.T) {
 		{Backoff{Kind: Exponential, Factor: math.NaN()}, "factor: NaN is not a positive number"},
 		{Backoff{Kind: Exponential, Factor: math.Inf(1)}, "factor: +Inf is not a positive number"},
 		{Backoff{Kind: Polynomial, Power: -1, MaxAttempts: -1}, "power: -1 is negative|max-attempts: -1 is negative"},
+		{Backoff{Less: -1, Scale: -2}, "less: -1 is negative|scale: -2 is negative"},
 		{Backoff{FreeMax: -2}, "free-max: -2 is negative"},
 		{Backoff{Kind: Table}, "delays: the table is empty"},
 		{Backoff{Kind: Random, Jitter: full}, "delay: random needs a distribution|jitter: full does not go with a random backoff, which is drawn already"},
@@ -354,11 +361,29 @@ func TestBackoffNames(t *testing.T) {
 	_, jitterErr := ParseJitter("ful")
 	_, shareErr := ParseJitter("±300%")
 	_, unitErr := ParseJitter("+20")
+	_, signErr := ParseJitter("20%")
+	_, addendErr := ParseJitter("+0s")
+	_, wordErr := ParseJitter("±ful")
+	_, emptyErr := ParseJitter("±%")
+	if wrong := (*quantity.Error)(nil); !errors.As(jitterErr, &wrong) || wrong.Typed != "ful" || !slices.Contains(wrong.Known, "full") {
+		t.Errorf("a misspelled jitter is not compared with those there are: %+v", wrong)
+	}
+	var j Jitter
+	if err := j.UnmarshalText([]byte("±0%")); err != nil || j != (Jitter{}) {
+		t.Errorf("±0%%: got %v, %v, want none", j, err)
+	}
+	if err := j.UnmarshalText([]byte("equal")); err != nil || j.Kind() != Equal {
+		t.Errorf("equal: got %v, %v", j, err)
+	}
 	for err, want := range map[error]string{
 		kindErr:   `unknown backoff "expnential": want one of [none exponential linear fixed fibonacci polynomial table random]`,
 		jitterErr: `bad jitter "ful": want none, full, equal, decorrelated, or a spread such as ±20%, +10%, -50%, +30s`,
 		shareErr:  `share "300%" is over 100%`,
 		unitErr:   `share 20 has no percent sign: write 20%`,
+		signErr:   `jitter "20%" has no sign: write ±20%, +20% or -20%`,
+		addendErr: `bad jitter "+0s": 0s is out of range: want more than 0 and at most ten years`,
+		wordErr:   `bad jitter "±ful": want none, full, equal, decorrelated, or a spread such as ±20%, +10%, -50%, +30s`,
+		emptyErr:  `bad share "%"`,
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %v", err, want)

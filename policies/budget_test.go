@@ -75,6 +75,16 @@ func TestRetryBudget(t *testing.T) {
 		{0, claimed, engine.Fresh, 0, 100, 3}, // deposits nothing
 		{0, claimed, engine.Retry, 0, 2, 1},
 	})
+	play(t, &RetryBudget{MinRate: quantity.Rate{Num: 10, Den: 1, Per: time.Second}, Window: 10 * second}, []line{
+		{700 * time.Millisecond, claimed, engine.Retry, 0, 100, 0}, // windows begin with the first look
+		{10500 * time.Millisecond, 0, 0, 0, 0, 0},
+		{10700 * time.Millisecond, 0, 0, 0, 0, 100},
+	})
+	play(t, &RetryBudget{MinRate: quantity.Rate{Num: 1, Den: 1, Per: 1}, Window: 5}, []line{
+		{0, claimed, engine.Retry, 0, 5, 0}, // a window of less than ten nanoseconds has slices of one
+		{9, 0, 0, 0, 0, 0},
+		{10, 0, 0, 0, 0, 5},
+	})
 	play(t, &RetryBudget{Ratio: quantity.Percent(50), Window: second}, []line{
 		{at: 0, want: 0},
 		{0, claimed, engine.Fresh, 0, 3, 1},
@@ -161,6 +171,7 @@ func TestAIMD(t *testing.T) {
 		{0, succeeded, engine.Retry, 0, 3, 4},
 		{0, succeeded, engine.Retry, 0, 1, 5},
 	})
+	play(t, &AIMD{Min: 2, Max: 20}, []line{{0, failed, engine.Retry, engine.Timeout, 1, 18}}) // before any plan
 	view := engine.View{Workers: 100, Idle: 10, InFlight: [engine.NumClasses]int{60, 18}}
 	if got := spell((&AIMD{Min: 1, Max: 20}).Plan(&view, nil)); got != "any 2, fresh 8" {
 		t.Errorf("got %q", got)

@@ -68,6 +68,17 @@ func TestWeightedForgetsWhatCouldNotBeUsed(t *testing.T) {
 	}
 }
 
+// The same if fresh jobs were found lacking, where nothing is lent.
+func TestWeightedForgetsFreshThatWereLacking(t *testing.T) {
+	w := newWorker(&Weighted{Fresh: quantity.Percent(50), NoLending: true}, 100)
+	w.ready.add(engine.Retry, 10)
+	got := w.sequence(1, 3)
+	w.ready.add(engine.Fresh, 10)
+	if got += " " + w.sequence(2, 3); got != "R FFRFRR" {
+		t.Errorf("got %s, want R FFRFRR", got)
+	}
+}
+
 // A claim that was lost, or refused, changes nothing.
 func TestWeightedAfterLostClaim(t *testing.T) {
 	policy := &Weighted{Fresh: quantity.Fraction(2, 3)}
@@ -118,7 +129,12 @@ func TestWeightedRule(t *testing.T) {
 			if rapid.Bool().Draw(t, "retries are told first") {
 				order[0], order[1] = order[1], order[0]
 			}
+			ended := rapid.Bool().Draw(t, "executions end before the answer")
 			for _, class := range order {
+				if ended {
+					policy.Observe(&engine.Observation{Ended: true, Class: engine.Fresh, Count: 1})
+					policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
+				}
 				policy.Observe(&engine.Observation{Class: class, Count: got[class]})
 			}
 		}
@@ -227,6 +243,11 @@ func TestSeparateTakesTurns(t *testing.T) {
 		if got := spell(policy.Plan(&engine.View{Workers: 10, Idle: 1}, nil)); got != "fresh 1, retry 1" {
 			t.Errorf("a plan without an answer was a turn: %s", got)
 		}
+		policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
+	}
+	w = backlogged(&Separate{RetryWorkers: 5}, 10)
+	if got := w.sequence(1, 1) + w.sequence(1, 9); got != "FFFFFRRRRR" {
+		t.Errorf("got %s: there is room for both lanes, and fresh jobs are claimed first", got)
 	}
 }
 
@@ -244,9 +265,10 @@ func TestSeparateRetryPoll(t *testing.T) {
 		want string
 	}{
 		{0, "FFFFFRRRRR"},
+		{0, "F"},
 		{time.Second / 2, "F"},
 		{time.Second - 1, "F"},
-		{time.Second, "FRRR"},
+		{time.Second, "FRRRR"},
 		{time.Second + 1, "F"},
 		{time.Second / 4, "FRR"}, // the clock was set back
 		{time.Second, "F"},
@@ -261,6 +283,7 @@ func TestSeparateRetryPoll(t *testing.T) {
 		if got := spell(lost.Plan(&engine.View{Workers: 10, Idle: 10}, nil)); got != "fresh 5, retry 5" {
 			t.Errorf("a plan without an answer was a look for retries: %s", got)
 		}
+		lost.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
 	}
 }
 

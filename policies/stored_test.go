@@ -117,6 +117,12 @@ func TestSplitForgets(t *testing.T) {
 	}
 	spell(2)
 	before := policy.carry
+	for _, class := range []engine.Class{engine.Fresh, engine.Retry} { // an answer to no plan
+		policy.Observe(&engine.Observation{Class: class, Count: 7})
+	}
+	if policy.carry != before {
+		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry)
+	}
 	policy.Plan(&engine.View{Idle: 1}, nil)
 	policy.Plan(&engine.View{Idle: 1}, nil) // the first was lost
 	if got := spell(3); got != "OOO" || before == 0 {

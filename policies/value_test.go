@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"testing"
@@ -71,6 +72,7 @@ func TestParseValue(t *testing.T) {
 		{TypeQuantum, "much", "", `bad duration "much"`},
 		{TypeWeights, "{}", "{}", ""},
 		{TypeWeights, "{high: 10, low: 5}", "{high: 10, low: 5}", ""},
+		{TypeWeights, "{high: 1000k}", "{high: 1000000}", ""},
 		{TypeWeights, "", "", `want a mapping of job classes, not ""`},
 		{TypeWeights, "10", "", `want a mapping of job classes, not 10`},
 		{TypeWeights, "{high: 0}", "", "class high: a weight of 0 is not in [1, 1000000]"},
@@ -90,6 +92,9 @@ func TestParseValue(t *testing.T) {
 			if err != nil {
 				message = err.Error()
 			}
+			if takes := TakesMapping(tt.typ); takes != (tt.typ == TypeWeights || tt.typ == TypeBudget) {
+				t.Errorf("takes a mapping: %v", takes)
+			}
 			if got.String() != tt.want || message != tt.err {
 				t.Fatalf("got %q, error %q; want %q, error %q", got, message, tt.want, tt.err)
 			}
@@ -100,6 +105,16 @@ func TestParseValue(t *testing.T) {
 				t.Errorf("%v was read back as %v, %v", got, again, err)
 			}
 		})
+	}
+}
+
+// An entry of a mapping that is wrong comes with the same help as the value by itself.
+func TestHelpOfEntries(t *testing.T) {
+	_, alone := ParseValue(TypeBudget, "30")
+	_, entry := ParseMapping(TypeBudget, []Entry{{"mail", "30"}})
+	var one, other *quantity.Error
+	if !errors.As(alone, &one) || !errors.As(entry, &other) || one.Help != other.Help || other.Message != "class mail: "+one.Message {
+		t.Errorf("alone: %#v; as an entry: %#v", alone, entry)
 	}
 }
 

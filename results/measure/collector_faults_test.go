@@ -42,6 +42,24 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// What a node is twice it is once: up at the start, or down.
+func TestNodesThatAreUpAlready(t *testing.T) {
+	s := settings()
+	s.Nodes = 2
+	tp := newTape(s, 0)
+	turn := func(s float64, kind engine.EventKind, node int32) {
+		tp.play(engine.Event{At: at(s), Kind: kind, Node: node})
+	}
+	turn(0, engine.NodeUp, 0)
+	turn(0, engine.NodeUp, 1)
+	tp.enqueue(20, 1, 0)
+	turn(30, engine.NodeDown, 1)
+	turn(31, engine.NodeDown, 1)
+	turn(32, engine.NodeDown, 2) // there is none
+	tp.run(40, 1, 20, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"idle.ready": 4*10 + 2*10})
+}
+
 // The answer to a claim is lost for long; the job is done meanwhile, then the lost copy runs.
 func TestLateCopyIsADuplicate(t *testing.T) {
 	tp := newTape(settings(), 0)
@@ -94,6 +112,37 @@ func TestEarlyAck(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"wasted": 0, "sojourn.max": 0, "goodput": 1.0 / 90})
 	if tp.known.used != 0 {
 		t.Errorf("%d jobs are still remembered", tp.known.used)
+	}
+}
+
+// Events of jobs that are not known are warned about, each kind of them, and jobs that are tried for ever unless they end.
+func TestWarningsOfEach(t *testing.T) {
+	for name, play := range map[string]func(tp *tape){
+		"executions of jobs": func(tp *tape) { tp.start(61, 77, 500) },
+		"executions of":      func(tp *tape) { tp.finish(62, 77, 500, 1, engine.NoError) },
+		"livelock: jobs are": func(tp *tape) {
+			tp.enqueue(20, 1, 0)
+			tp.claims[1] = endlessTries - 1
+			tp.lease(20, 1, 20)
+		},
+		"": func(tp *tape) {
+			tp.enqueue(20, 1, 0)
+			tp.claims[1] = endlessTries - 2
+			tp.lease(20, 1, 20)
+		},
+	} {
+		for _, ends := range []bool{false, true} {
+			tp := newTape(settings(), 0)
+			play(tp)
+			unresolved := left(Unresolved{Job: 1, State: engine.InFlight, Class: engine.Retry, Age: 80 * time.Second})
+			if ends {
+				unresolved = nil
+			}
+			want := name != "" && !(ends && strings.HasPrefix(name, "livelock"))
+			if w := tp.Finish(at(100), unresolved).Warnings; (len(w) == 1) != want || want && !strings.HasPrefix(w[0], name) {
+				t.Errorf("%s, which ends: %v: warnings %q", name, ends, w)
+			}
+		}
 	}
 }
 

@@ -78,6 +78,7 @@ type drawn struct {
 	settings *Settings
 	c        *Collector
 	now      engine.Time
+	heard    []engine.Event
 	jobs     []*drawnJob
 	ids      engine.JobID
 	tokens   engine.Token
@@ -185,7 +186,7 @@ func (d *drawn) step() {
 		d.machine(live)
 	case d.chance(8):
 		op := pick(d, engine.OpClaim, engine.OpCommit, engine.OpStats)
-		d.c.Record(&engine.Event{At: d.now, Kind: engine.Called, Op: op, Count: int32(d.IntN(3))})
+		d.hear(&engine.Event{At: d.now, Kind: engine.Called, Op: op, Count: int32(d.IntN(3))})
 	default:
 		j := live[min(d.IntN(len(live)), d.IntN(len(live)))] // rather an old one
 		if i := d.IntN(len(j.runs) + 1); i < len(j.runs) {
@@ -196,6 +197,12 @@ func (d *drawn) step() {
 	}
 }
 
+// hear passes an event to the collector, and keeps it.
+func (d *drawn) hear(e *engine.Event) {
+	d.heard = append(d.heard, *e)
+	d.c.Record(e)
+}
+
 // record plays an event of a job.
 func (d *drawn) record(j *drawnJob, kind engine.EventKind, more func(e *engine.Event)) {
 	e := j.Event
@@ -203,7 +210,7 @@ func (d *drawn) record(j *drawnJob, kind engine.EventKind, more func(e *engine.E
 	if more != nil {
 		more(&e)
 	}
-	d.c.Record(&e)
+	d.hear(&e)
 }
 
 func (d *drawn) enqueue() {
@@ -336,5 +343,5 @@ func (d *drawn) machine(live []*drawnJob) {
 	} else {
 		d.lives[node]++
 	}
-	d.c.Record(&engine.Event{At: d.now, Kind: kind, Node: int32(node)})
+	d.hear(&engine.Event{At: d.now, Kind: kind, Node: int32(node)})
 }

@@ -178,6 +178,42 @@ func TestThreeSuccessesOfOneJob(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 2, "effects.double": 1, "duplicates.per10k": 10000})
 }
 
+// Two executions of a job overlap, and both succeed. With a guard that is looked up at the start the effect is doubled
+// unless the key was there when the second began, or it takes no time; with one that is set together with the effect never.
+func TestOverlappingExecutions(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		guards []Guard
+		second float64 // when it starts; the first succeeds at 30
+		ran    float64
+		want   float64
+	}{
+		{"no guard", []Guard{NoGuard}, 25, 10, 1}, {"none is said", nil, 25, 10, 1}, {"looked up before", []Guard{CheckGuard}, 25, 10, 1},
+		{"looked up after", []Guard{CheckGuard}, 31, 4, 0}, {"no time", []Guard{CheckGuard}, 25, 0, 0}, {"set at once", []Guard{AtomicGuard}, 25, 10, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := settings()
+			s.Guards = tt.guards
+			tp := newTape(s, 0)
+			tp.enqueue(20, 1, 0)
+			first := tp.lease(20, 1, 20)
+			tp.start(20, 1, first)
+			tp.outcome(24, engine.Returned, 1, tp.take(24, 1), 0)
+			second := tp.lease(24, 1, 24)
+			if tt.second < 30 {
+				tp.start(tt.second, 1, second)
+			}
+			tp.finish(30, 1, first, 10, engine.NoError)
+			if tt.second > 30 {
+				tp.start(tt.second, 1, second)
+			}
+			tp.finish(35, 1, second, tt.ran, engine.NoError)
+			tp.outcome(35, engine.Acked, 1, second, 0)
+			check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 1, "effects.double": tt.want})
+		})
+	}
+}
+
 // A caller gives up on a copy that is executed but not acked, and on one that is not; a third
 // caller's copy dies.
 func TestResubmittedCopies(t *testing.T) {

@@ -180,8 +180,13 @@ func TestHDRAgrees(t *testing.T) {
 	}
 	for _, q := range []float64{0.5, 0.9, 0.99} {
 		want := float64(h.Quantile(q)) / 1000
-		if got := float64(hdr.ValueAtQuantile(100 * q)); math.Abs(got-want) > 0.01*want+1 {
+		if got := float64(hdr.ValueAtQuantile(100 * q)); math.Abs(got-want) > 0.0015*want+1 {
 			t.Errorf("quantile %v = %v µs, want %v µs", q, got, want)
+		}
+	}
+	for _, longest := range []time.Duration{0, 999, 2047 * time.Microsecond, 2048 * time.Microsecond, 4096 * time.Microsecond, time.Hour} {
+		if hdr, err := recorded([]time.Duration{1, longest}).HDR(); err != nil || !hdr.ValuesAreEquivalent(hdr.Max(), int64(longest/time.Microsecond)) {
+			t.Errorf("the longest of %v comes out as %v: %v", longest, hdr, err)
 		}
 	}
 	var b bytes.Buffer

@@ -148,6 +148,30 @@ func TestJain(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "jain", After: "down"}, math.NaN())
 }
 
+// Of two tenants, one has all that was executed though both ask for as much.
+func TestJainOfTwo(t *testing.T) {
+	for _, tt := range []struct {
+		tenants int
+		want    float64
+	}{{1, math.NaN()}, {2, 0.5}} {
+		s := settings()
+		s.Tenants = []string{"", "one", "two"}
+		tp := newTape(s, 0)
+		for tenant := range tt.tenants {
+			tp.play(engine.Event{At: at(15), Kind: engine.Enqueued, Job: 1, Tenant: engine.TenantID(tenant + 1)})
+			tp.play(engine.Event{At: at(15), Kind: engine.Enqueued, Job: 2, Tenant: engine.TenantID(tenant + 1)})
+		}
+		for range 2 {
+			tp.play(engine.Event{At: at(20), Kind: engine.Finished, Job: 1, Tenant: 1, Ran: seconds(1)})
+			tp.play(engine.Event{At: at(20), Kind: engine.Acked, Job: 1, Tenant: 1, From: engine.InFlight, Age: seconds(1)})
+		}
+		r := tp.Finish(at(100), left())
+		if checkQuery(t, r, Query{Metric: "jain"}, tt.want); len(r.Tenants) != 2 || r.Tenants[0].Executions != 2 {
+			t.Errorf("tenants %+v", r.Tenants)
+		}
+	}
+}
+
 // The same waits as without storms, or twice as long.
 func TestSlowdown(t *testing.T) {
 	s := settings()

@@ -51,6 +51,9 @@ func TestUnpackPacked(t *testing.T) {
 			h.Record(d)
 		}
 		p := h.Pack()
+		if slices.Contains(p.Counts, 0) || len(p.Counts) != len(p.Buckets) {
+			t.Errorf("%v: %d buckets with counts %v", list, len(p.Buckets), p.Counts)
+		}
 		got, err := p.Unpack()
 		if err != nil || got.Mean() != h.Mean() || got.Count() != h.Count() || got.Max() != h.Max() || got.Quantile(0.5) != h.Quantile(0.5) {
 			t.Errorf("%v: got %v of mean %v, %v, want mean %v", list, got.Count(), got.Mean(), err, h.Mean())
@@ -61,6 +64,14 @@ func TestUnpackPacked(t *testing.T) {
 				t.Errorf("%v: buckets that descend are taken", list)
 			}
 		}
+	}
+}
+
+// TestUnpackNothing unpacks what counts nothing.
+func TestUnpackNothing(t *testing.T) {
+	p := new(Histogram).Pack()
+	if h, err := p.Unpack(); h != nil || err != nil || p.Buckets != nil {
+		t.Errorf("%+v gives %v, %v", p, h, err)
 	}
 }
 

@@ -1,0 +1,185 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// methods passes an event by the method that a JobRecorder has for its kind, if there is one.
+func methods(c engine.JobRecorder, e *engine.Event) {
+	lease := leaseOf(e)
+	switch e.Kind {
+	case engine.Called:
+		c.Called(e.At, e.Node, e.Op, e.Count)
+	case engine.Enqueued:
+		c.Enqueued(e.At, &engine.NewJob{ID: e.Job, Kind: e.JobKind, Tenant: e.Tenant, Delay: e.Delay})
+	case engine.Promoted:
+		c.Promoted(e.At, e.Node, &engine.Promotion{Job: e.Job, Kind: e.JobKind, Tenant: e.Tenant, Class: e.Class})
+	case engine.Leased:
+		c.Leased(e.At, e.Node, lease)
+	case engine.Started:
+		c.Started(e.At, e.Node, e.Slot, lease, e.Waited)
+	case engine.Finished:
+		c.Finished(e.At, e.Node, e.Slot, lease, e.Error, e.Ran)
+	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
+		o.Job, o.Token = e.Job, e.Token
+		c.Committed(e.At, e.Node, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age})
+	default:
+		c.Record(e)
+	}
+}
+
+// TestMethodsAreRecord holds that a method of a JobRecorder counts what an event of its kind does.
+func TestMethodsAreRecord(t *testing.T) {
+	for seed := range uint64(12) {
+		d := newDrawn(seed)
+		d.play()
+		one, other := NewCollector(d.settings, 0), NewCollector(d.settings, 0)
+		for i := range d.heard {
+			e := d.heard[i]
+			switch e.Kind {
+			case engine.Leased: // a lease says its class by its number
+				e.Class = leaseOf(&e).Class()
+			case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+				e.Waited = 0 // which an outcome does not say
+			}
+			one.Record(&e)
+			methods(other, &e)
+		}
+		if a, b := fmt.Sprintf("%+v", one.Finish(d.now, nil)), fmt.Sprintf("%+v", other.Finish(d.now, nil)); a != b {
+			t.Errorf("story %d is measured otherwise by methods", seed)
+		}
+	}
+}
+
+// TestEndBeforeArrivals ends a run before the time at which arrivals end. If nothing is left, nothing happens any more,
+// and windows of time go on to their ends, but for those after a storm, which end with the run; if a job is left they end.
+func TestEndBeforeArrivals(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		s := settings()
+		s.StarvedAfter = []time.Duration{5 * time.Second}
+		after := Query{Metric: "throughput", After: "down"}
+		s.Asked = []Query{after}
+		tp := newTape(s, 0)
+		tp.enqueue(20, 1, 0)
+		tp.run(40, 1, 20, 1) // starves from 25 to 40
+		tp.enqueue(60, 2, 0)
+		tp.run(60, 2, 60, 1)
+		want, unresolved := 90.0, left()
+		if leaves {
+			want, unresolved = 60, left(Unresolved{Job: 3, State: engine.Waiting, Class: engine.Retry, Age: time.Second})
+		}
+		r := tp.Finish(at(70), unresolved)
+		check(t, r, map[string]float64{"throughput": 2 / want, "starved.share": 15 / want, "utilization": 2 / (2 * want)})
+		checkQuery(t, r, after, 1.0/20)
+	}
+}
+
+// TestGapEndsWithBurial ends a stretch without a claim when the last fresh job is buried where it stands.
+func TestGapEndsWithBurial(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	tp.play(engine.Event{At: at(25), Kind: engine.Buried, Job: 1, From: engine.Ready, Class: engine.Fresh, Waited: 5 * time.Second, Age: 5 * time.Second})
+	tp.enqueue(60, 2, 0)
+	tp.run(61, 2, 60, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.longest": 5})
+}
+
+// TestCannotBeNarrowed asks for every metric in every way: one that it cannot be narrowed in gives no value, and the
+// reason; any other names no such reason.
+func TestCannotBeNarrowed(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "one", "two"}
+	for i := range allMetrics {
+		name := allMetrics[i].Name
+		for _, q := range []Query{{Metric: name, During: "down"}, {Metric: name, After: "down"}, {Metric: name, Class: "mail"}, {Metric: name, Tenant: "one"}} {
+			s.Asked = append(s.Asked, q)
+		}
+	}
+	s.Asked = append(s.Asked, Query{Metric: slowdown, Class: "letters"}, Query{Metric: "nonsense"})
+	r := NewCollector(s, 0).Finish(at(100), nil)
+	for _, q := range s.Asked {
+		v, reason := r.Find(q), "it cannot be narrowed so"
+		m := lookup(q.Metric)
+		switch {
+		case m == nil:
+			reason = "there is no metric of that name"
+		case q.Class == "letters":
+			reason = "there is no class named letters"
+		case m.Filters.Has(filterNamed(q)):
+			if v.Reason == reason {
+				t.Errorf("%s: %s", q, v.Reason)
+			}
+			continue
+		}
+		if !v.Null || v.Reason != reason {
+			t.Errorf("%s: %+v, want none, as %s", q, v, reason)
+		}
+	}
+}
+
+// filterNamed is the one filter that a query uses.
+func filterNamed(q Query) Filters {
+	switch {
+	case q.During != "":
+		return ByDuring
+	case q.After != "":
+		return ByAfter
+	case q.Class != "":
+		return ByClass
+	}
+	return ByTenant
+}
+
+// TestWorstOfThoseThatHaveOne leaves out a tenant of whom there is nothing to tell, whichever way is worse.
+func TestWorstOfThoseThatHaveOne(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "one", "two", "three"}
+	q := Query{Metric: "fresh.within", Limit: 5 * time.Second, Tenant: WorstTenant}
+	s.Asked = []Query{q}
+	tp := newTape(s, 0)
+	for i, waited := range []float64{1, 2, 8} {
+		id := engine.JobID(i + 1)
+		tp.play(engine.Event{At: at(20 + float64(i)), Kind: engine.Enqueued, Job: id, Tenant: 1})
+		tp.play(engine.Event{At: at(20 + float64(i) + waited), Kind: engine.Leased, Job: id, Tenant: 1, Delivery: 1, Token: 1, Waited: seconds(waited), Age: seconds(waited)})
+	}
+	tp.play(engine.Event{At: at(31), Kind: engine.Enqueued, Job: 9, Tenant: 2, Delay: time.Hour})
+	r := tp.Finish(at(100), left(Unresolved{Job: 9, Tenant: 2, State: engine.Waiting, Age: seconds(69)}))
+	checkQuery(t, r, q, 2.0/3)
+}
+
+// TestPooledQuantiles reads a quantile from what several runs have recorded, with the unresolved as longer than all, or
+// as Kaplan and Meier have it, and says so where there is none.
+func TestPooledQuantiles(t *testing.T) {
+	h := RunHistogram{Query: Query{Metric: "fresh.wait"}}
+	var ended, ages Histogram
+	for i := range 10 {
+		ended.Record(time.Duration(i+1) * time.Second)
+		if i < 5 {
+			ages.Record(time.Second / 2)
+		}
+	}
+	h.Ended, h.Unresolved = ended.Pack(), ages.Pack()
+	pooled := Pool([]*Run{{Histograms: []RunHistogram{h}}, {Histograms: []RunHistogram{h}}})
+	for name, want := range map[string]float64{"fresh.wait.p50": 8, "fresh.wait.p50.km": 5, "fresh.wait.mean": math.NaN(), "retry.wait.p50": math.NaN(), "goodput": math.NaN(), "nonsense": math.NaN()} {
+		got, bound, ok := PooledQuantile(Query{Metric: name}, pooled)
+		if ok == math.IsNaN(want) || ok && math.Abs(got-want) > 0.004*want || bound {
+			t.Errorf("%s: %v, %v, %v, want %v", name, got, bound, ok, want)
+		}
+	}
+	counted, lacking := Run{Tenants: []TenantCount{{Executions: 1}, {}}}, Run{}
+	if got := PoolTenants([]*Run{&counted, &lacking}); got != nil {
+		t.Errorf("of runs of which one counted nothing: %v", got)
+	}
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]tenantWait, 2)}}); len(got) != 2 || got[0] != (TenantWait{}) {
+		t.Errorf("of tenants without jobs: %+v", got)
+	}
+	if Rank("nonsense") != len(Metrics()) || Rank(Metrics()[3].Name) != 3 {
+		t.Error("a metric's rank is not its index")
+	}
+}

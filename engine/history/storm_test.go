@@ -58,8 +58,9 @@ type plan struct {
 	faults []faultKind       // each is drawn once before any is drawn again
 	often  []faultKind       // these once more
 	fence  engine.Fence
-	whole  bool // see engineConfig, and the dead are redriven
-	forget bool // the enqueuer's store forgets jobs
+	whole  bool   // see engineConfig, and the dead are redriven
+	forget bool   // the enqueuer's store forgets jobs
+	disk   string // a folder on a small disk, for the server's files; empty: where temporary files are kept
 }
 
 // storm is a server, workers and what is done to them.
@@ -187,7 +188,11 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	defer cancel()
 	s := &storm{plan: p, t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(p.seed, 1)), done: map[string]int{}}
 	// What is committed must survive a crash of the server, though not of the machine.
-	s.server = startServer(t, pgserver.Options{Settings: map[string]string{"fsync": "off", "max_connections": "32", "superuser_reserved_connections": "0"}})
+	settings := map[string]string{"fsync": "off", "max_connections": "32", "superuser_reserved_connections": "0"}
+	if p.disk != "" {
+		maps.Copy(settings, map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB", "min_wal_size": "32MB"})
+	}
+	s.server = startServer(t, pgserver.Options{Settings: settings, Folder: p.disk})
 	store, err := pgstore.Open(ctx, s.server.DSN(), pgstore.Options{Schema: schema, Store: storeOptions(p.fence, p.whole), Connections: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +266,7 @@ const (
 	byCallTimeout      = "call timeout"
 	byDeath            = "caller killed"
 	byAbsence          = "connection lost or refused"
+	byFullDisk         = "disk full"
 )
 
 // causes counts why calls went without an answer.
@@ -275,6 +281,8 @@ func causes(calls []history.Call) map[string]int {
 			counts[byDeath]++
 		case says(pgstore.ErrStatementTimeout.Error()):
 			counts[byStatementTimeout]++
+		case says(pgstore.ErrFull.Error()):
+			counts[byFullDisk]++
 		case says("SQLSTATE 53300"):
 			counts[byExhaustion]++
 		case says("deadline exceeded"), says("context canceled"), says("timeout"):

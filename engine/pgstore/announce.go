@@ -19,7 +19,7 @@ import (
 // poll.
 
 // announceEvery is the least time from one notification of engines to the next.
-const announceEvery = 2 * time.Millisecond
+const announceEvery = time.Millisecond
 
 // dueEvery is the least time that a listener waits before it wakes engines for the next due job, so that many do not
 // keep it busy. Engines that were woken compute when the next job is due themselves, see engine.Store.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"qsim/engine/history"
+	"qsim/engine/pgstore"
 )
 
 const fullDisk faultKind = "disk full"
@@ -35,7 +38,12 @@ func TestFullDisk(t *testing.T) {
 	})
 	_, r := weather(t, plan{seed: *stormSeed, disk: disk, faults: []faultKind{fullDisk, killWorker, stopWorker}, often: []faultKind{fullDisk},
 		until: func(s *storm) bool {
-			return causes(s.read())[byFullDisk] > 0 && history.Check(s.read(), nil).Calls[history.Claim].Unknown > 0
+			s.mu.Lock()
+			often := s.done[string(fullDisk)]
+			s.mu.Unlock()
+			return often >= 5 && slices.ContainsFunc(s.read(), func(c history.Call) bool {
+				return c.Op == history.Claim && strings.Contains(c.Error, pgstore.ErrFull.Error())
+			})
 		}})
 	for i, a := range r.Anomalies {
 		t.Errorf("job %d: %v: %s", a.Job, a.Kind, a.Text)

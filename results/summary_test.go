@@ -280,10 +280,10 @@ func TestPrecise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !sum.Precise(0.5) || sum.Precise(1e-6) {
-		t.Errorf("precise to 50 %%: %v, to a millionth: %v", sum.Precise(0.5), sum.Precise(1e-6))
+	if sum.Widest(0.5) != "" || sum.Widest(1e-6) == "" {
+		t.Errorf("precise to 50 %%: %v, to a millionth: %v", sum.Widest(0.5) == "", sum.Widest(1e-6) == "")
 	}
-	if few := summarized(t, 6); few.Precise(0.5) {
+	if few := summarized(t, 6); few.Widest(0.5) == "" {
 		t.Error("six seeds are taken for enough")
 	}
 }

@@ -140,7 +140,7 @@ func (s *Summary) warnOfError(g float64) {
 	if g == 0 {
 		return
 	}
-	if text := s.imprecise(g); text != "" {
+	if text := s.Widest(g); text != "" {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s are not enough for intervals of ±%s%%: %s",
 			plain.Plural(len(s.Seeds), "seed"), plain.Digits(100*g, 2), text))
 	}

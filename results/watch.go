@@ -93,9 +93,9 @@ func (e *Estimate) precise(g float64) bool {
 	return e.Null() || e.N >= fewestToStop && e.Half <= g*math.Abs(e.Mean)/(1+g)
 }
 
-// imprecise returns the watched metric with the widest interval relative to its value, as text; "" if all are narrow
-// enough.
-func (s *Summary) imprecise(g float64) string {
+// Widest returns, of the metrics that a Watch watches, the one with the widest interval relative to its value, as text;
+// "" if all are narrow enough for a relative error of at most g, in (0, 1).
+func (s *Summary) Widest(g float64) string {
 	worst, text := 0.0, ""
 	for _, q := range watchedQueries(s.Settings) {
 		for i := range s.Policies {
@@ -124,7 +124,3 @@ func (s *Summary) imprecise(g float64) string {
 	}
 	return text
 }
-
-// Precise reports whether the intervals of the metrics that a Watch watches are narrow enough for a relative error of
-// at most g, in (0, 1).
-func (s *Summary) Precise(g float64) bool { return s.imprecise(g) == "" }

@@ -8,7 +8,8 @@ import (
 
 // Footprint is an estimate of the most jobs that a simulation holds at once, and of its memory.
 type Footprint struct {
-	Jobs  float64 // alive at once
+	All   float64 // jobs of a simulation
+	Jobs  float64 // of those, alive at once
 	Bytes float64 // of one simulation; as many run at once as there are processors
 	Key   string  // of the scenario: what brings most of the jobs
 }
@@ -46,11 +47,11 @@ func (sc *Scenario) Footprint() Footprint {
 	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
 	seconds := sc.Duration.Std().Seconds()
 	if work == 0 || seconds == 0 || math.IsNaN(work) {
-		return Footprint{Bytes: bytesAtLeast, Key: f.Key}
+		return Footprint{All: jobs, Bytes: bytesAtLeast, Key: f.Key}
 	}
 	running := min(workers, work/seconds, jobs)
 	left := jobs * max(0, 1-workers*seconds/work)
-	f.Jobs = min(jobs, running+left+waiting)
+	f.All, f.Jobs = jobs, min(jobs, running+left+waiting)
 	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
 	return f
 }

@@ -133,6 +133,10 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 		return given
 	}
 	at := set.position(index)
+	if set.NoFile && namesFile(set.Path, value) {
+		l.add([]*yaml.LoadError{errorAt(at, quantity.Errorf("no file can be named here, only in the scenario itself"))}, "")
+		return given
+	}
 	next, bad := apply(given, at, set.Path, value)
 	if bad != nil {
 		l.add([]*yaml.LoadError{errorAt(at, bad)}, "")

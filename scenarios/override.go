@@ -16,6 +16,8 @@ type Override struct {
 	Path  string // such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
 	Value string // as YAML: 80, 30s, {kind: fixed, delay: 60s}
 	Flag  string // what the user typed, if it was not --set
+	// NoFile refuses a value that names a file, for overrides that come from elsewhere than the person at this machine.
+	NoFile bool
 }
 
 // String returns the override as it stands on a command line.
@@ -43,6 +45,23 @@ func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 		place(node, at)
 	}
 	return node, problems
+}
+
+// namesFile reports whether a value gives a key file, at its path or anywhere below it.
+func namesFile(path string, value *yaml.Node) bool {
+	if path == "file" || strings.HasSuffix(path, ".file") {
+		return true
+	}
+	for i, child := range value.Content {
+		key := ""
+		if value.Kind == yaml.MappingNode && i%2 == 1 {
+			key = value.Content[i-1].Value
+		}
+		if namesFile(key, child) {
+			return true
+		}
+	}
+	return false
 }
 
 func (o Override) position(index int) *yaml.Node {

@@ -17,6 +17,8 @@ type Key struct {
 	Required bool     `json:"required,omitempty"` // of the map that it is a key of
 	Doc      string   `json:"doc"`                // what it means
 	Examples []string `json:"examples,omitempty"` // of values, as YAML
+
+	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
 }
 
 // Kind is one kind of a map of the language, such as a distribution or a storm, with its keys.
@@ -32,6 +34,20 @@ type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 
 // Keys returns every key of the language, a map before its keys.
 func Keys() []Key { return slices.Clone(reference().keys) }
+
+// KeyOf returns the key of the language that is at a path of a scenario: jobs.CLASS.timeout for jobs.mail.timeout. The
+// keys of a class's retry are those of retry.
+func KeyOf(path string) (Key, bool) {
+	if class, rest, found := strings.Cut(path, ".retry."); found && strings.HasPrefix(class, "jobs.") {
+		path = "retry." + rest
+	}
+	for _, k := range reference().keys {
+		if matches(starred(k.Path), path) {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
 
 // AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller
 // must not change them.
@@ -118,8 +134,8 @@ func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
 	}
 	pattern := starred(path)
 	for i := range keys {
-		if keys[i].unsaid != "" && keys[i].path == pattern {
-			k.Default = keys[i].unsaid
+		if keys[i].path == pattern {
+			k.Default, k.Least, k.Most = cmp.Or(keys[i].unsaid, k.Default), keys[i].rule.least, keys[i].rule.most
 		}
 	}
 	if examples := lookup(s, "examples"); examples != nil {

@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/quantity", 815, 480},
 	{"engine/sim", 2073, 1400},
 	{"policies", 2450, 1850},
-	{"scenarios", 8501, 4700},
+	{"scenarios", 8541, 4700},
 	{"scenarios/chaos", 1836, 1350},
 	{"scenarios/imports", 4975, 3650},
 	{"scenarios/pool", 117, 100},
@@ -47,18 +47,19 @@ var budgets = []budget{
 	{"results", 4819, 2300},
 	{"results/measure", 4849, 3150},
 	{"results/plain", 236, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 7190, 4300},
+	{"results/report", 7214, 4300},
 	{"results/text", 1722, 1700},
 	{"cmd/bench", 5130, 3000},
-	{"cmd/cli", 5043, 3600},
+	{"cmd/cli", 5152, 3600},
 	{"cmd/input", 145, 100},
+	{"cmd/play", 700, 700}, // the page of qsim play
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1189, 700},
+	{"cmd/ui", 1196, 700},
 }
 
 // testKits are packages for the tests of several others. They are tests, and have no budget.
-var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storetest", "results/schematest"}
+var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storetest", "results/report/browsertest", "results/schematest"}
 
 // Ceilings of the whole module, and what they are to come down to.
 const (

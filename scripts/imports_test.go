@@ -34,7 +34,8 @@ var mayImport = map[string][]string{
 	"scenarios/world":    {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":           {"cmd/cli"},
 	"cmd/qbench":         {"cmd/bench"},
-	"cmd/cli":            {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/play":           {"cmd/input", "cmd/ui", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/cli":            {"engine/quantity", "policies", "cmd/play", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
@@ -47,6 +48,9 @@ var mayImport = map[string][]string{
 
 	// A temporary server for tests and benchmarks: it knows no store.
 	"engine/pgstore/pgserver": {},
+
+	// For tests of pages in a browser: it knows none of them.
+	"results/report/browsertest": {},
 
 	// Several simulations at once: it knows no simulation.
 	"scenarios/pool": {},
@@ -61,6 +65,8 @@ var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go":  {"results/measure"},
 	"github.com/aclements/go-moremath":         {"results"},
 	"github.com/agnivade/levenshtein":          {"scenarios", "results/plain"},
+	"github.com/chromedp/cdproto":              {"results/report/browsertest"},
+	"github.com/chromedp/chromedp":             {"results/report/browsertest"},
 	"github.com/invopop/jsonschema":            {"scenarios", "results/schematest"},
 	"github.com/jackc/pgx/v5":                  {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":          {"results/text"},

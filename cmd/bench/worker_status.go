@@ -156,7 +156,7 @@ func (s *status) ask(ctx context.Context) {
 // ServeHTTP answers requests for the status page and /status.json, from this machine only.
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !isLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
+	case !ui.IsLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
 		http.Error(w, "the page is for this machine alone", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		http.Error(w, "the page is for reading only", http.StatusMethodNotAllowed)
@@ -177,7 +177,7 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	if err != nil {
 		return nil, ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
 	}
-	if !isLocal(host) {
+	if !ui.IsLocal(host) {
 		return nil, ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost",
 			address)
 	}
@@ -195,12 +195,6 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 		}
 	}()
 	return listener.Addr(), nil
-}
-
-// isLocal reports whether a host name or address is a loopback one, reachable from this machine only.
-func isLocal(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 var statusPage = template.Must(template.New("status").Funcs(template.FuncMap{"seconds": seconds}).Parse(`<!doctype html>

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"qsim/cmd/ui"
 )
@@ -22,13 +23,16 @@ func browser() []string {
 	return []string{"xdg-open"}
 }
 
-// browse opens a file in the browser. What the browser's command prints goes to notes, and into the error if it fails.
+// browse opens a file, or a page at an address, in the browser. What the browser's command prints goes to notes, and into
+// the error if it fails.
 func browse(path string, notes io.Writer) error {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return ui.IOError("open report", err)
+	target, err := path, error(nil)
+	if !strings.Contains(path, "://") {
+		if target, err = filepath.Abs(path); err != nil {
+			return ui.IOError("open report", err)
+		}
 	}
-	words := append(browser(), absolute)
+	words := append(browser(), target)
 	command := exec.Command(words[0], words[1:]...)
 	said, err := command.CombinedOutput()
 	if err != nil { // what a launcher says that found no browser is about launchers

@@ -30,7 +30,7 @@ under every policy, and reports what each policy does and costs, with intervals.
 		{ID: "trust", Title: "Trust"}, {ID: "cluster", Title: "Cluster"}, {ID: "about", Title: "About"}} {
 		root.AddGroup(&g)
 	}
-	root.AddCommand(newRun(), newCompare(), newReport(), newMap(), newSweep(), newTune(), newTrace(), newInit(), newValidate(),
+	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newTrace(), newInit(), newValidate(),
 		newExplain(), newList(), newSchema(), newImport(), newVerify(), newChaos(), newMerge(), newVersion(), ui.NewDocs())
 	ui.AddAbout(root)
 	complete(root)

@@ -19,13 +19,18 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
-	var figures []Figure
-	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, stormChart, tenantsChart} {
+	return d.figures(waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, stormChart,
+		tenantsChart), nil
+}
+
+// figures draws charts; those for which there is no data are left out.
+func (d *drawing) figures(charts ...func(*drawing) *sheet) (figures []Figure) {
+	for _, chart := range charts {
 		if sheet := chart(d); sheet != nil {
 			figures = append(figures, sheet.render())
 		}
 	}
-	return figures, nil
+	return figures
 }
 
 const (

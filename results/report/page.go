@@ -29,19 +29,13 @@ type PageOptions struct {
 // printed and used by keyboard. sum may lack Settings and Data: the parts that need them are left out. figures come
 // from Charts for this summary, if any. Equal input gives equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
-	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum,
-		Scenario: plain.Printable(string(o.Scenario))}
+	t := results.TableOf(sum)
+	p := newPage(sum, t)
+	p.Version, p.Absent, p.Scenario = shorten(clean(o.Version), 40), o.Absent, plain.Printable(string(o.Scenario))
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
 	p.Scene, p.Facts = p.scene(), p.facts()
-	for _, w := range sum.Warnings {
-		p.Warnings = append(p.Warnings, clean(w))
-	}
-	t := results.TableOf(sum)
-	finding := results.FindingOf(sum, t)
-	p.Headline, p.Price = p.headline(finding)
-	p.Table = tableOf(sum, t)
 	p.Numbers = allNumbers(sum, t)
 	p.arrange(p.sections(figures, t), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
@@ -62,6 +56,36 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Style = template.CSS(style)
 	p.Policy = contentPolicy(style, string(p.Script))
 	return execute("report.html.tmpl", p)
+}
+
+// newPage returns a page with the finding of a summary, its table t and its warnings.
+func newPage(sum *results.Summary, t *results.Table) *page {
+	p := &page{Name: clean(sum.Scenario), Table: tableOf(sum, t), summary: sum}
+	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
+	for _, w := range sum.Warnings {
+		p.Warnings = append(p.Warnings, clean(w))
+	}
+	return p
+}
+
+// Style returns the style sheet of reports.
+func Style() string { return style }
+
+// Fragment returns the beginning of a report as HTML for a page that has Style: the finding and its price, the table,
+// and the charts of the backlog and of the waits over time. sum must have Settings and Data.
+func Fragment(sum *results.Summary, version string) ([]byte, error) {
+	d, err := newDrawing(sum.Settings, sum, version)
+	if err != nil {
+		return nil, fmt.Errorf("write results: %w", err)
+	}
+	p := newPage(sum, d.table)
+	for _, s := range p.sections(d.figures(backlogChart, waitChart), d.table) {
+		if s.Drawing != nil {
+			s.Replay = false
+			p.Sections = append(p.Sections, s)
+		}
+	}
+	return execute("fragment", p)
 }
 
 // page holds the data for the template of a report page.

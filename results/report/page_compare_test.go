@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/report/browsertest"
 )
 
 // compared are a storm, one that is worse by half, and what was made of them.
@@ -43,20 +44,20 @@ func TestComparePage(t *testing.T) {
 	}
 	wantWords(t, page, "retry-storm · base before · new after · 10 seeds", "Shared FIFO: p99 wait of fresh jobs in payments-down 4m04s, was 2m43s",
 		"What became different", "Shared FIFO p99 wait of fresh jobs in payments-down 2m43s 4m04s +1m21s", "No difference is shown in 4 other numbers.", "base: config 0a, seeds 1–10")
-	tb := openTab(t, page, 1100)
-	tb.until(ready)
-	if same := eval[bool](tb, `document.querySelector("[data-toggle='0'] svg").outerHTML === document.querySelector("[data-toggle='1'] svg").outerHTML`); same {
+	tb := browsertest.OpenFile(t, page, 1100)
+	tb.Until(ready)
+	if same := browsertest.Eval[bool](tb, `document.querySelector("[data-toggle='0'] svg").outerHTML === document.querySelector("[data-toggle='1'] svg").outerHTML`); same {
 		t.Error("the buttons of a pair look the same")
 	}
-	tb.run(chromedp.ScrollIntoView(`#backlog .chart`))
-	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#backlog svg.time rect").getBoundingClientRect())`)
-	tb.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, box.Y+box.H/2))
-	tb.until(`/^at 13m.*Shared FIFO · base .*Shared FIFO · new /.test(document.getElementById("at").textContent)`)
-	if n := eval[int](tb, `[...document.querySelectorAll("svg.time .cursor")].filter(e => e.getAttribute("visibility") !== "visible").length`); n > 0 {
+	tb.Run(chromedp.ScrollIntoView(`#backlog .chart`))
+	box := browsertest.Eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#backlog svg.time rect").getBoundingClientRect())`)
+	tb.Run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, box.Y+box.H/2))
+	tb.Until(`/^at 13m.*Shared FIFO · base .*Shared FIFO · new /.test(document.getElementById("at").textContent)`)
+	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll("svg.time .cursor")].filter(e => e.getAttribute("visibility") !== "visible").length`); n > 0 {
 		t.Errorf("%d plots have no cursor", n)
 	}
-	tb.picture("compared")
-	tb.quiet()
+	tb.Picture(*pictures, "compared")
+	quiet(t, tb)
 }
 
 // What cannot be drawn over each other is refused, and a policy that only one of them has is left out.

@@ -14,6 +14,7 @@ type replications struct {
 	sc       *scenarios.Scenario
 	worlds   []*world
 	progress func(policy, finished, total int) // may be nil
+	ended    func(run *measure.Run)            // may be nil
 	enough   func(seed []measure.Run) bool     // may be nil
 	gate     pool.Gate                         // may be nil
 
@@ -32,7 +33,7 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, progress: o.Progress, ended: o.Ended, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
 }
 
 // one runs the simulation with that index. Its error is pool.ErrEnough if its result is not needed any more.
@@ -69,6 +70,9 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.done = append(r.done, make([]*measure.Run, max(0, i+1-len(r.done)))...)
 	r.done[i] = run
 	r.finished[policy]++
+	if r.ended != nil {
+		r.ended(run)
+	}
 	if r.progress != nil {
 		r.progress(policy, r.finished[policy], r.most/len(r.worlds))
 	}

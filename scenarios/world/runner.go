@@ -23,6 +23,8 @@ type Options struct {
 	// Progress is told of every simulation that ends, from one goroutine at a time:
 	// finished of total seeds of a policy.
 	Progress func(policy, finished, total int)
+	// Ended, if it is not nil, is given the run of every simulation that ends, in no order, from one goroutine at a time.
+	Ended func(run *measure.Run)
 	// Enough, if it is not nil, is given the runs of each seed, by policy, in the order of
 	// seeds and from one goroutine at a time. The first seed for which it returns true is the
 	// last: what was simulated of later ones is dropped. It may keep

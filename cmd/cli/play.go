@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/play"
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+)
+
+// playFlags are the flags of the command play.
+type playFlags struct {
+	scenarioFlags
+	parallel int
+	memory   memorySize
+	listen   string
+	open     bool
+}
+
+func newPlay() *cobra.Command {
+	var f playFlags
+	c := &cobra.Command{
+		Use:     "play SCENARIO [flags]",
+		Short:   "move a slider in the browser, see what the queue does",
+		GroupID: "explore",
+		Long: `play serves a page on which the keys of a scenario are sliders. Each change is simulated at
+once: first under one seed, then under more, until the intervals are narrow or the
+scenario's seeds are used up; the page says how sure it is. A newer change drops the run
+of an older one. A click on a time axis adds a storm there.
+
+The page is served to this machine alone, at an address with a token that is new each time;
+the scenario's file is never written. What was found can be copied as YAML, as --set flags,
+as Markdown or as a link, and saved by the browser. An interrupt ends it.`,
+		Example: `  qsim play retry-storm --open
+  qsim play my.yaml --set engine.workers=80
+  qsim play my.yaml --listen 127.0.0.1:8080      the same port every time`,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
+		RunE:              func(c *cobra.Command, names []string) error { return runPlay(c, names, &f) },
+	}
+	addScenarioFlags(c, "What to begin with", &f.scenarioFlags, "strict")
+	flags := c.Flags()
+	ui.AddParallel(c, &f.parallel)
+	addMemory(c, &f.memory)
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "serve the page at this `ADDRESS`; port 0: one that is free")
+	flags.BoolVar(&f.open, "open", false, "show the page in the browser")
+	ui.Group(c, "How to serve it", "parallel", "memory", "listen", "open")
+	return c
+}
+
+func runPlay(c *cobra.Command, names []string, f *playFlags) error {
+	console := ui.NewConsole(c, false)
+	ui.WarnOfVariables(c, console)
+	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), console)
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 {
+		return ui.UsageError("play takes one scenario, and %s has %d", names[0], len(all))
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return ui.UsageError("--listen %s: want HOST:PORT, such as 127.0.0.1:8080", f.listen)
+	}
+	fits := func(sc *scenarios.Scenario) error {
+		return f.memory.fits(sc, len(sc.Policies)*int(sc.Seeds), f.parallel)
+	}
+	if err := fits(all[0].Scenario); err != nil {
+		return ui.UsageError("%s: %w", all[0].Name, err)
+	}
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return ui.Fail(ui.ExitIO, fmt.Errorf("serve the page: %w", err))
+	}
+	if !ui.IsLocal(host) {
+		console.Note("--listen %s: other machines reach this page too; whoever has its address can simulate here", f.listen)
+	}
+	page := play.New(play.Options{Scenario: all[0], Run: openable(all[0].Name), Fits: fits, Parallel: f.parallel,
+		Host: host, Version: ui.Version})
+	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is gone")
+	defer stop()
+	server := &http.Server{Handler: page, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	address := "http://" + listener.Addr().String() + page.Path()
+	if _, err := fmt.Fprintln(c.OutOrStdout(), address); err != nil {
+		return ui.IOError("write address", err)
+	}
+	if f.open {
+		if err := browse(address, c.ErrOrStderr()); err != nil {
+			console.Note("%v", err) // whoever reads it opens the address by hand
+		}
+	}
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return ui.Fail(ui.ExitIO, fmt.Errorf("serve the page: %w", err))
+	}
+	return ui.Fail(ui.ExitInterrupted, nil)
+}

@@ -1,0 +1,222 @@
+package play
+
+import (
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"qsim/results/report/browsertest"
+)
+
+var (
+	pictures = flag.String("pictures", "", "write screenshots of the page into this `folder`, to be looked at")
+	axe      = flag.String("axe", "", "check the page with this `file` too: axe.min.js of axe-core")
+)
+
+// opened is a page in the browser, whose first run is over, and its address.
+func opened(t *testing.T, source, fragment string, width int64, before ...chromedp.Action[chromedp.Void]) (*browsertest.Tab, string) {
+	t.Helper()
+	s := server(t, source)
+	http := httptest.NewServer(s)
+	t.Cleanup(http.Close)
+	address := http.URL + s.Path()
+	tb := browsertest.Open(t, address+fragment, width, before...)
+	tb.Until(settled)
+	return tb, address
+}
+
+// settled is when nothing runs any more, and results are shown.
+const settled = `document.getElementById("state").className.startsWith("done") && document.querySelector("#out .headline") && !document.querySelector("#out.stale")`
+
+// knobAt is the row of a setting.
+func knobAt(path string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".knob")].find(k => k.dataset.path === %q)`, path)
+}
+
+const hash = `decodeURIComponent(location.hash)`
+
+func TestPage(t *testing.T) {
+	tb, address := opened(t, small, "", 1280, browsertest.Scheme("light", ""))
+	tb.Picture(*pictures, "light")
+	const slide = `#k-engine\.workers-slide`
+
+	// A slider by keyboard: its value, the address, the run, and one step back.
+	before := browsertest.Eval[string](tb, `document.querySelector("#head").textContent`)
+	tb.Run(chromedp.Focus(slide), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+	tb.Until(hash + ` === "#set=engine.workers=6" && document.activeElement.id === "k-engine.workers-slide" && document.activeElement.getAttribute("aria-valuetext") === "6"`)
+	tb.Until(settled + ` && document.querySelector("#head").textContent !== ` + fmt.Sprintf("%q", before))
+	if text := browsertest.Eval[string](tb, knobAt("engine.workers")+`.querySelector(".below").textContent`); text != "was 8undo" {
+		t.Errorf("beside the changed value is %q", text)
+	}
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(`location.hash === "#set=engine.workers%3D7"`)
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(`location.hash === "#" || location.hash === ""`)
+	tb.Until(settled + ` && document.querySelector("#head").textContent === ` + fmt.Sprintf("%q", before))
+	tb.Run(chromedp.Click("#redo"), chromedp.Click("#redo"))
+	tb.Until(hash + ` === "#set=engine.workers=6"`)
+
+	// A click on the axis of time adds a storm there.
+	tb.Until(settled)
+	tb.Run(chromedp.ScrollIntoView(`#out svg.time`))
+	box := browsertest.Eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#out svg.time rect").getBoundingClientRect())`)
+	tb.Run(chromedp.MouseEvent(chromedp.MousePressed, box.X+box.W*.25, box.Y+box.H/2, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+		chromedp.MouseEvent("mouseReleased", box.X+box.W*.25, box.Y+box.H/2, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	tb.Until(`document.getElementById("storm").open && /^[23]\ds$/.test(document.getElementById("storm-at").value)`)
+	tb.Run(chromedp.Evaluate[chromedp.Void](`(k => { k.value = "slow"; k.dispatchEvent(new Event("change")); })(document.getElementById("storm-kind"))`))
+	tb.Picture(*pictures, "storm")
+	tb.Run(chromedp.Click(`#storm button[value=add]`))
+	tb.Until(hash + `.includes("set=storms.+={name:+slow-1,+at:+") && ` + settled + ` && [...document.querySelectorAll("#out .name")].some(e => e.textContent.includes("slow-1"))`)
+
+	// Its keys are settings like the others, and it can be taken away.
+	if seen := browsertest.Eval[bool](tb, `!`+knobAt("storms.slow-1.for")+`.hidden && !`+knobAt("storms.slow-1.slow.factor")+`.hidden`); !seen {
+		t.Error("the keys of the new storm are not shown")
+	}
+
+	// Settings are held beside the ones that go on.
+	tb.Run(chromedp.Click("#hold"), chromedp.Evaluate[chromedp.Void](`document.querySelector("#k-storms\\.\\+slow-1-row .below button").click()`))
+	tb.Until(`!` + hash + `.includes("slow-1") && ` + settled + ` && document.querySelector("#held .headline") && document.querySelector("#held").textContent.includes("slow-1")`)
+	tb.Picture(*pictures, "held")
+	accessible(t, tb)
+	tb.Run(chromedp.Click("#held .buttons button:first-child"))
+	tb.Until(hash + `.includes("slow-1") && ` + settled)
+
+	// A link leads to the same settings.
+	tb.Run(chromedp.Click("#link"))
+	tb.Until(`window.taken?.startsWith("http")`)
+	link := browsertest.Eval[string](tb, `window.taken`)
+	other := browsertest.Open(t, link, 1280)
+	other.Until(settled + ` && ` + knobAt("engine.workers") + `.querySelector("input").value === "6"`)
+	if own, want := browsertest.Eval[string](other, `document.querySelector("#out .headline").textContent + document.querySelector("#head").textContent`), browsertest.Eval[string](tb, `document.querySelector("#out .headline").textContent + document.querySelector("#head").textContent`); own != want {
+		t.Errorf("by the link it is\n%s\nand was\n%s", own, want)
+	}
+	tb.Quiet(address)
+	other.Quiet(address)
+}
+
+// TestPageWrongValues shows the loader's own words at a wrong value, simulates nothing, and goes on with the next one;
+// a link with a wrong value shows the scenario as it is.
+func TestPageWrongValues(t *testing.T) {
+	tb, address := opened(t, small, "", 1280)
+	tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("some"+kb.Enter))
+	tb.Until(knobAt("engine.workers") + `.querySelector(".bad")?.textContent.startsWith("want a whole number, not \"some\"") && document.getElementById("state").className === "stopped"`)
+	if is := browsertest.Eval[string](tb, `document.getElementById("k-engine.workers").getAttribute("aria-invalid")`); is != "true" {
+		t.Errorf("it is invalid: %q", is)
+	}
+	tb.Picture(*pictures, "wrong")
+	accessible(t, tb)
+	tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("9"+kb.Enter))
+	tb.Until(settled + ` && !document.querySelector(".knob .bad")`)
+	tb.Quiet(address)
+
+	tb, _ = opened(t, small, "", 1280)
+	tb.Run(chromedp.Evaluate[chromedp.Void](`location.hash = "set=engine.workers%3Dnone"; location.reload()`))
+	tb.Until(knobAt("engine.workers") + `?.querySelector(".bad")`)
+}
+
+// TestPageStale moves a slider faster than a run takes: the runs in between are dropped, and only the last is shown.
+func TestPageStale(t *testing.T) {
+	s := server(t, strings.NewReplacer("duration: 2m", "duration: 20m", "seeds: 12", "seeds: 4").Replace(small))
+	http := httptest.NewServer(s)
+	defer http.Close()
+	tb := browsertest.Open(t, http.URL+s.Path(), 1280)
+	tb.Until(`!document.getElementById("k-engine.workers-slide") === false`)
+	browsertest.Eval[bool](tb, `(async () => {
+		for (const workers of [60, 50, 40, 30, 20, 10]) {
+			const s = document.getElementById("k-engine.workers-slide");
+			s.value = workers; s.dispatchEvent(new Event("input")); s.dispatchEvent(new Event("change"));
+			await new Promise(done => setTimeout(done, 150));
+		}
+		return true;
+	})()`)
+	tb.Until(settled)
+	workers := browsertest.Eval[string](tb, `document.getElementById("k-engine.workers").value`)
+	sc, _ := s.loaded([]set{{"engine.workers", workers}})
+	if text := browsertest.Eval[string](tb, `document.querySelector("#out").textContent`); workers != "11" || !strings.Contains(text, "config "+sc.ConfigHash()) {
+		t.Errorf("with %s workers, config %s, the page shows another run: %s", workers, sc.ConfigHash(), text)
+	}
+	if s.simulations() > 0 || len(s.places) > 0 {
+		t.Errorf("%d simulations and %d requests go on", s.simulations(), len(s.places))
+	}
+	tb.Quiet(http.URL)
+}
+
+// TestPageTakenAlong copies and follows: the command line, the YAML, the table, a job's life, keys by search.
+func TestPageTakenAlong(t *testing.T) {
+	tb, address := opened(t, small, "#set=retry.jitter%3Dnone&policy=Shared+FIFO", 1280)
+	for button, want := range map[string]string{"flags": `qsim run small --set retry.jitter=none --policy 'Shared FIFO'`, "yaml": "jitter: none", "markdown": "| Shared FIFO"} {
+		tb.Run(chromedp.Click("#" + button))
+		tb.Until(fmt.Sprintf(`window.taken?.includes(%q)`, want))
+	}
+	tb.Run(chromedp.Focus("#search"), chromedp.KeyEvent("linger"))
+	tb.Until(`[...document.querySelectorAll(".knob")].filter(k => !k.hidden).map(k => k.dataset.path).includes("engine.commit.linger")`)
+	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll(".knob")].filter(k => !k.hidden).length`); n > 6 {
+		t.Errorf("%d keys are about linger", n)
+	}
+	tb.Run(chromedp.Click(`#whose button`))
+	tb.Until(`/^mail\/\d+ under Shared FIFO with seed 1: /.test(document.querySelector("#life pre")?.textContent)`)
+	tb.Run(chromedp.Evaluate[chromedp.Void](`document.getElementById("search").value = ""; document.getElementById("search").dispatchEvent(new Event("input"))`))
+	accessible(t, tb)
+	tb.Picture(*pictures, "life")
+	tb.Quiet(address)
+}
+
+// TestPageNarrow looks at the page on a telephone, dark and light.
+func TestPageNarrow(t *testing.T) {
+	for _, scheme := range []string{"dark", "light"} {
+		for _, width := range []int64{390, 1280} {
+			tb, address := opened(t, small, "#set=engine.workers%3D7", width, browsertest.Scheme(scheme, ""))
+			if wide := browsertest.Eval[int64](tb, `document.documentElement.scrollWidth`); wide > width {
+				t.Errorf("%s, %d px: the page is %d wide", scheme, width, wide)
+			}
+			accessible(t, tb)
+			tb.Picture(*pictures, fmt.Sprintf("%s-%d", scheme, width))
+			tb.Quiet(address)
+		}
+	}
+}
+
+// accessible fails where somebody who hears the page, or uses it by keyboard, would be lost: controls without names,
+// names that lead nowhere, identifiers that are there twice, headings that leave a level out, and words too pale to
+// read. With -axe it asks axe-core too.
+func accessible(t *testing.T, tb *browsertest.Tab) {
+	t.Helper()
+	if faults := browsertest.Eval[[]string](tb, `(() => {
+		const faults = [], all = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
+		const name = e => e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || e.title;
+		for (const e of all("input, select, button, a, [role=region], dialog[open]")) if (!(name(e) || "").trim()) faults.push("no name: " + e.outerHTML.slice(0, 120));
+		for (const key of ["aria-describedby", "aria-labelledby"]) for (const e of document.querySelectorAll("[" + key + "]")) if (!document.getElementById(e.getAttribute(key))) faults.push(key + " leads nowhere: " + e.getAttribute(key));
+		const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+		for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("twice: " + id);
+		let level = 0;
+		for (const h of all("h1, h2, h3, h4")) { const n = Number(h.tagName[1]); if (n > level + 1 && level) faults.push("heading: " + h.textContent); level = n; }
+		const channels = color => { const c = new OffscreenCanvas(1, 1).getContext("2d"); c.fillStyle = color; c.fillRect(0, 0, 1, 1); return c.getImageData(0, 0, 1, 1).data; };
+		const light = color => [...channels(color)].slice(0, 3).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+		const ground = e => { for (; e; e = e.parentElement) { const color = getComputedStyle(e).backgroundColor; if (channels(color)[3] === 255) return color; } return getComputedStyle(document.documentElement).getPropertyValue("--bg"); };
+		for (const e of all("body *:not(svg *)")) {
+			if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.closest(".hide, .skip") || e.disabled) continue;
+			const a = light(getComputedStyle(e).color), b = light(ground(e)), contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+			if (contrast < 4.5) faults.push("contrast " + contrast.toFixed(1) + ": " + e.textContent.trim().slice(0, 60));
+		}
+		return faults;
+	})()`); len(faults) > 0 {
+		t.Errorf("%d faults: %q", len(faults), faults)
+	}
+	if *axe == "" {
+		return
+	}
+	script, err := os.ReadFile(*axe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.Run(chromedp.Evaluate[chromedp.Void](string(script) + ";undefined"))
+	if faults := browsertest.Eval[[]string](tb, `axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 200))))`); len(faults) > 0 {
+		t.Errorf("axe-core finds %d faults: %q", len(faults), faults)
+	}
+}

@@ -1,0 +1,410 @@
+"use strict";
+(() => {
+const $ = id => document.getElementById(id);
+const make = (tag, properties = {}, ...children) => { const e = Object.assign(document.createElement(tag), properties); e.append(...children); return e; };
+const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
+
+// What the page asks for: values laid upon the scenario, in their order, and the policies shown; none: those of the
+// scenario. The address keeps it, so that it is a link.
+let asked = {sets: [], policies: []};
+let past = [], future = [], scene = null, latest = null, running = null;
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const copyOf = value => JSON.parse(JSON.stringify(value));
+function fragment() {
+  const query = new URLSearchParams();
+  for (const s of asked.sets) query.append("set", s.path + "=" + s.value);
+  for (const p of asked.policies) query.append("policy", p);
+  return String(query);
+}
+function follow() {
+  const query = new URLSearchParams(location.hash.slice(1));
+  asked = {sets: query.getAll("set").filter(s => s.includes("=")).map(s => ({path: s.slice(0, s.indexOf("=")), value: s.slice(s.indexOf("=") + 1)})), policies: query.getAll("policy")};
+}
+// change makes a new state of what is asked for; several of one gesture, such as of a slider that moves, are undone at once.
+let gesture = null, waiting = 0;
+function change(edit, name) {
+  const before = copyOf(asked);
+  edit();
+  if (same(before, asked)) return;
+  if (name == null || name !== gesture) { past.push(before); future = []; }
+  gesture = name;
+  settle(name == null ? 0 : 90);
+}
+function settle(pause) {
+  history.replaceState(null, "", "#" + fragment());
+  $("undo").disabled = !past.length;
+  $("redo").disabled = !future.length;
+  $("reset").disabled = !asked.sets.length && !asked.policies.length;
+  say($("changed"), asked.sets.length ? `· ${asked.sets.length} changed` : "");
+  clearTimeout(waiting);
+  waiting = setTimeout(run, pause);
+}
+function travel(from, to) {
+  if (!from.length) return;
+  to.push(copyOf(asked));
+  asked = from.pop();
+  gesture = null;
+  settle(0);
+}
+const lists = /\.\+$/;
+function set(path, value, name) {
+  change(() => {
+    const at = asked.sets.findIndex(s => s.path === path), usual = scene?.knobs.find(k => k.path === path)?.usual;
+    if (value === usual && !added(path)) asked.sets = asked.sets.filter(s => s.path !== path);
+    else if (at >= 0) asked.sets[at] = {path, value};
+    else asked.sets.push({path, value});
+  }, name);
+}
+const added = path => asked.sets.some(s => lists.test(s.path) && path.startsWith(s.path.slice(0, -1) + nameIn(s.value) + "."));
+const nameIn = value => /(?:label|name):\s*"?([^",}]+)"?/.exec(value)?.[1].trim() ?? /kind:\s*([\w-]+)/.exec(value)?.[1];
+const quoted = text => /^[\w-]+$/.test(text) ? text : JSON.stringify(text);
+
+// Asking. A newer request makes the answers of an older one stale: it is given up.
+async function ask(path, body, line, controller) {
+  try {
+    const answer = await fetch(path, {method: "POST", body: JSON.stringify(body), signal: controller.signal});
+    if (!answer.ok) throw new Error(await answer.text());
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = "";;) {
+      const {value, done} = await reader.read();
+      if (done || controller.signal.aborted) return;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      for (const l of lines) if (l) line(JSON.parse(l));
+    }
+  } catch (error) {
+    if (!controller.signal.aborted) state("stopped", "The page has lost qsim: " + error.message);
+  }
+}
+function state(kind, text) { $("state").className = kind; say($("state"), text); }
+async function run() {
+  running?.abort();
+  const mine = running = new AbortController(), began = performance.now();
+  window.timing = {began};
+  $("out").classList.add("stale");
+  $("first").replaceChildren();
+  state("running", "Simulating …");
+  await ask("run", asked, line => {
+    if (mine !== running) return;
+    if (line.problems) {
+      show(line);
+      if (!scene) begin(line);
+    }
+    else if (line.error) state("stopped", line.error);
+    else if ("first" in line) figure(line, began);
+    else result(line, began);
+  }, mine);
+  $("first").hidden = true;
+}
+// begin shows the scenario as it is, where the settings of a link do not load, and what is wrong with them.
+function begin(wrong) {
+  const once = new AbortController();
+  ask("run", {sets: [], policies: []}, line => {
+    if (!line.problems) return;
+    scene = line;
+    show(wrong);
+    once.abort();
+  }, once);
+}
+function figure(line, began) {
+  window.timing.first ??= performance.now() - began;
+  const label = scene.policies.filter(p => p.on)[line.first].label;
+  $("first").append(make("li", {}, swatch(line.first), " " + label + " ", make("b", {textContent: line.value})));
+  $("first").hidden = false;
+  state("running", `First seed: ${line.metric} …`);
+}
+function result(line, began) {
+  window.timing[line.seeds] ??= performance.now() - began;
+  latest = line;
+  $("first").hidden = true;
+  $("out").innerHTML = line.html;
+  $("out").classList.remove("stale");
+  state(!line.done ? "running" : line.sure.startsWith("Sure") ? "done sure" : "done", line.sure);
+  $("hold").disabled = false;
+  for (const t of $("out").querySelectorAll("svg.time")) { // a ground that the pointer hits
+    const ground = document.createElementNS(t.namespaceURI, "rect");
+    for (const key of ["x", "y", "width", "height"]) ground.setAttribute(key, t.getAttribute(key));
+    ground.setAttribute("fill", "transparent");
+    t.prepend(ground);
+  }
+  $("lives").hidden = false;
+}
+function swatch(index) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  e.setAttribute("class", "swatch");
+  e.setAttribute("viewBox", "0 0 16 10");
+  e.setAttribute("aria-hidden", "true");
+  e.innerHTML = `<line x1="0" y1="5" x2="16" y2="5" stroke-width="8" class="hue${index % 8}"/>`;
+  return e;
+}
+
+// The scenario: what can be set, and what is wrong with what was.
+let moving = false; // a slider, which must stay what it is meanwhile
+function show(line) {
+  const ok = line.knobs != null, bad = line.problems.some(p => p.error);
+  if (ok) scene = line;
+  if (scene && !moving) draw();
+  for (const e of document.querySelectorAll(".knob .bad")) e.remove();
+  for (const e of document.querySelectorAll("[aria-invalid]")) e.removeAttribute("aria-invalid");
+  $("problems").replaceChildren();
+  for (const p of line.problems) {
+    const words = make("p", {className: p.error ? "bad" : "warn"}, make("b", {textContent: p.place}), p.message, p.help ? make("i", {textContent: " " + p.help}) : "");
+    const at = p.set >= 0 && row(asked.sets[p.set].path, asked.sets[p.set].value);
+    if (!at) { $("problems").append(words); continue; }
+    words.id = at.id + "-bad";
+    at.append(words);
+    at.hidden = false;
+    at.querySelector("input:not([type=range]),select").setAttribute("aria-invalid", "true");
+  }
+  if (bad) state("stopped", ok ? "This setting is not simulated." : "The scenario does not load with this setting: see the settings.");
+}
+const row = (path, value) => [...document.querySelectorAll(".knob")].find(k => k.dataset.path === path && (!lists.test(path) || k.dataset.value === value));
+const titles = {policies: "", engine: "Engine", storms: "Storms", jobs: "Jobs", retry: "Retries", dependencies: "Dependencies"};
+function draw() {
+  const focus = document.activeElement, typed = focus?.closest(".knob") && focus.value !== focus.defaultValue ? focus.value : null;
+  $("policies").replaceChildren($("policies").querySelector("legend"));
+  let hue = 0;
+  for (const p of scene.policies) {
+    const box = make("input", {type: "checkbox", checked: p.on, id: "on-" + p.label});
+    box.addEventListener("change", () => change(() => {
+      const on = scene.policies.filter(q => q.label === p.label ? box.checked : q.on).map(q => q.label);
+      asked.policies = on.length === scene.policies.length || !on.length ? [] : on;
+    }));
+    $("policies").append(make("div", {className: "check"}, box, p.on ? swatch(hue++) : "", make("label", {htmlFor: box.id, textContent: p.label})));
+  }
+  const kinds = make("select", {id: "kind", className: "add"}, make("option", {value: "", textContent: "Add a policy …"}), ...scene.kinds.map(k => make("option", {value: k.name, textContent: k.name, title: k.doc})));
+  kinds.setAttribute("aria-label", "Add a policy");
+  kinds.addEventListener("change", () => kinds.value && change(() => {
+    const taken = new Set(scene.policies.map(p => p.label)), kind = kinds.value;
+    let label = kind;
+    for (let n = 2; taken.has(label); n++) label = kind + " " + n;
+    asked.sets.push({path: "policies.+", value: `{kind: ${kind}, label: ${quoted(label)}}`});
+    if (asked.policies.length) asked.policies.push(label);
+  }));
+  $("policies").append(kinds);
+  const groups = new Map(), seen = new Set();
+  const into = path => {
+    const words = path.split("."), key = words.length > 2 && (words[0] === "policies" || words[0] === "storms" || words[0] === "jobs" || words[0] === "dependencies") ? words[1] : titles[words[0]] || "The run";
+    if (!groups.has(key)) groups.set(key, make("div", {className: "group"}, make("h2", {textContent: key})));
+    return groups.get(key);
+  };
+  for (const s of asked.sets) if (lists.test(s.path)) into(s.path).append(knob({path: s.path, value: s.value, usual: "", doc: "", takes: "map", front: true}));
+  for (const order of ["policies", "storms", "jobs", "engine", "retry", ""]) for (const k of scene.knobs) {
+    if (seen.has(k.path) || !k.path.startsWith(order)) continue;
+    seen.add(k.path);
+    into(k.path).append(knob(k));
+  }
+  for (const s of asked.sets) if (!lists.test(s.path) && !seen.has(s.path)) into(s.path).append(knob({...s, usual: "", doc: "", front: true}));
+  const storm = make("button", {type: "button", id: "add-storm", className: "add", textContent: "Add a storm …"});
+  storm.addEventListener("click", () => openStorm(seconds(parse(scene.duration).number / 2)));
+  $("knobs").replaceChildren(storm, ...groups.values());
+  find();
+  whose();
+  const again = focus?.id && $(focus.id);
+  if (again && again !== focus) {
+    if (typed != null && again.type !== "range") again.value = typed;
+    again.focus();
+  }
+}
+const changedAt = path => asked.sets.find(s => s.path === path);
+function knob(k) {
+  const value = changedAt(k.path) && !lists.test(k.path) ? changedAt(k.path).value : k.value, id = "k-" + k.path + (lists.test(k.path) ? nameIn(k.value) : "");
+  const words = k.path.split("."), name = words.length > 2 && /^(policies|storms|jobs|dependencies)\./.test(k.path) ? words.slice(2).join(" ") : lists.test(k.path) ? "added: " + nameIn(k.value) : words.join(" ").replace(/^(engine|retry) /, "");
+  const e = make("div", {className: "knob", id: id + "-row"}), scale = lists.test(k.path) ? null : scaleOf(k, value), choices = / \| /.test(k.takes || "") && !scale ? k.takes.split(" | ").filter(c => /^[\w-]+$/.test(c) && c !== "choice") : [];
+  e.dataset.path = k.path;
+  e.dataset.value = k.value;
+  e.dataset.front = k.front;
+  e.dataset.words = (k.path + " " + k.doc).toLowerCase();
+  e.classList.toggle("wide", !scale && !choices.length && value.length > 9);
+  e.classList.toggle("set", Boolean(changedAt(k.path)));
+  const box = choices.includes(value) ? make("select", {id}, ...choices.map(c => make("option", {value: c, textContent: c, selected: c === value}))) : make("input", {id, value, defaultValue: value, spellcheck: false, autocomplete: "off"});
+  box.setAttribute("aria-describedby", id + "-doc");
+  const commit = text => lists.test(k.path) ? change(() => { asked.sets = asked.sets.map(s => s.path === k.path && s.value === k.value ? {path: k.path, value: text} : s); }) : set(k.path, text);
+  box.addEventListener("change", () => { box.defaultValue = box.value; commit(box.value.trim()); });
+  e.append(make("label", {htmlFor: id, textContent: name, title: k.path}), box);
+  if (scale) {
+    const slide = make("input", {type: "range", id: id + "-slide", min: 0, max: scale.steps, step: 1, value: scale.place(parse(value).number)});
+    slide.setAttribute("aria-label", name + " of " + (words[1] || words[0]) + ", slider");
+    slide.setAttribute("aria-valuetext", value);
+    slide.addEventListener("input", () => {
+      moving = true;
+      box.value = scale.text(Number(slide.value));
+      slide.setAttribute("aria-valuetext", box.value);
+      set(k.path, box.value, k.path);
+    });
+    slide.addEventListener("change", () => { moving = false; gesture = null; draw(); });
+    e.append(slide);
+  }
+  e.append(make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")}));
+  if (changedAt(k.path)) {
+    const back = make("button", {type: "button", textContent: lists.test(k.path) ? "remove" : "undo"});
+    back.setAttribute("aria-label", (lists.test(k.path) ? "Remove " + nameIn(k.value) : "Back to " + k.usual + " for " + k.path));
+    back.addEventListener("click", () => change(() => {
+      const name = k.path.slice(0, -1) + nameIn(k.value), gone = lists.test(k.path);
+      asked.sets = asked.sets.filter(s => gone ? !(s.path === k.path && s.value === k.value) && !s.path.startsWith(name + ".") : s.path !== k.path);
+      if (gone) asked.policies = asked.policies.filter(p => p !== nameIn(k.value));
+    }));
+    e.append(make("div", {className: "below"}, make("span", {textContent: k.usual && !lists.test(k.path) ? "was " + k.usual : ""}), back));
+  }
+  return e;
+}
+function find() {
+  const wanted = $("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const k of document.querySelectorAll(".knob")) {
+    const hit = wanted.length ? wanted.every(w => k.dataset.words.includes(w)) && shown < 40 : k.dataset.front === "true" || k.classList.contains("set") || k.querySelector(".bad");
+    k.hidden = !hit;
+    if (hit) shown++;
+  }
+  for (const g of document.querySelectorAll(".group")) g.hidden = ![...g.querySelectorAll(".knob")].some(k => !k.hidden);
+}
+
+// Values as scenarios spell them: 80, 2.5, 80%, 72/s, 1m30s.
+const units = {h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9};
+function parse(text) {
+  let m;
+  if ((m = /^([\d.]+)%$/.exec(text))) return {kind: "share", number: Number(m[1])};
+  if ((m = /^([\d.]+)(k?)\/([smh])$/.exec(text))) return {kind: "rate", number: m[1] * (m[2] ? 1000 : 1), unit: m[3]};
+  if (/^([\d.]+(h|ms|us|µs|ns|m|s))+$/.test(text)) return {kind: "duration", number: [...text.matchAll(/([\d.]+)(h|ms|us|µs|ns|m|s)/g)].reduce((sum, [, n, unit]) => sum + n * units[unit], 0)};
+  if ((m = /^([\d.]+)(k?)$/.exec(text))) return {kind: /\./.test(text) ? "number" : "count", number: m[1] * (m[2] ? 1000 : 1)};
+}
+function seconds(v) {
+  if (v === 0) return "0s";
+  for (const [unit, least] of [["us", 1e-6], ["ms", 1e-3]]) if (v < 1000 * least) return Number((v / least).toPrecision(2)) + unit;
+  if (v < 60) return Number(v.toPrecision(2)) + "s";
+  const whole = Math.round(v), parts = [["h", Math.floor(whole / 3600)], ["m", Math.floor(whole / 60) % 60], ["s", whole % 60]];
+  return parts.filter(([, n]) => n).map(([unit, n]) => n + unit).join("");
+}
+// scaleOf is the range of a slider: a share from 0 to 100 %, anything else from a tenth to ten times what it was at
+// first, within the bounds of the key.
+function scaleOf(k, value) {
+  const was = parse(k.usual || value), now = parse(value);
+  if (!was || !now || was.kind !== now.kind && ![was.kind, now.kind].every(kind => kind === "count" || kind === "number")) return now ? scaleOf({...k, usual: ""}, value) : null;
+  const {kind, number, unit} = was;
+  if (kind === "share") return {steps: 100, place: v => v, text: at => at + "%"};
+  let low = number / 10, high = number ? number * 10 : kind === "duration" ? 60 : 10;
+  if (kind === "count") { low = Math.max(Math.floor(low), k.least); high = k.most ? Math.min(high, k.most) : high; }
+  if (now.number > high) high = now.number;
+  if (now.number < low) low = now.number;
+  const steps = kind === "count" && high - low <= 100 ? high - low : 100, log = low > 0 && high / low > 4 && steps === 100;
+  const at = step => log ? low * (high / low) ** (step / steps) : low + (high - low) * step / steps;
+  const words = {count: v => String(Math.round(v > 99 ? Number(v.toPrecision(2)) : v)), number: v => String(Number(v.toPrecision(2))), rate: v => Number(v.toPrecision(2)) + "/" + unit, duration: v => seconds(Number(v.toPrecision(2)))};
+  return {steps, place: v => Math.round(log ? steps * Math.log(v / low) / Math.log(high / low) : steps * (v - low) / (high - low || 1)), text: step => words[kind](at(step))};
+}
+
+// Storms: a click on a time axis says when.
+function openStorm(at) {
+  $("storm-kind").replaceChildren(...scene.storms.map(s => make("option", {value: s.name, textContent: s.name})));
+  $("storm-at").value = at;
+  $("storm-for").value = seconds(Number((parse(scene.duration).number / 10).toPrecision(1)));
+  chosen();
+  $("storm").showModal();
+}
+function chosen() {
+  const s = scene.storms.find(s => s.name === $("storm-kind").value);
+  $("storm-map").value = s.map;
+  say($("storm-doc"), s.doc);
+}
+$("storm-kind").addEventListener("change", chosen);
+$("storm").addEventListener("close", () => {
+  if ($("storm").returnValue !== "add") return;
+  change(() => {
+    const kind = $("storm-kind").value, names = new Set(scene.knobs.map(k => k.path.split(".")).filter(w => w[0] === "storms").map(w => w[1]));
+    let n = 1;
+    while (names.has(kind + "-" + n)) n++;
+    asked.sets.push({path: "storms.+", value: `{name: ${kind}-${n}, at: ${$("storm-at").value}, for: ${$("storm-for").value}, ${kind}: ${$("storm-map").value}}`});
+  });
+  $("storm").returnValue = "";
+});
+$("out").addEventListener("click", event => {
+  const plot = event.target.closest("svg.time");
+  if (!plot || !scene) return;
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(plot.getScreenCTM().inverse()), number = name => Number(plot.getAttribute(name));
+  const t = Math.min(Math.max((at.x - number("x")) / number("width"), 0), 1) * Number(plot.dataset.until);
+  openStorm(seconds(Math.round(t / 5) * 5));
+});
+
+// Held beside: what the page shows now stays, while the sliders go on.
+$("hold").addEventListener("click", () => {
+  const held = $("out").cloneNode(true), own = copyOf(asked), name = own.sets.map(s => s.path + "=" + s.value).join(" ") || "as the scenario says";
+  held.removeAttribute("tabindex");
+  for (const e of [held, ...held.querySelectorAll("[id]")]) if (e.id) e.id = "held-" + e.id;
+  for (const e of held.querySelectorAll("use")) for (const key of ["href", "xlink:href"]) if (e.getAttribute(key)) e.setAttribute(key, e.getAttribute(key).replace("#", "#held-"));
+  for (const e of held.querySelectorAll("[aria-label]")) e.setAttribute("aria-label", "Held: " + e.getAttribute("aria-label"));
+  const back = make("button", {type: "button", textContent: "Back to these settings"}), drop = make("button", {type: "button", textContent: "Let go"});
+  back.addEventListener("click", () => change(() => { asked = copyOf(own); }));
+  drop.addEventListener("click", () => { $("held").hidden = true; $("panes").classList.remove("two"); $("hold").focus(); });
+  $("held").replaceChildren(make("p", {className: "what"}, "Held: ", make("code", {textContent: name})), make("div", {className: "buttons"}, back, drop), held);
+  $("held").hidden = false;
+  $("panes").classList.add("two");
+});
+
+// One job's life.
+let tracing = null;
+function trace(policy, find) {
+  tracing?.abort();
+  tracing = new AbortController();
+  say($("life"), "Following …");
+  ask("trace", {...asked, policy, find}, line => {
+    if (line.error) say($("life"), line.error);
+    if (!line.findings) return;
+    const items = line.findings.filter(f => f.job).map(f => {
+      const button = make("button", {type: "button", textContent: f.find.replace("-", " ")});
+      button.setAttribute("aria-pressed", String(f.find === find));
+      button.addEventListener("click", () => trace(policy, f.find));
+      return make("li", {}, button, " " + f.job + " " + f.words);
+    });
+    const text = make("pre", {tabIndex: 0, textContent: line.life});
+    text.setAttribute("aria-label", "The job’s life");
+    text.setAttribute("role", "region");
+    $("life").replaceChildren(make("ul", {className: "finds"}, ...items), text);
+  }, tracing);
+}
+function whose() {
+  $("whose").replaceChildren(...scene.policies.filter(p => p.on).map((p, i) => {
+    const button = make("button", {type: "button", className: "toggle"}, swatch(i), p.label);
+    button.addEventListener("click", () => trace(p.label, "worst-wait"));
+    return button;
+  }));
+}
+
+// What can be taken along.
+const shell = word => /^[\w\-./:=,%+@]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = make("textarea", {value: text, className: "hide"});
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
+  window.taken = text;
+  say($("copied"), what + " copied.");
+}
+const takes = {
+  yaml: () => copy(scene.yaml, "YAML"),
+  flags: () => copy(["qsim", "run", document.body.dataset.run, ...asked.sets.flatMap(s => ["--set", s.path + "=" + s.value]), ...asked.policies.flatMap(p => ["--policy", p])].map(shell).join(" "), "Command"),
+  markdown: () => copy(latest?.markdown ?? "", "Markdown"),
+  link: () => copy(location.href, "Link"),
+  save: () => {
+    const a = make("a", {href: URL.createObjectURL(new Blob([scene.yaml], {type: "text/yaml"})), download: document.body.dataset.run.replace(/.*\//, "").replace(/\.ya?ml$/, "") + "-played.yaml"});
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+  },
+  undo: () => travel(past, future),
+  redo: () => travel(future, past),
+  reset: () => change(() => { asked = {sets: [], policies: []}; }),
+};
+for (const id in takes) $(id).addEventListener("click", takes[id]);
+$("search").addEventListener("input", find);
+addEventListener("keydown", event => {
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(text|search)$/.test(event.target.type)) return;
+  event.preventDefault();
+  takes[event.shiftKey ? "redo" : "undo"]();
+});
+addEventListener("hashchange", () => { const before = fragment(); past.push(copyOf(asked)); follow(); if (fragment() !== before) settle(0); else past.pop(); });
+follow();
+settle(0);
+})();

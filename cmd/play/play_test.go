@@ -1,0 +1,355 @@
+package play
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/cmd/input"
+	"qsim/results"
+	"qsim/results/report/browsertest"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+func TestMain(m *testing.M) { browsertest.Main(m) }
+
+// small is two minutes of mail with a storm: a simulation takes some milliseconds.
+const small = `
+name: small
+duration: 2m
+seeds: 12
+engine: {workers: 8}
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 20/s}
+    service: {dist: exponential, mean: 200ms}
+    fails: {rate: 2%, errors: {timeout: 100%}}
+storms:
+  - {name: down, at: 70s, for: 15s, fail: {hits: [mail], rate: 90%, error: unavailable, takes: 500ms}}
+policies:
+  - {kind: fifo, label: Shared FIFO}
+  - {kind: weighted, label: "Weighted 80/20", fresh: 80%}
+objectives:
+  - {metric: fresh.wait.p99, during: down, below: 10m}
+`
+
+// server is the page of a scenario that lies alone in a folder.
+func server(t testing.TB, source string) *Server {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "small.yaml")
+	sc, problems := scenarios.Load(name, []byte(source), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	return New(Options{Scenario: input.Scenario{Name: name, Scenario: sc, Source: []byte(source)}, Run: "small", Host: "127.0.0.1",
+		Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
+}
+
+// post asks a server for something, and returns the status and the lines of the answer.
+func post(s *Server, path, body string) (int, []string) {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+s.Path()+path, strings.NewReader(body))
+	s.ServeHTTP(w, r)
+	return w.Code, strings.Split(strings.TrimSpace(w.Body.String()), "\n")
+}
+
+func decode[T any](t *testing.T, line string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), &v); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	return v
+}
+
+// TestRun simulates a setting: the scene, a figure of each policy under the first seed, then results, of which the last
+// is what `qsim run` finds.
+func TestRun(t *testing.T) {
+	s := server(t, small)
+	code, lines := post(s, "run", `{"sets": [{"path": "engine.workers", "value": "6"}, {"path": "policies.+", "value": "{kind: lifo}"}], "policies": ["Shared FIFO", "lifo"]}`)
+	if code != 200 || len(lines) < 5 {
+		t.Fatalf("%d, %d lines: %q", code, len(lines), lines)
+	}
+	seen := decode[scene](t, lines[0])
+	if len(seen.Problems) != 0 || len(seen.Policies) != 3 || !seen.Policies[0].On || seen.Policies[1].On || !seen.Policies[2].On {
+		t.Errorf("the scene: %+v, %+v", seen.Problems, seen.Policies)
+	}
+	var workers knob
+	for _, k := range seen.Knobs {
+		if k.Path == "engine.workers" {
+			workers = k
+		}
+	}
+	if workers != (knob{"engine.workers", "6", "8", "--set engine.workers=6", workers.Doc, "count", 1, 1_000_000, true}) || workers.Doc == "" {
+		t.Errorf("the knob: %+v", workers)
+	}
+	figures := map[int]string{}
+	for _, line := range lines[1:3] {
+		f := decode[first](t, line)
+		figures[f.Policy] = f.Value
+	}
+	if len(figures) != 2 || figures[0] == "" || figures[1] == "" {
+		t.Errorf("the first figures are %v", figures)
+	}
+	last := decode[result](t, lines[len(lines)-1])
+	sc, _ := s.loaded([]set{{"engine.workers", "6"}, {"policies.+", "{kind: lifo}"}})
+	sc, err := sc.Select([]string{"Shared FIFO", "lifo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := world.Settings(sc)
+	watch := results.NewWatch(&settings, narrow)
+	runs, err := world.Run(t.Context(), sc, world.Options{Enough: watch.Add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := resultOf(&settings, runs, true, 12, "0.1.0")
+	if want.Millis = last.Millis; err != nil || last != *want {
+		t.Errorf("%v: the last result is\n%+v\nwant\n%+v", err, last, want)
+	}
+	if !strings.Contains(last.HTML, `class="headline"`) || !strings.Contains(last.HTML, `class="time"`) || !strings.Contains(last.Markdown, "| lifo") {
+		t.Errorf("it shows %s", last.HTML)
+	}
+	if again, _ := scenarios.Load("again.yaml", []byte(seen.YAML), nil); again == nil || int(again.Engine.Workers) != 6 {
+		t.Errorf("the YAML does not say it again: %s", seen.YAML)
+	}
+}
+
+// TestProblems shows the loader's own words beside the setting that they are about, and simulates nothing then.
+func TestProblems(t *testing.T) {
+	s := server(t, small)
+	for _, tt := range []struct {
+		name, body string
+		set        int
+		want       string
+	}{
+		{"a value", `{"sets": [{"path": "engine.nodes", "value": "2"}, {"path": "engine.workers", "value": "many"}]}`, 1, `want a whole number, not "many"`},
+		{"an unknown key", `{"sets": [{"path": "engine.wokers", "value": "9"}]}`, 0, `unknown key "wokers"`},
+		{"a path without a name", `{"sets": [{"path": "jobs.post.priority", "value": "1"}]}`, 0, `post`},
+		{"a policy", `{"policies": ["fresh"]}`, -1, `no policy is named "fresh"`},
+		{"far too many jobs", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8000000/s"}]}`, -1, "brings most of 960,000,000 jobs in one simulation"},
+		{"too many for the loader", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "90000000/s"}]}`, 0, "at most 1e+09"},
+		{"a file", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, file: small.yaml}"}]}`, 0, "no file can be named here"},
+		{"a file, spelled", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, \"\\x66ile\": small.yaml}"}]}`, 0, "no file can be named here"},
+		{"a file's path", `{"sets": [{"path": "jobs.mail.arrivals.file", "value": "a.csv"}]}`, 0, "no file can be named here"},
+		{"a file of a policy", `{"sets": [{"path": "policies.+", "value": "{kind: fifo, label: x, with: {jobs.mail.arrivals.file: a.csv}}"}]}`, 0, "no file can be named here"},
+		{"a file by an alias", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: &k file, *k : a.csv}"}]}`, 0, "no file can be named here"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, lines := post(s, "run", tt.body)
+			if code != 200 || len(lines) != 1 {
+				t.Fatalf("%d: %q", code, lines)
+			}
+			for _, p := range decode[scene](t, lines[0]).Problems {
+				if p.Error && p.Set == tt.set && strings.Contains(p.Message+p.Help, tt.want) && p.Place == "" {
+					return
+				}
+			}
+			t.Errorf("no error of setting %d says %q: %s", tt.set, tt.want, lines[0])
+		})
+	}
+}
+
+// TestWarnings names the place in the scenario's text, and runs all the same.
+func TestWarnings(t *testing.T) {
+	_, lines := post(server(t, small), "run", `{"sets": [{"path": "duration", "value": "60s"}]}`)
+	got := decode[scene](t, lines[0]).Problems
+	if len(got) != 1 || got[0].Error || got[0].Set != -1 || !strings.HasSuffix(got[0].Place, "small.yaml:12:22") || !strings.Contains(got[0].Message, "after the arrivals end") || len(lines) < 4 {
+		t.Errorf("%d lines, %+v", len(lines), got)
+	}
+}
+
+// TestManyPolicies refuses more policies than charts can show.
+func TestManyPolicies(t *testing.T) {
+	var sets []string
+	for i := range 24 {
+		sets = append(sets, fmt.Sprintf(`{"path": "policies.+", "value": "{kind: fifo, label: f%d}"}`, i))
+	}
+	_, lines := post(server(t, small), "run", `{"sets": [`+strings.Join(sets, ",")+`]}`)
+	if len(lines) != 1 || !strings.Contains(lines[0], "shows 24 policies at once, and here are 26") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestRefusals turns requests away that do not come from the page: by their host, their token, their site, their form.
+func TestRefusals(t *testing.T) {
+	s := server(t, small)
+	for _, tt := range []struct {
+		name, method, host, path, body, site string
+		want                                 int
+	}{
+		{"the page", "GET", "127.0.0.1:8080", s.Path(), "", "", 200},
+		{"by another name of the machine", "GET", "[::1]:8080", s.Path() + "play.js", "", "", 200},
+		{"its head", "HEAD", "localhost", s.Path() + "play.css", "", "", 200},
+		{"without the last slash", "GET", "localhost", strings.TrimSuffix(s.Path(), "/"), "", "", 302},
+		{"a name that leads here", "GET", "rebound.example:8080", s.Path(), "", "", 403},
+		{"another address", "GET", "192.0.2.1", s.Path(), "", "", 403},
+		{"no host", "GET", "", s.Path(), "", "", 403},
+		{"no token", "GET", "localhost", "/", "", "", 403},
+		{"another token", "GET", "localhost", "/AAAAAAAAAAAAAAAAAAAAAAAAAA/", "", "", 403},
+		{"a part of the token", "POST", "localhost", s.Path()[:9] + "/run", "{}", "", 403},
+		{"no such page", "GET", "localhost", s.Path() + "../../etc/passwd", "", "", 404},
+		{"a file of the package", "GET", "localhost", s.Path() + "page/play.html", "", "", 404},
+		{"to write", "PUT", "localhost", s.Path(), "", "", 405},
+		{"to read a run", "GET", "localhost", s.Path() + "run", "", "", 405},
+		{"from another site", "POST", "localhost", s.Path() + "run", "{}", "cross-site", 403},
+		{"from the page", "POST", "localhost", s.Path() + "run", "{}", "same-origin", 200},
+		{"no JSON", "POST", "localhost", s.Path() + "run", "sets=1", "", 400},
+		{"another key", "POST", "localhost", s.Path() + "run", `{"file": "x"}`, "", 400},
+		{"text behind", "POST", "localhost", s.Path() + "run", `{} {}`, "", 400},
+		{"too long", "POST", "localhost", s.Path() + "run", `{"policy": "` + strings.Repeat("x", mostBody) + `"}`, "", 400},
+		{"too many", "POST", "localhost", s.Path() + "run", `{"sets": [` + strings.Repeat(`{},`, mostSets) + `{}]}`, "", 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, r := httptest.NewRecorder(), httptest.NewRequest(tt.method, "http://localhost/", strings.NewReader(tt.body))
+			r.URL.Path, r.Host = tt.path, tt.host
+			if tt.site != "" {
+				r.Header.Set("Sec-Fetch-Site", tt.site)
+			}
+			if s.ServeHTTP(w, r); w.Code != tt.want {
+				t.Errorf("%d, want %d: %.200s", w.Code, tt.want, w.Body)
+			}
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "unsafe") {
+				t.Errorf("what the page may do: %q", policy)
+			}
+		})
+	}
+	if s.Path() == server(t, small).Path() {
+		t.Error("two servers have one token")
+	}
+	open := server(t, small)
+	open.o.Host = "0.0.0.0"
+	for host, want := range map[string]bool{"192.0.2.1": true, "localhost": true, "rebound.example": false, "": false} {
+		if open.serves(host) != want {
+			t.Errorf("a page for other machines serves %q: %v", host, !want)
+		}
+	}
+}
+
+// TestStale gives a long run up, as the page does for a newer setting: the server has room for others at once, and
+// simulates nothing more.
+func TestStale(t *testing.T) {
+	s := server(t, strings.Replace(small, "duration: 2m", "duration: 6h", 1))
+	http := httptest.NewServer(s)
+	defer http.Close()
+	ctx, drop := context.WithCancel(t.Context())
+	lines := ask1(t, ctx, http, s, `{}`)
+	if !lines.Scan() {
+		t.Fatal("there is no answer")
+	}
+	for s.simulations() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	drop()
+	for start := time.Now(); s.simulations() > 0 || len(s.places) > 0; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 5*time.Second {
+			t.Fatalf("%d simulations of a stale run go on", s.simulations())
+		}
+	}
+}
+
+// simulations is how many are under way.
+func (s *Server) simulations() int { return len(s.gate) }
+
+func ask1(t *testing.T, ctx context.Context, to *httptest.Server, s *Server, body string) *bufio.Scanner {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL+s.Path()+"run", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := to.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return bufio.NewScanner(answer.Body)
+}
+
+// TestLongest ends a run that takes too long, and says so.
+func TestLongest(t *testing.T) {
+	s := server(t, strings.Replace(small, "duration: 2m", "duration: 6h", 1))
+	w := httptest.NewRecorder()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	s.run(ctx, &ask{}, &stream{w: w, control: http.NewResponseController(w)})
+	if !strings.Contains(w.Body.String(), `"error":"stopped after 1m0s`) {
+		t.Errorf("it says %s", w.Body)
+	}
+}
+
+// TestBusy has places for some requests at a time; another one waits until its time is over.
+func TestBusy(t *testing.T) {
+	s := server(t, small)
+	for range mostAtOnce {
+		_ = s.places.Enter(t.Context())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+s.Path()+"run", strings.NewReader("{}"))
+	if s.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// TestTrace follows the job that waited longest, and names the others that are worth a look.
+func TestTrace(t *testing.T) {
+	code, lines := post(server(t, small), "trace", `{"policy": "Shared FIFO", "find": "worst-wait"}`)
+	if code != 200 || len(lines) != 2 {
+		t.Fatalf("%d: %q", code, lines)
+	}
+	l := decode[life](t, lines[1])
+	if l.Seed != 1 || len(l.Findings) != 5 || l.Findings[0].Find != "worst-wait" || !strings.HasPrefix(l.Words, l.Findings[0].Job+" under Shared FIFO with seed 1: ") {
+		t.Errorf("%+v", l)
+	}
+	if _, lines := post(server(t, small), "trace", `{"policy": "none"}`); len(lines) != 2 || !strings.Contains(lines[1], `no policy is named`) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// FuzzRequests: no request makes the page panic, hang, answer without the token, or touch a file.
+func FuzzRequests(f *testing.F) {
+	f.Add("POST", "run", `{"sets": [{"path": "engine.workers", "value": "3"}], "policies": ["fifo"]}`)
+	f.Add("POST", "run", `{"sets": [{"path": "storms.+", "value": "{name: s, at: 1s, for: 1s, slow: {factor: 3}}"}]}`)
+	f.Add("POST", "run", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, file: secret.csv}"}]}`)
+	f.Add("POST", "trace", `{"policy": "Shared FIFO", "find": "dead"}`)
+	f.Add("GET", "../play.go", "")
+	f.Add("GET", "play.js", "{}")
+	s := server(f, strings.NewReplacer("duration: 2m", "duration: 5s", "{name: down, at: 70s, for: 15s", "{name: down, at: 1s, for: 1s", "seeds: 12", "seeds: 2").Replace(small))
+	folder := filepath.Dir(s.o.Name)
+	if err := os.WriteFile(filepath.Join(folder, "secret.csv"), []byte("0.31415s\n"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, method, path, body string) {
+		for _, prefix := range []string{s.Path(), "/", s.Path()[:5] + "/"} {
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost/", io.NopCloser(strings.NewReader(body)))
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			r = r.WithContext(ctx)
+			r.Method, r.URL.Path = method, prefix+path
+			start := time.Now()
+			s.ServeHTTP(w, r)
+			cancel()
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if prefix != s.Path() && w.Code != http.StatusForbidden {
+				t.Errorf("without the token: %d", w.Code)
+			}
+			if strings.Contains(w.Body.String(), "31415") {
+				t.Errorf("a file is read: %s", w.Body)
+			}
+		}
+		if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+			t.Errorf("there are %d files, %v", len(entries), err)
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/report"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/trace"
+	"qsim/scenarios/world"
+)
+
+// narrow is the relative error at which no more seeds are added: intervals of ± 5 %.
+const narrow = .05
+
+// first is the figure of one policy under the first seed, which is known before there is a table.
+type first struct {
+	Policy int    `json:"first"` // index of those shown
+	Value  string `json:"value"`
+	Metric string `json:"metric"`
+	Millis int64  `json:"ms"`
+}
+
+// result is what the policies do under the seeds so far.
+type result struct {
+	Seeds    int    `json:"seeds"`
+	HTML     string `json:"html"`
+	Markdown string `json:"markdown"`
+	Sure     string `json:"sure"` // how sure it is, in words
+	Done     bool   `json:"done"`
+	Millis   int64  `json:"ms"` // since the request
+}
+
+// run simulates a setting and sends the results: each policy's first figure as soon as its first seed has ended, then the
+// table and the charts under more and more seeds, until the intervals are narrow.
+func (s *Server) run(ctx context.Context, a *ask, out *stream) {
+	began := time.Now()
+	sc, seen := s.load(a)
+	if out.send(seen); sc == nil {
+		return
+	}
+	settings := world.Settings(sc)
+	query, most := shown(&settings), min(int(sc.Seeds), mostSimulations/len(sc.Policies))
+	info, _ := measure.Lookup(query.Metric)
+	watch := results.NewWatch(&settings, narrow)
+	var p progress
+	p.wake = make(chan struct{}, 1)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := world.Run(ctx, sc, world.Options{Parallel: s.o.Parallel, Gate: s.gate,
+			Ended: func(run *measure.Run) {
+				if run.Seed == sc.Seed {
+					p.add(run, nil)
+				}
+			},
+			Enough: func(seed []measure.Run) bool {
+				seeds := p.add(nil, seed)
+				return watch.Add(seed) || seeds >= most
+			},
+		})
+		ended <- err
+	}()
+	var err error
+	var next time.Time // when the results are drawn again
+	for open, drawn := true, 0; open; {
+		select {
+		case <-p.wake:
+		case err = <-ended:
+			open = false
+		}
+		firsts, runs := p.take()
+		for _, run := range firsts {
+			out.send(first{run.Policy, valueOf(run, query, info), query.String(), time.Since(began).Milliseconds()})
+		}
+		if seeds := len(runs) / len(sc.Policies); seeds > drawn && ctx.Err() == nil && (!open || time.Now().After(next)) {
+			start := time.Now()
+			r, failed := resultOf(&settings, runs, !open && err == nil, int(sc.Seeds), s.o.Version)
+			if failed != nil {
+				err = failed
+				continue
+			}
+			drawn, r.Millis = seeds, time.Since(began).Milliseconds()
+			out.send(r)
+			if seeds > 1 {
+				next = time.Now().Add(max(5*time.Since(start), 250*time.Millisecond))
+			}
+		}
+	}
+	out.failed(ctx, err)
+}
+
+// progress holds what of a run has ended, and has not been shown.
+type progress struct {
+	mutex  sync.Mutex
+	firsts []*measure.Run
+	runs   []measure.Run // of all policies, seed by seed
+	seeds  int
+	wake   chan struct{}
+}
+
+// add takes in one run of the first seed, or all runs of the next seed, and returns the number of seeds.
+func (p *progress) add(run *measure.Run, seed []measure.Run) int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if run != nil {
+		p.firsts = append(p.firsts, run)
+	}
+	if seed != nil {
+		p.runs = append(p.runs, seed...)
+		p.seeds++
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake
+	}
+	return p.seeds
+}
+
+// take returns the first figures since the last call, and all runs.
+func (p *progress) take() (firsts []*measure.Run, runs []measure.Run) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	firsts, p.firsts = p.firsts, nil
+	return firsts, p.runs[:len(p.runs):len(p.runs)]
+}
+
+// shown returns the metric of the first figures: that of the first objective.
+func shown(settings *measure.Settings) measure.Query {
+	if len(settings.Objectives) > 0 {
+		return settings.Objectives[0].Query
+	}
+	return measure.Query{Metric: "fresh.wait.p99"}
+}
+
+func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {
+	v := run.Find(query)
+	if v.Null {
+		v.Value, v.Bound = math.NaN(), ""
+	}
+	return strings.TrimSpace(strings.ReplaceAll(v.Bound, ">=", "≥") + " " + results.FormatValue(v.Value, info))
+}
+
+// resultOf summarizes runs for the page; done says that there will be no more.
+func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most int, version string) (*result, error) {
+	sum, err := results.Summarize(settings, runs, results.Options{})
+	if err != nil {
+		return nil, err
+	}
+	html, err := report.Fragment(sum, version)
+	if err != nil {
+		return nil, err
+	}
+	var markdown strings.Builder
+	if err := text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}); err != nil {
+		return nil, err
+	}
+	return &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
+		Done: done}, nil
+}
+
+// sureness returns how sure the figures of a summary are, as a sentence.
+func sureness(sum *results.Summary, done bool, most int) string {
+	seeds := plain.Plural(len(sum.Seeds), "seed")
+	widest := sum.Widest(narrow)
+	if len(sum.Seeds) == 1 {
+		widest = "one seed has no interval"
+	}
+	switch {
+	case widest == "":
+		return fmt.Sprintf("Sure: after %s every interval of what is judged is within ± %s%%.", seeds,
+			plain.Digits(100*narrow, 2))
+	case done && len(sum.Seeds) >= most:
+		return fmt.Sprintf("%s, all that the scenario asks for. Least sure: %s.", seeds, widest)
+	case done:
+		return fmt.Sprintf("%s, all that the page runs. Least sure: %s.", seeds, widest)
+	}
+	return fmt.Sprintf("%s so far. Least sure: %s.", seeds, widest)
+}
+
+// life is what happened to one job, and the jobs that are worth a look.
+type life struct {
+	Seed     uint64    `json:"seed"`
+	Findings []finding `json:"findings"`
+	Words    string    `json:"life"`
+}
+
+type finding struct {
+	Find  string `json:"find"`
+	Job   string `json:"job"` // empty: there is none
+	Words string `json:"words"`
+}
+
+// widthOfLife is the number of columns of a job's history.
+const widthOfLife = 92
+
+// trace sends the history of the most extreme job of some kind, under one policy with the first seed.
+func (s *Server) trace(ctx context.Context, a *ask, out *stream) {
+	sc, seen := s.load(a)
+	if out.send(seen); sc == nil {
+		return
+	}
+	l, err := s.lifeOf(ctx, a, sc)
+	if err == nil {
+		out.send(l)
+	}
+	out.failed(ctx, err)
+}
+
+func (s *Server) lifeOf(ctx context.Context, a *ask, sc *scenarios.Scenario) (*life, error) {
+	if err := s.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.gate.Leave()
+	one, err := sc.Select([]string{a.Policy})
+	if err != nil {
+		return nil, err
+	}
+	one, err = one.Select([]string{one.Policies[0].Label}) // of several of one kind, the first
+	if err != nil {
+		return nil, err
+	}
+	sim, err := trace.New(one, one.Seed)
+	if err != nil {
+		return nil, err
+	}
+	found, err := sim.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, words := &life{Seed: sim.Seed()}, strings.Builder{}
+	for _, f := range found {
+		l.Findings = append(l.Findings, finding{string(f.Interest), f.Name, f.Words})
+		if string(f.Interest) != a.Find || f.Job == 0 {
+			continue
+		}
+		history, err := sim.Job(ctx, f.Job)
+		if err != nil {
+			return nil, err
+		}
+		if err := sim.WriteHistory(&words, history, widthOfLife); err != nil {
+			return nil, err
+		}
+	}
+	l.Words = words.String()
+	return l, nil
+}

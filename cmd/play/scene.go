@@ -1,0 +1,215 @@
+package play
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"qsim/results/plain"
+	"qsim/scenarios"
+)
+
+// scene is the scenario under a request's settings: the first line of every answer.
+type scene struct {
+	Problems []problem `json:"problems"`
+	Knobs    []knob    `json:"knobs,omitempty"` // empty: it does not load
+	Policies []policy  `json:"policies,omitempty"`
+	Storms   []offer   `json:"storms,omitempty"` // kinds that could be added
+	Kinds    []kind    `json:"kinds,omitempty"`  // of policies that could be added
+	YAML     string    `json:"yaml,omitempty"`   // resolved
+	Duration string    `json:"duration,omitempty"`
+}
+
+// problem is a diagnostic of the loader.
+type problem struct {
+	Set     int    `json:"set"`   // index of the setting that it is about; -1: none
+	Place   string `json:"place"` // in the scenario's text; empty: about a setting
+	Error   bool   `json:"error"` // otherwise it is a warning
+	Message string `json:"message"`
+	Help    string `json:"help,omitempty"`
+}
+
+// knob is a setting that the page can change.
+type knob struct {
+	Path   string `json:"path"`
+	Value  string `json:"value"`
+	Usual  string `json:"usual"` // what the page began with
+	Origin string `json:"origin"`
+	Doc    string `json:"doc"`
+	Takes  string `json:"takes,omitempty"` // duration, late | early
+	Least  int    `json:"least"`
+	Most   int    `json:"most"`  // both 0: no bounds
+	Front  bool   `json:"front"` // shown before anybody searches for it
+}
+
+// policy is one of the scenario's policies, shown or not.
+type policy struct {
+	Label string `json:"label"`
+	On    bool   `json:"on"`
+}
+
+// kind is a kind of policy that a scenario could have.
+type kind struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// offer is a kind of storm that fits the scenario, with the map of its keys.
+type offer struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	Map  string `json:"map"`
+}
+
+// inFront matches the settings that are shown at first, if their value is a number: parameters of policies, workers,
+// lease, retries, loads, and what storms do and when.
+var (
+	inFront = regexp.MustCompile(`^(policies\.[^.]+\.[^.]+|engine\.(nodes|workers|lease\.ttl)|` +
+		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
+		`storms\.[^.]+\.(at|for)|storms\.[^.]+\.[^.]+\.(rate|factor|count|share|lose|skew|slow|error))$`)
+	numeric = regexp.MustCompile(`^[0-9.]+(%|[a-zµ]+|/[smh])?([0-9.]+[a-zµ]+)*$`)
+)
+
+// loaded loads the scenario with settings of a request laid upon it.
+func (s *Server) loaded(sets []set) (*scenarios.Scenario, scenarios.Diagnostics) {
+	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
+}
+
+func (s *Server) overrides(sets []set) []scenarios.Override {
+	all := slices.Clone(s.o.Sets)
+	for _, own := range sets {
+		all = append(all, scenarios.Override{Path: own.Path, Value: own.Value, NoFile: true})
+	}
+	return all
+}
+
+// load loads the scenario of a request: nil if it has errors or is too large, for the problems of the scene.
+func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
+	sc, diagnostics := s.loaded(a.Sets)
+	seen := &scene{Problems: s.problems(a.Sets, diagnostics)}
+	if sc == nil {
+		return nil, seen
+	}
+	names := a.Policies
+	if len(names) == 0 {
+		names = s.o.Policies
+	}
+	chosen := sc
+	if len(names) > 0 {
+		var err error
+		if chosen, err = sc.Select(names); err != nil {
+			seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
+			return nil, seen
+		}
+	}
+	for i := range sc.Policies {
+		label := sc.Policies[i].Label
+		seen.Policies = append(seen.Policies, policy{label, len(chosen.PoliciesNamed(label)) > 0})
+	}
+	seen.Knobs = s.knobs(sc, a.Sets)
+	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
+	for _, k := range scenarios.PolicyKinds() {
+		doc, _, _ := strings.Cut(k.Doc, ". ")
+		seen.Kinds = append(seen.Kinds, kind{k.Name, doc})
+	}
+	if err := s.fits(chosen); err != nil {
+		seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
+		return nil, seen
+	}
+	return chosen, seen
+}
+
+// fits returns an error for a setting that would take the page too long, or too much memory.
+func (s *Server) fits(sc *scenarios.Scenario) error {
+	size := sc.Footprint()
+	switch {
+	case len(sc.Policies) > mostPolicies:
+		return fmt.Errorf("the page shows %d policies at once, and here are %d: take some away", mostPolicies,
+			len(sc.Policies))
+	case size.All > mostJobs:
+		return fmt.Errorf("%s brings most of %s jobs in one simulation, and the page takes %s at most: lower the load or "+
+			"the duration, or use qsim run", size.Key, plain.Grouped(plain.Digits(size.All, 2)),
+			plain.Grouped(plain.Digits(mostJobs, 2)))
+	}
+	return s.o.Fits(sc)
+}
+
+// problems returns diagnostics, each with the setting of the request that it is about.
+func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []problem {
+	all := []problem{}
+	overrides := s.overrides(sets)
+	for _, d := range diagnostics {
+		p := problem{Set: -1, Error: d.Severity == scenarios.Error, Message: d.Message, Help: d.Help}
+		if d.Set != "" {
+			p.Set = slices.IndexFunc(overrides, func(o scenarios.Override) bool { return o.String() == d.Set }) - len(s.o.Sets)
+		} else if d.Line > 0 {
+			p.Place = fmt.Sprintf("%s:%d:%d", s.o.Name, d.Line, d.Col)
+		}
+		p.Set = max(p.Set, -1)
+		all = append(all, p)
+	}
+	return all
+}
+
+// knobs returns the settings of a scenario that the page can change.
+func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
+	var all []knob
+	for _, setting := range sc.Explain(s.overrides(sets)) {
+		if strings.HasPrefix(setting.Path, "objectives.") {
+			continue
+		}
+		key, known := s.keys[setting.Path]
+		usual, there := s.usual[setting.Path]
+		if !known {
+			key, _ = scenarios.KeyOf(setting.Path)
+		}
+		if !there {
+			usual = setting.Value
+		}
+		doc, takes := key.Doc, key.Value
+		if words := strings.Split(setting.Path, "."); len(words) == 3 && words[0] == "policies" {
+			doc, takes = parameterDoc(sc, words[1], words[2], doc, takes)
+		}
+		front := inFront.MatchString(setting.Path) && numeric.MatchString(setting.Value) &&
+			!strings.HasSuffix(setting.Path, ".label")
+		all = append(all, knob{setting.Path, setting.Value, usual, setting.Origin, doc, takes, key.Least, key.Most, front})
+	}
+	return all
+}
+
+// parameterDoc returns what is known of a parameter of a policy; doc and takes if it is a key that all policies have.
+func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
+	found := sc.PoliciesNamed(label)
+	for _, k := range scenarios.PolicyKinds() {
+		for _, p := range k.Params {
+			if len(found) > 0 && sc.Policies[found[0]].Kind == k.Name && p.Name == name {
+				return p.Doc, strings.Join(append([]string{p.Type}, p.Choices...), " | ")
+			}
+		}
+	}
+	return doc, takes
+}
+
+// Names in the examples of storms: of a class, and of a dependency.
+var (
+	exampleDependency = regexp.MustCompile(`\b(payments-api|mailer)\b`)
+	exampleClass      = regexp.MustCompile(`\b(mail|post|payments)\b`)
+)
+
+// offers returns the kinds of storms that the scenario could have, with its own classes and dependencies in their
+// examples.
+func (s *Server) offers(sc *scenarios.Scenario) (all []offer) {
+	for _, k := range scenarios.AllKinds().Storms {
+		_, keys, _ := strings.Cut(strings.TrimSuffix(k.Example, "}"), ", "+k.Name+": ")
+		if len(sc.Dependencies) > 0 {
+			keys = exampleDependency.ReplaceAllLiteralString(keys, sc.Dependencies[0].Name)
+		}
+		keys = exampleClass.ReplaceAllLiteralString(keys, sc.Jobs[0].Class)
+		storm := set{"storms.+", fmt.Sprintf("{name: qsim-offer, at: 0s, for: %s, %s: %s}", sc.Duration, k.Name, keys)}
+		if fits, _ := s.loaded([]set{storm}); fits != nil {
+			all = append(all, offer{k.Name, k.Doc, keys})
+		}
+	}
+	return all
+}

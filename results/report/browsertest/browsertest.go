@@ -1,0 +1,198 @@
+// Package browsertest tries pages in a headless Chromium.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium is the browser that pages are tried in, "" if there is none.
+func chromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+var browserOnce = sync.OnceValues(func() (context.Context, func()) {
+	folder, err := os.MkdirTemp("", "qsim-browser-")
+	if err != nil {
+		panic(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.UserDataDir(folder), chromedp.NoSandbox, chromedp.Headless,
+		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, closeBrowser := chromedp.NewContext(allocator)
+	return browser, func() {
+		closeBrowser()
+		stop()
+		os.RemoveAll(folder)
+	}
+})
+
+// Main runs the tests of a package and closes the browser that they have opened.
+func Main(m *testing.M) {
+	code := m.Run()
+	if browserUsed {
+		_, stop := browserOnce()
+		stop()
+	}
+	os.Exit(code)
+}
+
+var browserUsed bool
+
+// Tab is a page that is open in the browser, with what the browser said and asked for meanwhile.
+type Tab struct {
+	context.Context
+	t        *testing.T
+	mutex    sync.Mutex
+	Messages []string
+	Requests []string
+}
+
+// OpenFile shows a page of its own in a tab of its own, so many pixels wide.
+func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, html, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tb := Open(t, "file://"+file, width, before...)
+	tb.Run(chromedp.WaitReady("footer, #runs"))
+	return tb
+}
+
+// Open shows the page at an address in a tab of its own, so many pixels wide.
+func Open(t *testing.T, address string, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
+	t.Helper()
+	if chromium() == "" {
+		t.Skip("NO CHROMIUM: THE PAGE IS NOT TRIED IN A BROWSER; scripts/test installs one")
+	}
+	browserUsed = true
+	browser, _ := browserOnce()
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("start %s: %v", chromium(), err)
+	}
+	inside, closeTab := chromedp.NewContext(browser)
+	limited, cancel := context.WithTimeout(inside, time.Minute)
+	t.Cleanup(func() { cancel(); closeTab() })
+	tb := &Tab{Context: limited, t: t}
+	tb.Run() // which opens it
+	if err := chromedp.Listen(limited, tb.note); err != nil {
+		t.Fatal(err)
+	}
+	tb.Run(Protocol(network.Enable, network.EnableParams{}), Protocol(log.Enable, cdp.Empty{}), Protocol(cdpruntime.Enable, cdp.Empty{}),
+		Protocol(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500}))
+	tb.Run(append(before, chromedp.Navigate(address))...)
+	return tb
+}
+
+// Protocol is an action that the protocol has.
+func Protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, c, params)
+		return err
+	})
+}
+
+// note keeps what matters of what the browser tells.
+func (tb *Tab) note(event any) {
+	tb.mutex.Lock()
+	defer tb.mutex.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		tb.Messages = append(tb.Messages, fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text))
+	case *cdpruntime.EventExceptionThrown:
+		tb.Messages = append(tb.Messages, "exception: "+e.ExceptionDetails.Text)
+	case *cdpruntime.EventConsoleAPICalled:
+		tb.Messages = append(tb.Messages, "console."+string(e.Type))
+	case *network.EventRequestWillBeSent:
+		tb.Requests = append(tb.Requests, e.Request.URL)
+	}
+}
+
+// Run does actions, which must succeed.
+func (tb *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	if err := chromedp.Do(tb, actions...); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// Eval is the value of an expression in the page.
+func Eval[T any](tb *Tab, expression string) T {
+	tb.t.Helper()
+	value, err := chromedp.Run(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// Until waits for a condition in the page.
+func (tb *Tab) Until(condition string) {
+	tb.t.Helper()
+	if !Eval[bool](tb, fmt.Sprintf(`new Promise(done => {
+		const last = Date.now() + 20000, look = () => { if (%s) done(true); else if (Date.now() > last) done(false); else setTimeout(look, 20); };
+		look();
+	})`, condition)) {
+		tb.t.Fatalf("it does not come to pass that %s", condition)
+	}
+}
+
+// Quiet fails unless the browser had nothing to say, and asked for nothing but what begins with one of some addresses.
+func (tb *Tab) Quiet(addresses ...string) {
+	tb.t.Helper()
+	tb.mutex.Lock()
+	defer tb.mutex.Unlock()
+	if len(tb.Messages) > 0 {
+		tb.t.Errorf("the browser said %q", tb.Messages)
+	}
+	for _, request := range tb.Requests {
+		if !slices.ContainsFunc(addresses, func(address string) bool { return strings.HasPrefix(request, address) }) {
+			tb.t.Errorf("the page asks for %q", request)
+		}
+	}
+}
+
+// Picture keeps a screenshot of the whole page in a folder, "" for none.
+func (tb *Tab) Picture(folder, name string) {
+	tb.t.Helper()
+	if folder == "" {
+		return
+	}
+	shot, err := chromedp.Run(tb, chromedp.FullScreenshot(100))
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o644); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// Scheme makes the browser prefer dark or light pages, on a screen or, for "print", on paper.
+func Scheme(name, media string) chromedp.Action[chromedp.Void] {
+	return Protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}

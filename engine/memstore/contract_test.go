@@ -640,6 +640,7 @@ func TestLead(t *testing.T) {
 		who  engine.EngineID
 		want bool
 	}{
+		{-20, engine.OpRecover, one, true}, // a clock may read less than 0
 		{0, engine.OpRecover, two, true}, {5, engine.OpRecover, one, false}, {5, engine.OpPromote, one, true},
 		{9, engine.OpRecover, two, true},     // renewed until 19
 		{18, engine.OpRecover, one, false},   //

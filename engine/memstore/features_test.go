@@ -302,6 +302,14 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("%v: %+v", tt.o.Verb, j)
 		}
 	}
+	// A job that was never ready stands where it would, had it not had to wait.
+	w := newClient(t, plain)
+	w.add(engine.NewJob{ID: 1, Delay: 100})
+	w.at = 50
+	w.add(engine.NewJob{ID: 2})
+	w.at = 60
+	w.outcomes(engine.Outcome{LeaseKey: engine.LeaseKey{Job: 1}, Guard: engine.FenceNone, Verb: engine.Redo, Stand: engine.PlaceDue})
+	w.wantIDs("never ready before", ids(w.claim(9)), 1, 2)
 	for stand, want := range [][]engine.JobID{{2, 3, 1, 4}, {1, 2, 3, 4}, {2, 1, 3, 4}, {2, 3, 1, 4}, {1, 2, 3, 4}} {
 		c := newClient(t, plain)
 		c.add(engine.NewJob{ID: 1}) // enqueued at 0, due at 5

@@ -224,16 +224,19 @@ func TestTenantFair(t *testing.T) {
 			}
 		}
 		for works, want := range map[time.Duration]string{10 * time.Second / 3: "b", 3500 * time.Millisecond: "a"} { // beside 30 s: exactly a tenth, and more
-			c := newClient(t, plain)
-			c.crowd(3, 1, 2)
-			a := c.plan(1, engine.Term{Class: engine.AnyClass, Tenant: 1, Limit: 1})[0]
-			c.at = c.at.Add(time.Minute / 2)
-			c.commit(a, engine.Ack)
-			b := c.plan(1, engine.Term{Class: engine.AnyClass, Tenant: 2, Limit: 1})[0]
-			c.at = c.at.Add(works)
-			c.commit(b, engine.Ack)
-			if got := c.tenantsOf(1, fair(100, 0)); got != want {
-				t.Errorf("b works for %v: got %s", works, got)
+			for _, then := range []time.Duration{0, time.Minute, 3 * time.Minute} { // which halves what both have used
+				c := newClient(t, plain)
+				c.crowd(3, 1, 2)
+				a := c.plan(1, engine.Term{Class: engine.AnyClass, Tenant: 1, Limit: 1})[0]
+				c.at = c.at.Add(time.Minute / 2)
+				c.commit(a, engine.Ack)
+				b := c.plan(1, engine.Term{Class: engine.AnyClass, Tenant: 2, Limit: 1})[0]
+				c.at = c.at.Add(works)
+				c.commit(b, engine.Ack)
+				c.at = c.at.Add(then)
+				if got := c.tenantsOf(1, fair(100, 0)); got != want {
+					t.Errorf("b works for %v, %v ago: got %s", works, then, got)
+				}
 			}
 		}
 	})

@@ -168,6 +168,21 @@ func TestDeficitEndsWithTheLastFreshJob(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 2})
 }
 
+// The same where the last fresh job is buried as it stands.
+func TestDeficitEndsWithBurial(t *testing.T) {
+	tp := newTape(settings(), 1)
+	for i, retries := range []int{3, 1} {
+		from := 20 + 20*float64(i)
+		tp.play(engine.Event{At: at(from), Kind: engine.Enqueued, Job: engine.JobID(1 + i)})
+		for range retries {
+			tp.play(engine.Event{At: at(from), Kind: engine.Promoted, Job: 9, Class: engine.Retry})
+			tp.play(engine.Event{At: at(from + 1), Kind: engine.Leased, Job: 9, Class: engine.Retry, Delivery: 2, Token: 1, Age: time.Second})
+		}
+		tp.play(engine.Event{At: at(from + 5), Kind: engine.Buried, Job: engine.JobID(1 + i), From: engine.Ready, Age: 5 * time.Second, Waited: 5 * time.Second})
+	}
+	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 1.5})
+}
+
 // What is claimed before the end of the warm-up or after the end of the scenario falls short of nothing.
 func TestDeficitOfTheScenarioAlone(t *testing.T) {
 	tp := newTape(settings(), 1) // from 10 s to 100 s, half of the claims are promised

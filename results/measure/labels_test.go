@@ -34,6 +34,9 @@ func TestLabelOfQuery(t *testing.T) {
 		{Query{Metric: "fresh.wait.p99", Tenant: WorstTenant}, "worst tenant: p99 wait of fresh jobs"},
 		{Query{Metric: "store.calls.claim"}, "claim calls"},
 		{Query{Metric: "no.such"}, "no.such"},
+		{Query{Metric: "nothing"}, "nothing"},
+		{Query{Metric: "fresh.wait.p42"}, "fresh.wait.p42"},
+		{Query{Metric: "wait.p99.km"}, "wait.p99.km"},
 	} {
 		if got := tt.query.Label(); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.query, got, tt.want)

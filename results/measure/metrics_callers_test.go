@@ -215,4 +215,7 @@ func TestSlowdown(t *testing.T) {
 	stormy = run(3)
 	stormy.CompareWithCalm(&bound)
 	checkQuery(t, stormy, whole, math.NaN())
+	if want := "without the storms, too, jobs were unclaimed at the end"; stormy.Find(whole).Reason != want {
+		t.Errorf("slowdown is null for %q, want %q", stormy.Find(whole).Reason, want)
+	}
 }

@@ -207,6 +207,9 @@ func TestLane(t *testing.T) {
 		t.Errorf("the queue has %d elements more than four for each job", longest)
 	}
 	l = lane{}
+	if l.leave(3); l.live != 0 || l.first != 0 {
+		t.Errorf("one leaves that was not there: %+v", l)
+	}
 	l.push(5)
 	l.push(7)
 	l.leave(6) // of a time when none became ready: the next one

@@ -154,6 +154,21 @@ func TestWhyStormMetricsAreNull(t *testing.T) {
 	}
 }
 
+// A wait counts for as long as the window is, whatever that length, and no longer.
+func TestRecoverySlides(t *testing.T) {
+	for _, window := range []time.Duration{10 * time.Second, 12345 * time.Millisecond, 99, 7} {
+		r := newRecovery(settings(), window)
+		r.claimed(5)
+		steps := 0
+		for ; r.total > 0 && steps < 1000; steps++ {
+			r.slide()
+		}
+		if kept := time.Duration(steps) * r.step; kept < window || kept >= window+r.step {
+			t.Errorf("a wait counts for %d steps of %v, the window is %v", steps, r.step, window)
+		}
+	}
+}
+
 func TestRecoveryWindow(t *testing.T) {
 	for _, tt := range []struct {
 		service, storm time.Duration

@@ -151,6 +151,75 @@ func TestWorstOfThoseThatHaveOne(t *testing.T) {
 	tp.play(engine.Event{At: at(31), Kind: engine.Enqueued, Job: 9, Tenant: 2, Delay: time.Hour})
 	r := tp.Finish(at(100), left(Unresolved{Job: 9, Tenant: 2, State: engine.Waiting, Age: seconds(69)}))
 	checkQuery(t, r, q, 2.0/3)
+	s.Tenants[3] = WorstTenant // a tenant of that name is not told of by name
+	nothing := NewCollector(s, 0).Finish(at(100), nil)
+	if v := nothing.Find(q); v.Reason != "no tenant has a job" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestWithinLimits measures two limits of the same jobs, each by itself.
+func TestWithinLimits(t *testing.T) {
+	s := settings()
+	want := map[Query]float64{}
+	for limit, share := range map[time.Duration]float64{time.Second: 0.25, 2 * time.Second: 0.5, 9 * time.Second: 1} {
+		q := Query{Metric: "fresh.within", Limit: limit}
+		s.Asked, want[q] = append(s.Asked, q), share
+	}
+	tp := newTape(s, 0)
+	for i, waited := range []float64{1, 2, 5, 9} {
+		tp.enqueue(20+10*float64(i), engine.JobID(i+1), 0)
+		tp.run(20+10*float64(i)+waited, engine.JobID(i+1), 20+10*float64(i), 0.1)
+	}
+	r := tp.Finish(at(100), nil)
+	for q, share := range want {
+		checkQuery(t, r, q, share)
+	}
+}
+
+// TestDeathsByCause buries a job in every way, and counts the death by what the retry policy of its class says.
+func TestDeathsByCause(t *testing.T) {
+	const kind = engine.FirstErrorKind
+	for _, tt := range []struct {
+		name  string
+		rules []Burial
+		event engine.Event
+		want  string
+	}{
+		{"where it stood", nil, engine.Event{From: engine.Ready}, "shed"},
+		{"where it stood, by an execution that failed", nil, engine.Event{From: engine.Ready, Error: kind}, "limit"},
+		{"by a reaper", []Burial{{Errors: []engine.ErrorKind{kind}}}, engine.Event{From: engine.InFlight, Error: kind, Reaped: true}, "reaper"},
+		{"by its kind of error", []Burial{{Errors: []engine.ErrorKind{kind}, Deadline: 1}}, engine.Event{From: engine.InFlight, Error: kind}, "error"},
+		{"by another kind", []Burial{{Errors: []engine.ErrorKind{kind}}}, engine.Event{From: engine.InFlight, Error: kind + 1}, "limit"},
+		{"by age", []Burial{{Deadline: time.Second}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 9}, "deadline"},
+		{"by age, before its last attempt", []Burial{{Deadline: time.Second, Attempts: 3}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 2}, "deadline"},
+		{"at its last attempt", []Burial{{Deadline: time.Second, Attempts: 3}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 3}, "limit"},
+		{"of a class without rules", []Burial{{Deadline: time.Second}}, engine.Event{From: engine.InFlight, Error: kind, JobKind: 1}, "limit"},
+	} {
+		s := settings()
+		s.Burials = tt.rules
+		tp := newTape(s, 0)
+		tp.enqueue(20, 1, tt.event.JobKind)
+		e := tt.event
+		e.At, e.Kind, e.Job, e.Age = at(30), engine.Buried, 1, 10*time.Second
+		tp.play(e)
+		r := tp.Finish(at(100), nil)
+		for _, name := range []string{"limit", "error", "deadline", "reaper", "shed"} {
+			if got, want := r.Find(Query{Metric: "deaths." + name}).Value, map[bool]float64{true: 1}[name == tt.want]; got != want {
+				t.Errorf("%s: deaths.%s = %v, want %v", tt.name, name, got, want)
+			}
+		}
+	}
+}
+
+// TestRetriesDoNotStarve leaves a retry ready at the end, for longer than a fresh job may wait.
+func TestRetriesDoNotStarve(t *testing.T) {
+	for class, want := range map[engine.Class]float64{engine.Retry: 0, engine.Fresh: 79.0 / 90} {
+		tp := newTape(settings(), 0)
+		tp.enqueue(20, 1, 0)
+		r := tp.Finish(at(100), left(Unresolved{Job: 1, Class: class, State: engine.Ready, Age: 80 * time.Second, ReadyFor: 80 * time.Second}))
+		check(t, r, map[string]float64{"starved.share": want, "starved.longest": want * 90})
+	}
 }
 
 // TestPooledQuantiles reads a quantile from what several runs have recorded, with the unresolved as longer than all, or
@@ -171,6 +240,13 @@ func TestPooledQuantiles(t *testing.T) {
 		if ok == math.IsNaN(want) || ok && math.Abs(got-want) > 0.004*want || bound {
 			t.Errorf("%s: %v, %v, %v, want %v", name, got, bound, ok, want)
 		}
+	}
+	same := RunHistogram{Query: h.Query, Ended: ages.Pack(), Unresolved: ages.Pack()} // as many of one as of the other
+	if got, bound, ok := PooledQuantile(Query{Metric: "fresh.wait.p50"}, Pool([]*Run{{Histograms: []RunHistogram{same}}})); !ok || bound || math.Abs(got-0.5) > 0.002 {
+		t.Errorf("half of them are unresolved: %v, %v, %v", got, bound, ok)
+	}
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]tenantWait, 2)}, {tenantWaits: make([]tenantWait, 1)}}); got != nil {
+		t.Errorf("a run has fewer tenants: %+v", got)
 	}
 	counted, lacking := Run{Tenants: []TenantCount{{Executions: 1}, {}}}, Run{}
 	if got := PoolTenants([]*Run{&counted, &lacking}); got != nil {

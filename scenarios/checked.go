@@ -17,7 +17,7 @@ import (
 type Checked struct {
 	Preset    string        `yaml:"preset"`
 	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0
-	Clock     string        `yaml:"clock,omitempty"`          // of the real runs: virtual, wall, or none for formulas
+	Clock     string        `yaml:"clock,omitempty"`          // of the real runs: virtual, wall, or none for formulas; a rule may have another
 	On        string        `yaml:"on,omitempty"`             // date
 	Seeds     int           `yaml:"seeds,omitempty"`          // of arrivals
 	Values    string        `yaml:"values,omitempty"`         // Hash of the preset that was checked
@@ -30,6 +30,7 @@ type Checked struct {
 type CheckedRule struct {
 	Rule      string   `yaml:"rule"`
 	Verdict   string   `yaml:"verdict"`                // holds, near or off
+	Clock     string   `yaml:"clock,omitempty"`        // if it is not that of the others
 	Keys      []string `yaml:"keys,flow"`              // of the preset; a key stands for those below it too
 	Figure    string   `yaml:"figure"`                 // the one that decides
 	Real      string   `yaml:"real"`                   // its value in the system, for people

@@ -47,8 +47,8 @@ type Job struct {
 	At    time.Duration
 }
 
-// class returns the class of that name, or of the job of that name.
-func (c *Case) class(name string) *Class {
+// Class returns the class of that name, or of the job of that name.
+func (c *Case) Class(name string) *Class {
 	name, _, _ = strings.Cut(name, "/")
 	return &c.Classes[slices.IndexFunc(c.Classes, func(k Class) bool { return k.Name == name })]
 }

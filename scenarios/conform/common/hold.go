@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +51,21 @@ func Long() bool { return *long || *rewrite }
 // Rewriting reports whether verdicts are to be written.
 func Rewriting() bool { return *rewrite }
 
+// Debian is the version of a package of Debian's, without what Debian adds to it. Where it is not installed, the test is
+// left out.
+func Debian(t *testing.T, name string) string {
+	t.Helper()
+	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
+	if err != nil {
+		t.Skipf("NOT CHECKED: Debian's package %s is not installed", name)
+	}
+	version := string(text)
+	if _, after, epoch := strings.Cut(version, ":"); epoch {
+		version = after
+	}
+	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
+}
+
 // sides are the runs of a case: a real one for each seed, and several simulations for each.
 type sides struct {
 	c         *Case
@@ -68,13 +85,21 @@ func (s *System) Hold(t *testing.T) {
 		if c.Long && !Long() {
 			continue
 		}
-		cases[c.Name] = &sides{c: c}
+		cases[c.Name] = &sides{c: c, real: make([]*Run, seeds)}
+	}
+	s.sideBySide(t, cases)
+	for _, c := range s.Cases {
+		if cases[c.Name] == nil {
+			continue
+		}
 		t.Run(c.Name, func(t *testing.T) {
-			for seed := *first; seed < *first+seeds; seed++ {
-				began := time.Now()
-				r := s.real(t, c, seed)
+			for i, r := range cases[c.Name].real {
+				began, seed := time.Now(), *first+uint64(i)
+				if r == nil {
+					r = s.real(t, c, seed)
+					cases[c.Name].real[i] = r
+				}
 				t.Logf("seed %d: %d jobs, %d events, %v", seed, len(r.Jobs), len(r.events), time.Since(began).Round(time.Millisecond))
-				cases[c.Name].real = append(cases[c.Name].real, r)
 			}
 			cases[c.Name].simulated = s.simulated(t, cases[c.Name], nil)
 		})
@@ -85,7 +110,7 @@ func (s *System) Hold(t *testing.T) {
 	preset := scenarios.PresetNamed(s.Preset)
 	record := preset.Checked()
 	found := scenarios.Checked{Preset: s.Preset, System: s.version(t), Clock: s.Clock, On: time.Now().UTC().Format(time.DateOnly),
-		Seeds: int(seeds), Values: preset.Hash(), Unchecked: s.unchecked()}
+		Seeds: int(seeds), Values: preset.Hash()}
 	for i := range s.Rules {
 		rule := &s.Rules[i]
 		if cases[rule.Case] == nil {
@@ -125,17 +150,41 @@ func (s *System) version(t *testing.T) string {
 	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
 }
 
-// real runs one case for real.
-func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
-	if s.Clock == Wall {
-		r = newRun(c, seed)
-		s.Run(t, r)
-		return r
+// places are for runs on the wall clock, which mostly wait: so many of all systems are under way at once.
+var places = make(chan struct{}, 40)
+
+// sideBySide runs all cases for real that wait on the wall clock.
+func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
+	if s.Clock != Wall {
+		return
 	}
+	var running sync.WaitGroup
+	for _, c := range cases {
+		for i := range c.real {
+			running.Go(func() {
+				places <- struct{}{}
+				defer func() { <-places }()
+				r := newRun(c.c, *first+uint64(i))
+				r.lead, r.boot = wallLead, boot
+				r.start = r.start.Add(wallLead)
+				s.Run(t, r)
+				c.real[i] = r
+			})
+		}
+	}
+	running.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// real runs one case for real in a bubble.
+func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	runtime.GC() // twice: libraries keep timers in a sync.Pool, and those of another bubble must not be found there
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		r = newRun(c, seed)
+		r.lead = lead
 		r.start = r.start.Add(lead)
 		s.Run(t, r)
 	})
@@ -247,14 +296,4 @@ func (c *sides) off(rule *Rule) bool {
 // has reports whether key, such as retry.backoff, is one of the rule's keys or lies below one.
 func (rule *Rule) has(key string) bool {
 	return slices.ContainsFunc(rule.Keys, func(k string) bool { return key == k || strings.HasPrefix(key, k+".") })
-}
-
-// unchecked are the keys of the preset that no rule is about.
-func (s *System) unchecked() (keys []string) {
-	for _, setting := range scenarios.PresetNamed(s.Preset).Settings() {
-		if !slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.has(setting.Path) }) {
-			keys = append(keys, setting.Path)
-		}
-	}
-	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,6 +43,9 @@ type Run struct {
 	Over chan struct{} // closed at the end: lets the handlers of dead processes go
 
 	start  time.Time
+	lead   time.Duration // before the start: in it the processes start,
+	boot   time.Duration // but not in this last part of it
+	ahead  atomic.Int64  // by how much Ahead has set its clock forward, in nanoseconds
 	lock   sync.Mutex
 	events []Event
 	done   map[string]bool
@@ -53,7 +57,13 @@ func newRun(c *Case, seed uint64) *Run {
 }
 
 // Now is the time since the start.
-func (r *Run) Now() time.Duration { return time.Since(r.start) }
+func (r *Run) Now() time.Duration { return time.Since(r.start) + time.Duration(r.ahead.Load()) }
+
+// Ahead sets the clock of the run forward: the system, too, has been told that so much time has passed.
+func (r *Run) Ahead(by time.Duration) { r.ahead.Add(int64(by)) }
+
+// On is the hour at which it is at since the start, if no clock is set.
+func (r *Run) On(at time.Duration) time.Time { return r.start.Add(at) }
 
 // Log adds an event that happens now.
 func (r *Run) Log(e Event) {
@@ -72,7 +82,7 @@ func (r *Run) add(e Event) {
 
 // Begin logs that an attempt of a job begins, and returns how long it takes and whether it will fail.
 func (r *Run) Begin(job string, number int, node string) (takes time.Duration, fails bool) {
-	k, now := r.class(job), r.Now()
+	k, now := r.Class(job), r.Now()
 	r.Log(Event{Kind: Began, Job: job, Number: number, Node: node})
 	return k.Service, k.Fails && now >= r.From && now < r.To
 }
@@ -87,10 +97,17 @@ func (r *Run) Drive(enqueue func(j Job) error) error {
 		r.Log(Event{Kind: Enqueued, Job: j.ID})
 	}
 	for r.Now() < r.Limit && (r.Full || r.left() > 0) {
+		began := time.Now()
 		time.Sleep(time.Second)
+		if took := time.Since(began); took > still {
+			return fmt.Errorf("the machine stood still: a second took %v", took)
+		}
 	}
 	return nil
 }
+
+// still is how long a second may take. On a machine that sleeps, time passes without anything being done.
+const still = 6 * time.Second
 
 func (r *Run) left() int {
 	r.lock.Lock()
@@ -98,9 +115,13 @@ func (r *Run) left() int {
 	return len(r.Jobs) - len(r.done)
 }
 
-// lead is the time before the first arrival in which the processes start: so far apart that no two of their timers are
-// in step, as in any system that has been up for a while.
-const lead = 5 * time.Minute
+// Leads are the time before the first arrival in which the processes start: so far apart that no two of their timers are
+// in step, as in any system that has been up for a while. On the wall clock they must also be up by then.
+const (
+	lead     = 5 * time.Minute
+	wallLead = time.Minute
+	boot     = 10 * time.Second
+)
 
 // Operate starts a process for each node, each at a time drawn from the lead, and crashes and replaces node 0 as the case
 // wants it. start returns what crashes the process.
@@ -108,7 +129,7 @@ func (r *Run) Operate(start func(node string) (crash func())) {
 	random := rand.New(rand.NewPCG(r.Seed, 99))
 	var starts []time.Duration
 	for range r.Nodes {
-		starts = append(starts, time.Duration(random.Int64N(int64(lead)))-lead)
+		starts = append(starts, time.Duration(random.Int64N(int64(r.lead-r.boot)))-r.lead)
 	}
 	slices.Sort(starts)
 	var crash func()

@@ -1,8 +1,10 @@
 package common
 
 import (
+	"cmp"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -19,6 +21,32 @@ func (rule *Rule) record(v *Verdict) scenarios.CheckedRule {
 		c.Cause, c.Metrics = rule.Cause, rule.Metrics
 	}
 	return c
+}
+
+// beside returns what was found, beside the rules that were checked before by another clock, of the same system and the
+// same values of the preset; and the keys of the preset that none of these rules is about.
+func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checked {
+	all := *found
+	if old.System == found.System && old.Values == found.Values {
+		others := slices.DeleteFunc(slices.Clone(old.Rules), func(r scenarios.CheckedRule) bool { return cmp.Or(r.Clock, old.Clock) == found.Clock })
+		if len(others) > 0 && found.Clock != old.Clock {
+			all.Clock, all.Rules = old.Clock, others
+			for _, r := range found.Rules {
+				r.Clock = found.Clock
+				all.Rules = append(all.Rules, r)
+			}
+		} else {
+			all.Rules = append(slices.Clone(found.Rules), others...)
+		}
+	}
+	for _, setting := range p.Settings() {
+		if len(all.Rules) > 0 && !slices.ContainsFunc(all.Rules, func(r scenarios.CheckedRule) bool {
+			return slices.ContainsFunc(r.Keys, func(k string) bool { return strings.HasPrefix(setting.Path+".", k+".") })
+		}) {
+			all.Unchecked = append(all.Unchecked, setting.Path)
+		}
+	}
+	return all
 }
 
 const (
@@ -50,11 +78,15 @@ func Write(t *testing.T, found ...scenarios.Checked) {
 		t.Fatal(err)
 	}
 	for _, p := range scenarios.Presets() {
-		for _, list := range [][]scenarios.Checked{found, old} {
-			if i := slices.IndexFunc(list, func(c scenarios.Checked) bool { return c.Preset == p.Name }); i >= 0 {
-				all = append(all, list[i])
-				break
-			}
+		is := func(c scenarios.Checked) bool { return c.Preset == p.Name }
+		now, before := slices.IndexFunc(found, is), slices.IndexFunc(old, is)
+		switch {
+		case now >= 0 && before >= 0:
+			all = append(all, beside(&found[now], &old[before], &p))
+		case now >= 0:
+			all = append(all, beside(&found[now], &scenarios.Checked{}, &p))
+		case before >= 0:
+			all = append(all, old[before])
 		}
 	}
 	if text, err = yaml.Dump(all, yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble)); err != nil {

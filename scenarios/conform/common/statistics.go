@@ -104,7 +104,7 @@ func Lost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, b := range l.Began {
 			crash := slices.IndexFunc(r.events, func(e Event) bool {
-				return e.Kind == Crashed && e.Node == b.Node && e.At >= b.At && e.At < b.At+r.class(l.Class).Service.Seconds()
+				return e.Kind == Crashed && e.Node == b.Node && e.At >= b.At && e.At < b.At+r.Class(l.Class).Service.Seconds()
 			})
 			if crash >= 0 && i+1 < len(l.Began) {
 				all = append(all, l.Began[i+1].At-r.events[crash].At)

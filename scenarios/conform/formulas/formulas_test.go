@@ -117,19 +117,19 @@ func printed(t *testing.T, program string, arguments ...string) func(t *testing.
 }
 
 func TestActiveJob(t *testing.T) {
-	s := attempts(system("activejob", "activejob "+debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb")))
+	s := attempts(system("activejob", "activejob "+common.Debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb")))
 	s.Rules[0].Fault = "retry.jitter=none"
 	s.Hold(t)
 }
 
 func TestActiveJobPolynomial(t *testing.T) {
-	s := attempts(system("activejob-polynomial", "activejob "+debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb", "exponentially_longer")))
+	s := attempts(system("activejob-polynomial", "activejob "+common.Debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb", "exponentially_longer")))
 	s.Rules[0].Fault, s.Rules[0].Cause, s.Rules[0].Approximates = "retry.jitter=none", "the 15 % are those of n^4 alone (exceptions.rb, determine_delay)", "the 15% are those of n^4 alone"
 	s.Hold(t)
 }
 
 func TestDelayedJob(t *testing.T) {
-	s := attempts(system("delayed-job", "delayed_job "+debian(t, "ruby-delayed-job"), 24, printed(t, "ruby", "delayed_job.rb")))
+	s := attempts(system("delayed-job", "delayed_job "+common.Debian(t, "ruby-delayed-job"), 24, printed(t, "ruby", "delayed_job.rb")))
 	s.Rules[0].Fault = "retry.backoff.plus=6s"
 	s.Hold(t)
 }
@@ -138,7 +138,7 @@ func TestDelayedJob(t *testing.T) {
 func TestSidekiq(t *testing.T) {
 	for _, preset := range []string{"sidekiq", "sidekiq-pro"} {
 		t.Run(preset, func(t *testing.T) {
-			s := system(preset, "sidekiq "+debian(t, "ruby-sidekiq"), 5, printed(t, "ruby", "sidekiq.rb"))
+			s := system(preset, "sidekiq "+common.Debian(t, "ruby-sidekiq"), 5, printed(t, "ruby", "sidekiq.rb"))
 			s.Rules[0].Fault, s.Rules[0].Cause = "retry.jitter=none", "version 6 draws n x U{0..9} s (job_retry.rb, delay_for), version 8 U{0..10n-1} s"
 			s.Hold(t)
 		})
@@ -146,13 +146,13 @@ func TestSidekiq(t *testing.T) {
 }
 
 func TestCelery(t *testing.T) {
-	s := attempts(system("celery", "celery "+debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py")))
+	s := attempts(system("celery", "celery "+common.Debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py")))
 	s.Rules[0].Fault = "retry.backoff.delay=181s"
 	s.Hold(t)
 }
 
 func TestCeleryAutoretry(t *testing.T) {
-	s := attempts(system("celery-autoretry", "celery "+debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py", "backoff")))
+	s := attempts(system("celery-autoretry", "celery "+common.Debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py", "backoff")))
 	s.Rules[0].Fault, s.Rules[0].Cause, s.Rules[0].Approximates = "retry.jitter=none", "the delay is a whole number of seconds (utils/time.py)", "the delay is a whole number of seconds"
 	s.Rules = append(s.Rules, common.Rule{Name: "mean delay of a retry", Keys: []string{"retry.backoff", "retry.jitter", "retry.max-attempts"}, Case: "draws", Metrics: []string{"retry"},
 		Parts: []common.Part{{Name: "mean delay after failure 3", Value: common.Mean(common.Delays(3)), Share: .05, Unit: "s"}}})
@@ -169,17 +169,4 @@ func TestBullMQ(t *testing.T) {
 	s.Cases[0].Set = []string{"retry.backoff={kind: exponential, first: 10s, factor: 2}", "retry.max-attempts=6"} // which a job says
 	s.Rules[0].Fault, s.Rules[1].Fault = "retry.jitter=±10%", "retry.max-attempts=5"
 	s.Hold(t)
-}
-
-// debian is the version of a package, without what Debian adds to it.
-func debian(t *testing.T, name string) string {
-	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
-	if err != nil {
-		t.Skipf("NOT CHECKED: Debian's package %s is not installed", name)
-	}
-	version := string(text)
-	if _, after, epoch := strings.Cut(version, ":"); epoch {
-		version = after
-	}
-	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
 }

@@ -1,0 +1,99 @@
+package wall
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/conform/common"
+)
+
+// What all systems have: few jobs, so that it shows who looks for them when, and a load of 60 %. Run times are long, so
+// that what a call takes on a busy machine is less than what is judged.
+var (
+	sparse = common.Case{Name: "sparse", Nodes: 1, Workers: 4, Until: minute, Limit: 80 * second,
+		Classes: []common.Class{{Name: "mail", Rate: .6, Service: 61 * ms}}}
+	steady = common.Case{Name: "steady", Nodes: 1, Workers: 4, Until: 2 * minute, Limit: 5 * minute, Long: true,
+		Classes: []common.Class{{Name: "mail", Rate: .29, Service: 8300 * ms}}}
+	// slow is a job that takes longer than what a system waits for a sign of life.
+	slow = common.Case{Name: "slow", Nodes: 2, Workers: 2, Until: 20 * second, Limit: 100 * second, Full: true,
+		Classes: []common.Class{{Name: "mail", At: common.At(5 * second), Service: 70300 * ms}}}
+	// order has one worker, a job that fails while it is alone, and a line of fresh ones that is still there when it is due.
+	order = common.Case{Name: "order", Nodes: 1, Workers: 1, Until: 20 * second, Limit: minute, To: 8 * second,
+		Classes: []common.Class{{Name: "first", At: common.At(5 * second), Service: 530 * ms, Fails: true},
+			{Name: "fresh", At: common.Burst(14, 6*second), Service: 1130 * ms}}}
+)
+
+// with is a case with another value here and there.
+func with(c common.Case, change func(c *common.Case)) *common.Case {
+	change(&c)
+	return &c
+}
+
+// woken is the rule that a job which is enqueued does not wait for a poll.
+func woken() common.Rule {
+	return common.Rule{Name: "an enqueue wakes a worker", Keys: []string{"engine.fetch"}, Case: "sparse", Fault: "engine.fetch={wake: false, poll: 5s}",
+		Parts:   []common.Part{{Name: "share of waits below 0.5 s", Value: common.Within(.5, common.Waits()), Least: .05}},
+		Metrics: []string{"fresh.wait"}}
+}
+
+// loaded is the rule of the steady load.
+func loaded() common.Rule {
+	return common.Rule{Name: "waits at a load of 60 %", Load: true, Case: "steady", Metrics: []string{"fresh.wait"},
+		Parts: []common.Part{{Name: "mean wait", Value: common.Mean(common.Waits()), Least: .3, Unit: "s"},
+			{Name: "wait p90", Value: common.Quantile(.9, common.Waits()), Least: 1, Unit: "s"}}}
+}
+
+// stays is the rule that no time limit ends a handler, and nobody takes its job; keys are what else that hangs on.
+func stays(keys ...string) common.Rule {
+	return common.Rule{Name: "nothing ends a handler", Keys: append(keys, "engine.timeout"), Case: "slow", Fault: "engine.timeout=40s",
+		Parts: []common.Part{{Name: "run time of a job of 70 s", Value: common.Quantile(1, common.Runs()), Least: 1, Unit: "s"},
+			{Name: "attempts of it", Value: common.Mean(common.Attempts())}},
+		Metrics: []string{"duplicates"}}
+}
+
+// counted is the rule that a job which always fails gets so many attempts.
+func counted(fault string) common.Rule {
+	return common.Rule{Name: "attempts until a job is given up", Keys: []string{"retry.max-attempts", "retry.max-retries", "retry.never"}, Case: "count", Fault: fault,
+		Parts:   []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}, {Name: "dead", Value: common.Dead}},
+		Metrics: []string{"dead", "attempts"}}
+}
+
+// gone is the rule that a job is lost with the process that runs it.
+func gone() common.Rule {
+	return common.Rule{Name: "a crash loses what runs", Keys: []string{"engine.ack"}, Case: "lost", Fault: "engine.ack=late",
+		Parts:   []common.Part{{Name: "attempts of a job whose process dies", Value: common.Mean(common.Attempts())}},
+		Metrics: []string{"dead"}}
+}
+
+// peers are all systems.
+var peers = []*peer{bullmq, graphile, sidekiq, celery, rabbitmq}
+
+// called is a rule of another name, for a system with more than one suite.
+func called(name string, rule common.Rule) common.Rule {
+	rule.Name = name
+	return rule
+}
+
+// TestSettings holds the settings of the systems to cases that there are.
+func TestSettings(t *testing.T) {
+	for _, p := range peers {
+		for name := range p.settings {
+			if !strings.Contains(strings.Join(p.names(), " "), name) {
+				t.Errorf("%s has settings for %s, which is none of its cases", p.Preset, name)
+			}
+		}
+		for _, c := range p.Cases {
+			if longest := c.Limit - p.settings[c.Name].Passes; longest > 8*time.Minute {
+				t.Errorf("%s of %s may take %v", c.Name, p.Preset, longest)
+			}
+		}
+	}
+}
+
+func (p *peer) names() (names []string) {
+	for _, c := range p.Cases {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,140 @@
+// Package wall holds presets to systems that know the wall clock alone: each runs in processes of its own, which do what
+// their jobs say and write what happened when. Only what takes seconds is judged.
+package wall
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"qsim/conform/common"
+)
+
+const second, minute, ms = time.Second, time.Minute, time.Millisecond
+
+// settings are those of a system, in its own words, for a case.
+type settings struct {
+	Worker map[string]any
+	Job    map[string]any
+	// Elapse is SQL that sets back by $1 seconds since when rows wait: when a process dies, so long passes at once.
+	Elapse string
+	Passes time.Duration
+}
+
+// peer is a system beside its preset.
+type peer struct {
+	common.System
+	driver   []string                                     // the program that its processes run
+	address  func(t *testing.T, of string) map[string]any // of a place in its server for one run
+	settings map[string]settings                          // by case
+	putter   *process                                     // which all runs share
+	lock     sync.Mutex                                   // of putter
+}
+
+// hold runs all cases.
+func (p *peer) hold(t *testing.T) {
+	if !common.Long() {
+		t.Skip("it waits on the wall clock: with -long")
+	}
+	t.Parallel()
+	p.Clock, p.Run = common.Wall, p.run
+	p.address(t, p.names()[0]+"_first") // which starts the server, or tells that there is none
+	p.putter = p.begin(t, "put", nil, nil)
+	defer p.putter.end()
+	p.Hold(t)
+}
+
+// begin starts a process of the system in a role: put or work.
+func (p *peer) begin(t *testing.T, role string, config map[string]any, heard func(line)) *process {
+	text, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(p.driver[0], append(p.driver[1:], p.Preset, role, string(text))...)
+	return begin(t, command, heard)
+}
+
+// put hands the putter one line and waits for its answer.
+func (p *peer) put(message map[string]any) error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.putter.ask(message)
+}
+
+// run runs a case: a process for each node, which node 0 may lose.
+func (p *peer) run(t *testing.T, r *common.Run) {
+	own := p.settings[r.Name]
+	queue := fmt.Sprintf("%s_%s_%d", strings.ReplaceAll(p.Preset, "-", "_"), r.Name, r.Seed)
+	address := p.address(t, queue)
+	config := map[string]any{"queue": queue, "workers": r.Workers, "options": own.Worker, "address": address}
+	if err := p.put(config); err != nil {
+		t.Errorf("%s: %v", queue, err)
+		return
+	}
+	var lock sync.Mutex
+	var all []*process
+	operated := make(chan struct{})
+	go func() {
+		defer close(operated)
+		r.Operate(func(node string) func() {
+			w := p.begin(t, "work", config, func(l line) { l.log(r, node) })
+			lock.Lock()
+			defer lock.Unlock()
+			all = append(all, w)
+			return func() {
+				w.end()
+				if own.Elapse != "" {
+					if err := execute(address, own.Elapse, own.Passes.Seconds()); err != nil {
+						t.Error(err)
+					}
+					r.Ahead(own.Passes)
+				}
+			}
+		})
+	}()
+	err := r.Drive(func(j common.Job) error {
+		c := r.Class(j.Class)
+		job := map[string]any{"id": j.ID, "takes": c.Service.Seconds()}
+		if c.Fails {
+			job["fails"] = []float64{epoch(r.On(r.From)), epoch(r.On(r.To))}
+		}
+		return p.put(map[string]any{"queue": queue, "job": job, "options": own.Job})
+	})
+	if err != nil {
+		t.Errorf("%s: %v", queue, err)
+	}
+	close(r.Over)
+	<-operated
+	for _, w := range all {
+		w.end()
+	}
+}
+
+func epoch(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
+
+// modules is the folder in which npm has installed what testdata/package-lock.json names.
+func modules(t *testing.T) string {
+	folder := os.Getenv("CONFORM_NPM")
+	if folder == "" {
+		t.Skip("NOT CHECKED: CONFORM_NPM names no folder with the packages of testdata/package-lock.json")
+	}
+	return folder
+}
+
+// node is a peer whose driver runs on Node.js.
+func (p *peer) node(t *testing.T) *peer {
+	p.driver = []string{"node", "testdata/driver.mjs", modules(t)}
+	return p
+}
+
+// debian sets the version of a package, and the driver.
+func (p *peer) debian(t *testing.T, name string, driver ...string) {
+	version := common.Debian(t, name)
+	missing(t, driver[0], "of Debian")
+	p.Version, p.driver = strings.Fields(p.Version)[0]+" "+version, driver
+}

@@ -17,7 +17,7 @@ import (
 type Checked struct {
 	Preset    string        `yaml:"preset"`
 	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0
-	Clock     string        `yaml:"clock,omitempty"`          // of the real runs: virtual, wall, or none for formulas; a rule may have another
+	Clock     string        `yaml:"clock,omitempty"`          // virtual, wall, or none for formulas; a rule may have its own
 	On        string        `yaml:"on,omitempty"`             // date
 	Seeds     int           `yaml:"seeds,omitempty"`          // of arrivals
 	Values    string        `yaml:"values,omitempty"`         // Hash of the preset that was checked
@@ -28,18 +28,17 @@ type Checked struct {
 
 // CheckedRule is one thing that the system does, and whether the preset does it too.
 type CheckedRule struct {
-	Rule      string   `yaml:"rule"`
-	Verdict   string   `yaml:"verdict"`                // holds, near or off
-	Clock     string   `yaml:"clock,omitempty"`        // if it is not that of the others
-	Keys      []string `yaml:"keys,flow"`              // of the preset; a key stands for those below it too
-	Figure    string   `yaml:"figure"`                 // the one that decides
-	Real      string   `yaml:"real"`                   // its value in the system, for people
-	Simulated string   `yaml:"simulated"`              // in a simulation of the preset
-	Off       string   `yaml:"off,omitempty"`          // how far the simulated one is from the real one: −24 %
-	Cause     string   `yaml:"cause,omitempty"`        // what the system does instead, and where, if it does not hold
-	Metrics   []string `yaml:"metrics,omitempty,flow"` // that are wrong where it does not hold
-	// The line among what the preset approximates whose size this is
-	Approximates string `yaml:"approximates,omitempty"`
+	Rule         string   `yaml:"rule"`
+	Verdict      string   `yaml:"verdict"`                // holds, near or off
+	Clock        string   `yaml:"clock,omitempty"`        // if it is not that of the others
+	Keys         []string `yaml:"keys,flow"`              // of the preset; a key stands for those below it too
+	Figure       string   `yaml:"figure"`                 // the one that decides
+	Real         string   `yaml:"real"`                   // its value in the system, for people
+	Simulated    string   `yaml:"simulated"`              // in a simulation of the preset
+	Off          string   `yaml:"off,omitempty"`          // how far the simulated one is from the real one: −24 %
+	Cause        string   `yaml:"cause,omitempty"`        // what the system does instead, and where, if it does not hold
+	Metrics      []string `yaml:"metrics,omitempty,flow"` // that are wrong where it does not hold
+	Approximates string   `yaml:"approximates,omitempty"` // the line of what the preset approximates whose size this is
 }
 
 //go:embed conform.yaml

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -60,6 +61,70 @@ func TestBefell(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCrashIsTold tells handlers of each execution that its process takes with it, as cancelled and not come to an end.
+func TestCrashIsTold(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.flaky.service = drawn(t)(dist.Constant(5))
+	ends := &endings{flaky: w.flaky}
+	w.handlers = ends
+	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 2 * second, For: time.Second}}
+	aborted := w.events(engine.Aborted)
+	if len(aborted) == 0 || ends.aborted != len(aborted) || ends.others != 0 || ends.ended-ends.aborted != w.ledger.n[engine.Finished] {
+		t.Errorf("%d executions die: handlers are told of %d (%d with another error), and of %d ends; %d finished",
+			len(aborted), ends.aborted, ends.others, ends.ended-ends.aborted, w.ledger.n[engine.Finished])
+	}
+}
+
+// endings counts how executions end.
+type endings struct {
+	*flaky
+	others int // aborted with another error than Canceled
+}
+
+func (e *endings) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	if aborted && err != engine.Canceled {
+		e.others++
+	}
+	e.flaky.End(now, node, j, err, aborted)
+}
+
+// bare is a store that can do what every store can, and no more.
+type bare struct{ sim.Store }
+
+// TestStoresThatCannot says what a store cannot do that is asked for.
+func TestStoresThatCannot(t *testing.T) {
+	for want, change := range map[string]func(w *world){
+		"sim: the store counts no rows ahead": func(w *world) { w.config.CountRows = true },
+		"sim: the store loses no leases":      func(w *world) { w.config.Controls = []sim.Control{{Kind: sim.LoseLeases, At: second}} },
+		"sim: the store redrives no jobs":     func(w *world) { w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: second}} },
+	} {
+		w := quietWorld(t, 30)
+		w.wrap = func(m *memstore.Store) sim.Store { return bare{m} }
+		change(w)
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			w.start().Run()
+		}()
+	}
+}
+
+// TestClockOutlivesItsProcess sets a clock ahead for ever: the process that comes after the one that dies has it too.
+func TestClockOutlivesItsProcess(t *testing.T) {
+	w := quietWorld(t, 300)
+	w.node.Lease = engine.LeaseConfig{TTL: 30 * time.Second, Local: true}
+	w.config.Controls = []sim.Control{{Kind: sim.ShiftClock, At: 5 * second, Offset: time.Minute}, {Kind: sim.Crash, At: 10 * second, For: time.Second}}
+	watch := &ttlWatch{Network: w.links, ttl: map[time.Duration]engine.Time{}}
+	w.network = watch
+	w.start().Run()
+	if before, after := watch.ttl[30*time.Second], watch.ttl[90*time.Second]; before > 5*second || after < 12*second {
+		t.Errorf("leases of 30 s were last asked for at %v, of a minute more at %v", time.Duration(before), time.Duration(after))
 	}
 }
 

@@ -36,6 +36,7 @@ func TestWhoIsWoken(t *testing.T) {
 		{"nobody of one", sim.WakeNone, 1, nil, "[]"},
 		{"the one is down", sim.WakeOne, 1, all[:1], "[]"},
 		{"the one is frozen", sim.WakeAll, 1, []sim.Control{{Kind: sim.Pause, At: 8 * second, For: time.Minute}}, "[]"},
+		{"the one is busy", sim.WakeOne, 1, []sim.Control{{Kind: sim.ShiftClock, At: 8 * second}}, "[]"},
 		{"one of four", sim.WakeOne, 4, nil, "[0 at 10.0005s]"},
 		{"all of four", sim.WakeAll, 4, nil, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 		{"nobody of four", sim.WakeNone, 4, nil, "[]"},
@@ -47,6 +48,10 @@ func TestWhoIsWoken(t *testing.T) {
 			w.nodes, w.node.Fetch.Poll, w.config.Wake = tt.nodes, 100*time.Hour, tt.mode
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 			w.config.Controls, w.config.Until = tt.controls, 10*second+engine.Time(50*time.Millisecond)
+			if tt.name == "the one is busy" {
+				w.node.Workers, w.handlers = 1, oneLong{w.flaky}
+				w.workload = &arrivals{at: []time.Duration{5 * time.Second, 10 * time.Second}}
+			}
 			if got := fmt.Sprint(w.claimsFrom(9 * second)); got != tt.want {
 				t.Errorf("claims %s, want %s", got, tt.want)
 			}

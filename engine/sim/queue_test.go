@@ -149,6 +149,26 @@ func TestQueueAgainstSlice(t *testing.T) {
 	})
 }
 
+// TestManyCallsAtOnce has more calls on their way than a ring has room for at first, while some arrive: they come in order.
+func TestManyCallsAtOnce(t *testing.T) {
+	q := newQueue()
+	next := uint32(0)
+	take := func() {
+		if p, ok := q.take(); !ok || p.ref != next {
+			t.Fatalf("got %+v, %v, want call %d", p, ok, next)
+		}
+		next++
+	}
+	for ref := range uint32(1000) {
+		if q.pushRequest(engine.Time(ref/7), ref); ref%3 == 0 {
+			take()
+		}
+	}
+	for next < 1000 {
+		take()
+	}
+}
+
 // TestPushNamesItsEvent wants the key that pushFinish returns to be that of the event.
 func TestPushNamesItsEvent(t *testing.T) {
 	q := newQueue()

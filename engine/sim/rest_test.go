@@ -74,7 +74,13 @@ func TestUntil(t *testing.T) {
 		w.jobs.gap = drawn(t)(dist.Constant(0.5))
 		w.config.Until = engine.Time(tt.until)
 		s := w.start()
-		s.Run()
+		steps := int64(0)
+		for s.Step() {
+			steps++
+		}
+		if s.Events() != steps || steps < 5*int64(tt.jobs) {
+			t.Errorf("%d events in %d steps", s.Events(), steps)
+		}
 		if again := s.Step(); again || s.Now() != engine.Time(tt.now) || w.ledger.n[engine.Enqueued] != tt.jobs || s.Over() != (tt.jobs == 20) {
 			t.Errorf("until %v: stands at %v after %d jobs, goes on %v, over %v", tt.until, time.Duration(s.Now()), w.ledger.n[engine.Enqueued], again, s.Over())
 		}

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,4 +105,25 @@ func TestClock(t *testing.T) {
 			t.Errorf("got %v and %v, want 1h0m1s", time.Duration(a), time.Duration(b))
 		}
 	})
+}
+
+// TestErrorTexts says what went wrong, and finds what is wrapped.
+func TestErrorTexts(t *testing.T) {
+	cause := errors.New("disk full")
+	for _, tt := range []struct {
+		err   error
+		text  string
+		wraps bool
+	}{
+		{&live.Error{Kind: 7, Err: cause}, "disk full", true},
+		{&live.Error{Kind: 7}, "error of kind 7", false},
+		{&live.PanicError{Value: cause}, "handler panicked: disk full", true},
+		{&live.PanicError{Value: "disk full"}, "handler panicked: disk full", false},
+		{&live.PanicError{}, "handler called runtime.Goexit", false},
+		{&live.AbandonedError{Jobs: 3, Handlers: 2, Calls: 1}, "stop: abandoned 3 jobs; 2 handlers and 1 calls to the store did not return", false},
+	} {
+		if tt.err.Error() != tt.text || errors.Is(tt.err, cause) != tt.wraps {
+			t.Errorf("got %q, want %q; wraps its cause: %v", tt.err, tt.text, !tt.wraps)
+		}
+	}
 }

@@ -73,6 +73,20 @@ func TestHooks(t *testing.T) {
 	})
 }
 
+// TestQuietStop has nothing to wait for at a stop, and says nothing of it.
+func TestQuietStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := newWorld(engine.StoreOptions{})
+		s := start(t, w, live.Config{Engine: settings(2), Logger: slog.New(slog.NewTextHandler(&log, nil)), Handler: none})
+		w.enqueue(t, 1, 10)
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil || log.Len() != 0 {
+			t.Errorf("%v, and the log has\n%s", err, log.String())
+		}
+	})
+}
+
 // TestStopReport stops while two handlers run, one of which heeds nothing for 2.5 s: until it has returned, the log
 // names each second what is waited for.
 func TestStopReport(t *testing.T) {

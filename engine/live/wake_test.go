@@ -132,6 +132,45 @@ func TestListenAgain(t *testing.T) {
 	})
 }
 
+// listened is a store on which listening lasts for given times, and then fails.
+type listened struct {
+	*world
+	lasts []time.Duration
+	began []time.Time
+}
+
+func (l *listened) Listen(ctx context.Context, _ func()) error {
+	n := len(l.began)
+	if l.began = append(l.began, time.Now()); n == len(l.lasts) {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	time.Sleep(l.lasts[n])
+	return errors.New("connection lost")
+}
+
+// TestPausesOfListening doubles the pause before it listens again, up to five seconds, and begins anew once it could
+// listen for longer than that.
+func TestPausesOfListening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &listened{world: newWorld(engine.StoreOptions{}), lasts: []time.Duration{0, 0, 0, 0, 0, 0, 0, 0, 5 * time.Second, 5*time.Second + 1, 0}}
+		want := []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 100, 200}
+		s := start(t, l, live.Config{Engine: settings(1), Handler: none})
+		time.Sleep(time.Minute)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		if len(l.began) != len(want)+1 {
+			t.Fatalf("listened %d times, want %d", len(l.began), len(want)+1)
+		}
+		for i, ms := range want {
+			if pause := l.began[i+1].Sub(l.began[i]) - l.lasts[i]; pause != ms*time.Millisecond {
+				t.Errorf("pause %d is %v, want %v", i, pause, ms*time.Millisecond)
+			}
+		}
+	})
+}
+
 // TestBeforeTheOrigin runs on a clock that has not come to 0 yet: new jobs are heard of as ever,
 // and so are errors of the store.
 func TestBeforeTheOrigin(t *testing.T) {

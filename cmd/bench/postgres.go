@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,8 +92,14 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	server.count++
 	schema := fmt.Sprintf("%s_%d", server.name, server.count)
 	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	interrupted := err != nil && ctx.Err() != nil
+	if interrupted { // perhaps when the schema stood: opened once more, it can be dropped
+		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		store, err = pgstore.Open(again, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	}
 	if err != nil {
-		if ctx.Err() != nil {
+		if interrupted {
 			return nil, context.Canceled
 		}
 		return nil, err
@@ -105,6 +112,9 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 			return fmt.Errorf("%w; drop schema %s by hand", err, schema)
 		}
 		return nil
+	}
+	if interrupted {
+		return nil, cmp.Or(drop(), context.Canceled)
 	}
 	return &opened{store, drop}, nil
 }

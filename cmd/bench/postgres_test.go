@@ -2,16 +2,19 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"qsim/cmd/ui"
+	"qsim/engine"
 	"qsim/engine/pgstore/pgserver"
 )
 
@@ -160,6 +163,43 @@ func await(t *testing.T, what string, so func() bool) {
 		case <-deadline.C:
 			t.Fatalf("there is no sign of %s", what)
 		case <-tick.C:
+		}
+	}
+}
+
+// TestInterruptedOpening interrupts the opening of a store as soon as its schema is seen, and wants none left.
+func TestInterruptedOpening(t *testing.T) {
+	needServer(t)
+	conn, err := pgx.Connect(t.Context(), shared.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	s := &stores{dsn: shared.DSN()}
+	for interrupted := 0; interrupted < 3; {
+		ctx, cancel := context.WithCancel(t.Context())
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			defer cancel()
+			for seen := 0; seen == 0 && ctx.Err() == nil; {
+				if err := conn.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'qbench%'").Scan(&seen); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		store, err := s.openPostgres(ctx, engine.StoreOptions{})
+		cancel()
+		watching.Wait()
+		switch {
+		case err == nil:
+			err = store.close() // it was quicker
+		case errors.Is(err, context.Canceled):
+			interrupted++
+			err = nil
+		}
+		if n := schemasLeft(t, shared.DSN()); err != nil || n != "0" {
+			t.Fatalf("%v, %s schemas were left", err, n)
 		}
 	}
 }

@@ -101,6 +101,11 @@ func TestRun(t *testing.T) {
 		t.Errorf("the first figures are %v", figures)
 	}
 	last := decode[result](t, lines[len(lines)-1])
+	for _, line := range lines[3 : len(lines)-1] {
+		if r := decode[result](t, line); r.Done || r.Seeds < 1 || r.Seeds > last.Seeds || strings.Contains(r.Sure, "all that") {
+			t.Errorf("on the way: %d seeds, done %v: %s", r.Seeds, r.Done, r.Sure)
+		}
+	}
 	sc, _ := s.loaded([]set{{"engine.workers", "6"}, {"policies.+", "{kind: lifo}"}})
 	sc, err := sc.Select([]string{"Shared FIFO", "lifo"})
 	if err != nil {

@@ -80,7 +80,8 @@ func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 		for _, run := range firsts {
 			out.send(first{run.Policy, valueOf(run, query, info), query.String(), time.Since(began).Milliseconds()})
 		}
-		if seeds := len(runs) / len(sc.Policies); seeds > drawn && ctx.Err() == nil && (!open || time.Now().After(next)) {
+		seeds := len(runs) / len(sc.Policies)
+		if last := !open && seeds > 0; ctx.Err() == nil && (last || seeds > drawn && time.Now().After(next)) {
 			start := time.Now()
 			r, failed := resultOf(&settings, runs, !open && err == nil, int(sc.Seeds), s.o.Version)
 			if failed != nil {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,5 +189,51 @@ func TestInterruptTrace(t *testing.T) {
 		[]string{"trace", "testdata/small.yaml", "--set", "duration=2h", "--find", "worst-wait"}, []string{"worst-wait: mail/"})
 	if code != int(ui.ExitInterrupted) || !strings.Contains(stderr, "interrupted: the trace ends here") {
 		t.Errorf("exit %d, want %d; standard error:\n%s", code, ui.ExitInterrupted, stderr)
+	}
+}
+
+// The page of play is there at the address that is printed, with its token alone, until an interrupt.
+func TestInterruptPlay(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "qsim", "play", "testdata/small.yaml", "--set", "seeds=1", "--policy", "fifo")
+	pipe, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(pipe)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "http://127.0.0.1:") {
+		t.Fatalf("it prints %q, %s", lines.Text(), &stderr)
+	}
+	address := lines.Text()
+	at, _ := url.Parse(address)
+	for path, want := range map[string]int{address: 200, address + "play.js": 200, "http://" + at.Host + "/": 403, "http://" + at.Host + "/play.js": 403} {
+		answer, err := http.Get(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Body.Close(); answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+		}
+	}
+	answer, err := http.Post(address+"run", "application/json", strings.NewReader(`{"sets": [{"path": "engine.workers", "value": "4"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if text := string(said); err != nil || !strings.Contains(text, `"done":true`) || !strings.Contains(text, `"value":"4","usual":"8"`) || strings.Contains(text, `Weighted 80/20","on":true`) {
+		t.Errorf("%v: %.2000s", err, text)
+	}
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); command.ProcessState.ExitCode() != int(ui.ExitInterrupted) || !strings.Contains(stderr.String(), "interrupted: the page is gone") {
+		t.Errorf("%v: %s", err, &stderr)
 	}
 }

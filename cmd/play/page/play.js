@@ -127,7 +127,7 @@ function result(line, began) {
     ground.setAttribute("fill", "transparent");
     t.prepend(ground);
   }
-  $("lives").hidden = false;
+  $("lives").hidden = $("hint").hidden = false;
 }
 function swatch(index) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", "svg");

@@ -120,7 +120,8 @@ func TestPageWrongValues(t *testing.T) {
 	tb.Until(knobAt("engine.workers") + `?.querySelector(".bad")`)
 }
 
-// TestPageStale moves a slider faster than a run takes: the runs in between are dropped, and only the last is shown.
+// TestPageStale moves a slider faster than a run takes: the page gives the requests in between up, which ends their
+// simulations (TestStale), and shows the last alone.
 func TestPageStale(t *testing.T) {
 	s := server(t, strings.NewReplacer("duration: 2m", "duration: 20m", "seeds: 12", "seeds: 4").Replace(small))
 	http := httptest.NewServer(s)
@@ -128,6 +129,9 @@ func TestPageStale(t *testing.T) {
 	tb := browsertest.Open(t, http.URL+s.Path(), 1280)
 	tb.Until(`!document.getElementById("k-engine.workers-slide") === false`)
 	browsertest.Eval[bool](tb, `(async () => {
+		const plain = window.fetch;
+		window.dropped = 0;
+		window.fetch = (path, options) => { options.signal.addEventListener("abort", () => window.dropped++); return plain(path, options); };
 		for (const workers of [60, 50, 40, 30, 20, 10]) {
 			const s = document.getElementById("k-engine.workers-slide");
 			s.value = workers; s.dispatchEvent(new Event("input")); s.dispatchEvent(new Event("change"));
@@ -136,6 +140,9 @@ func TestPageStale(t *testing.T) {
 		return true;
 	})()`)
 	tb.Until(settled)
+	if n := browsertest.Eval[int](tb, `window.dropped`); n != 5 {
+		t.Errorf("%d requests are given up, want all but the last of 6", n)
+	}
 	workers := browsertest.Eval[string](tb, `document.getElementById("k-engine.workers").value`)
 	sc, _ := s.loaded([]set{{"engine.workers", workers}})
 	if text := browsertest.Eval[string](tb, `document.querySelector("#out").textContent`); workers != "11" || !strings.Contains(text, "config "+sc.ConfigHash()) {

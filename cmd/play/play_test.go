@@ -129,6 +129,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestSure adds no more seeds once the intervals are narrow, and shows all that were simulated.
+func TestSure(t *testing.T) {
+	_, lines := post(server(t, strings.Replace(small, "fresh.wait.p99, during: down, below: 10m", "attempts.mean, below: 100", 1)), "run", `{}`)
+	if last := decode[result](t, lines[len(lines)-1]); last.Seeds != 10 || !last.Done || last.Sure != "Sure: after 10 seeds every interval of what is judged is within ± 5%." {
+		t.Errorf("after %d seeds, done %v: %s", last.Seeds, last.Done, last.Sure)
+	}
+}
+
 // TestProblems shows the loader's own words beside the setting that they are about, and simulates nothing then.
 func TestProblems(t *testing.T) {
 	s := server(t, small)

@@ -24,7 +24,7 @@ type committer struct {
 	pending int        // outcomes not yet committed
 	calls   int        // most batches in flying
 	guarded int        // of the pending outcomes, those with a Guard of their own: a reaper's
-	dated   bool       // delays may run from before the commit
+	dated   bool       // delays may run from before the commit, or end at multiples of a grain
 }
 
 type batch struct {
@@ -55,7 +55,7 @@ const errorPause = 100 * time.Millisecond
 
 func (c *committer) init(cfg *Config) {
 	c.flushAt, c.calls = Never, cfg.Commit.Calls
-	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 })
+	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 || k.Grain > 0 })
 }
 
 // deadline returns when a batch is to be sent again, without flushAt, the end of the linger, which Engine.Due handles.
@@ -209,7 +209,7 @@ func (c *committer) send(e *Engine, b *batch) {
 	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
 	e.arm(b.againAt)
 	if c.dated && !b.sent {
-		b.shorten(e.now)
+		b.date(&e.cfg, e.now)
 	}
 	b.tries++
 	b.out++
@@ -217,12 +217,18 @@ func (c *committer) send(e *Engine, b *batch) {
 	e.driver.Send(call)
 }
 
-// shorten subtracts from the retry delay of each outcome the time that has passed since the delay began.
-func (b *batch) shorten(now Time) {
+// date makes the retry delay of each outcome end when the job is due: some of it may be over, and due times may have a
+// grain.
+func (b *batch) date(cfg *Config, now Time) {
 	for i := range b.outcomes {
-		if o := &b.outcomes[i]; o.due != 0 {
-			o.Delay = max(0, o.due.Sub(now))
+		o := &b.outcomes[i]
+		if o.due == 0 {
+			o.due = now.Add(o.Delay)
 		}
+		if grain := Time(cfg.kind(o.Kind).Grain); grain > 0 {
+			o.due -= o.due % grain
+		}
+		o.Delay = max(0, o.due.Sub(now))
 	}
 }
 

@@ -50,6 +50,9 @@ type FetchConfig struct {
 	IgnoreDue bool
 	Prefetch  int           // claimed jobs that may wait in the node, their leases running
 	Cooldown  time.Duration // least time from one claim to the next
+	// Debounce makes a wake or a poll begin a cooldown also while no worker is idle, and polls keep a pace of their own,
+	// whatever is claimed between them. Otherwise only claims do, and the pause before a poll begins anew with each.
+	Debounce bool
 	// ErrorPause is the pause after a claim that failed. 0: Poll. Negative: none, the
 	// next claim follows the answer at once, see hotLoop.
 	ErrorPause time.Duration
@@ -163,6 +166,9 @@ type KindConfig struct {
 	// Finished, the failure, though a commit that is sent again does not make up for its pauses; or Leased, the claim,
 	// so that what is over by the attempt's end is over.
 	From EventKind
+	// Grain cuts the due time of a retry to a whole multiple of it on the engine's clock, as where a system keeps whole
+	// seconds; 0: none.
+	Grain time.Duration
 }
 
 // Validate returns all errors in the configuration, joined.
@@ -204,6 +210,7 @@ func (c *Config) Validate() error {
 	for i, k := range c.Kinds {
 		need(k.Retry != nil, "kinds[%d]: no retry policy", i)
 		need(k.Timeout >= 0, "kinds[%d]: timeout %v is negative", i, k.Timeout)
+		need(k.Grain >= 0, "kinds[%d]: grain %v is negative", i, k.Grain)
 		need(!k.WaitOut || !k.Free, "kinds[%d]: a timeout that waits for the handler frees no worker", i)
 	}
 	return errors.Join(errs...)

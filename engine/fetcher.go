@@ -9,6 +9,7 @@ import (
 // claims it. At most one claim and one stats call are under way.
 type fetcher struct {
 	pollAt   Time // next claim if nothing else triggers one
+	beatAt   Time // next poll of those that keep a pace of their own: FetchConfig.Debounce
 	polls    pulse
 	openAt   Time // no claim before: cooldown
 	id       uint64
@@ -34,15 +35,18 @@ type fetcher struct {
 const statsLimit = 10_001
 
 func (f *fetcher) init(cfg *Config, now Time) {
-	f.pollAt, f.openAt, f.lostAt, f.statsAt, f.statsGot = now, now, Never, Never, Never
+	f.pollAt, f.beatAt, f.openAt, f.lostAt, f.statsAt, f.statsGot = now, Never, now, Never, Never, Never
 	f.polls.timer, f.statsPulse.timer = polls, countsRows
+	if cfg.Fetch.Debounce {
+		f.beatAt = now.Add(f.pause(cfg))
+	}
 	f.view.Workers, f.view.rand, f.view.engine = cfg.Workers, cfg.Rand, cfg.Engine
 	if p, ok := cfg.Policy.(StatsReader); ok {
 		f.statsEvery, f.statsAt = max(p.StatsEvery(), time.Millisecond), now
 	}
 }
 
-func (f *fetcher) deadline() Time { return min(f.pollAt, f.lostAt, f.statsAt) }
+func (f *fetcher) deadline() Time { return min(f.pollAt, f.beatAt, f.lostAt, f.statsAt) }
 
 func (f *fetcher) tick(e *Engine) {
 	if e.now >= f.statsAt {
@@ -60,16 +64,18 @@ func (f *fetcher) tick(e *Engine) {
 		e.record(noSlot, nil)
 		f.pollAt = e.now
 	}
+	if e.now >= f.beatAt {
+		f.beatAt, f.pollAt = e.now.Add(f.pause(&e.cfg)), e.now
+	}
 	if e.now >= f.pollAt {
-		f.empty = [NumClasses]bool{}
-		f.claim(e)
+		f.onWoken(e)
 	}
 }
 
 // claim sends a claim, unless there is no room for jobs, a pause is not over, or the plan asks only for classes that
 // the last claim left empty.
 func (f *fetcher) claim(e *Engine) {
-	room := e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
+	room := f.room(e)
 	if f.id != 0 || room <= 0 || e.stopping || e.commit.full(e) {
 		if e.now >= f.pollAt {
 			f.pollAt = Never // what makes room claims
@@ -80,7 +86,7 @@ func (f *fetcher) claim(e *Engine) {
 	f.plan(e, limit)
 	if !f.mayBring() {
 		if f.pollAt == Never || e.now >= f.pollAt {
-			f.pollAt = e.now.Add(f.pause(e))
+			f.pollAt = f.nextPoll(e)
 			e.arm(f.pollAt)
 		}
 		return
@@ -100,6 +106,11 @@ func (f *fetcher) claim(e *Engine) {
 	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
 	e.arm(f.lostAt)
 	e.driver.Send(c)
+}
+
+// room returns how many more jobs the engine may claim.
+func (f *fetcher) room(e *Engine) int {
+	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }
 
 func (f *fetcher) plan(e *Engine, limit int) {
@@ -167,7 +178,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		return
 	}
 	f.noteEmpty(count)
-	f.pollAt = e.now.Add(f.pause(e))
+	f.pollAt = f.nextPoll(e)
 	if !e.cfg.Fetch.IgnoreDue {
 		f.pollAt = min(f.pollAt, e.now.Add(r.Next))
 	}
@@ -177,12 +188,20 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	}
 }
 
-// pause returns the poll pause after a claim that found fewer jobs than it asked for.
-func (f *fetcher) pause(e *Engine) time.Duration {
-	if f.polls.begun && e.cfg.Fetch.PollTick == nil {
-		return e.cfg.Fetch.Poll
+// nextPoll returns the time of the poll that follows a claim that found fewer jobs than it asked for.
+func (f *fetcher) nextPoll(e *Engine) Time {
+	if e.cfg.Fetch.Debounce {
+		return f.beatAt
 	}
-	return f.polls.pause(&e.cfg, e.cfg.Fetch.Poll, e.cfg.Fetch.PollTick)
+	return e.now.Add(f.pause(&e.cfg))
+}
+
+// pause returns the time from now, or from the last poll, to the next.
+func (f *fetcher) pause(cfg *Config) time.Duration {
+	if f.polls.begun && cfg.Fetch.PollTick == nil {
+		return cfg.Fetch.Poll
+	}
+	return f.polls.pause(cfg, cfg.Fetch.Poll, cfg.Fetch.PollTick)
 }
 
 // hotLoop is how long a refused call keeps a process that asks again at once: without
@@ -263,12 +282,19 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 // it may be out of date.
 func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
-// onWoken claims jobs at once, or after the claim under way.
+// onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no
+// worker is idle.
 func (f *fetcher) onWoken(e *Engine) {
 	f.empty = [NumClasses]bool{}
-	if f.id != 0 {
-		f.again = true
-		return
+	switch {
+	case f.id != 0:
+		f.again, f.pollAt = true, Never
+	case !e.cfg.Fetch.Debounce || f.room(e) > 0:
+		f.claim(e)
+	case e.now < f.openAt:
+		f.pollAt = f.openAt
+		e.arm(f.pollAt)
+	default:
+		f.openAt, f.pollAt = e.now.Add(e.cfg.Fetch.Cooldown), Never
 	}
-	f.claim(e)
 }

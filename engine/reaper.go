@@ -67,10 +67,10 @@ func (r *reaper) tick(e *Engine) {
 }
 
 func (r *reaper) recover(e *Engine) {
-	r.nextAt = e.now.Add(r.pause(e))
 	if r.starting {
-		r.pulse.begun = false // once it has started
+		r.pulse.begun = false // what follows the start is a part of the period, and that alone
 	}
+	r.nextAt = e.now.Add(r.pause(e))
 	c := e.call(OpRecover)
 	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
 	if e.cfg.Reaper.Guard != FenceDefault {

@@ -19,7 +19,8 @@ func (s *script) configure(word string) {
 		"promoter-batch": &c.Promoter.Batch}
 	times := map[string]*time.Duration{"poll": &c.Fetch.Poll, "cooldown": &c.Fetch.Cooldown, "linger": &c.Commit.Linger, "commit-timeout": &c.Commit.Timeout,
 		"ttl": &c.Lease.TTL, "heartbeat": &c.Lease.Heartbeat, "grace": &c.Reaper.Grace, "promoter": &c.Promoter.Every, "call-timeout": &c.CallTimeout,
-		"timeout": &c.Kinds[0].Timeout, "error-pause": &c.Fetch.ErrorPause, "lease-max": &c.Lease.Max, "gap": &c.Reaper.Gap, "promoter-gap": &c.Promoter.Gap}
+		"timeout": &c.Kinds[0].Timeout, "error-pause": &c.Fetch.ErrorPause, "lease-max": &c.Lease.Max, "gap": &c.Reaper.Gap, "promoter-gap": &c.Promoter.Gap,
+		"grain": &c.Kinds[0].Grain}
 	if n := counts[key]; n != nil {
 		*n = s.number(value)
 		return
@@ -56,6 +57,7 @@ var words = map[string]func(c *engine.Config){
 	"poll=drawn":            func(c *engine.Config) { c.Fetch.PollTick = uniform(0.5, 1.5) },
 	"on-timeout=free":       func(c *engine.Config) { c.Kinds[0].Free = true },
 	"on-timeout=wait":       func(c *engine.Config) { c.Kinds[0].WaitOut = true },
+	"cooldown-from=signal":  func(c *engine.Config) { c.Fetch.Debounce = true },
 	"from=claim":            func(c *engine.Config) { c.Kinds[0].From = engine.Leased },
 	"phase=drawn":           func(c *engine.Config) { c.InStep = false },
 	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceToken },

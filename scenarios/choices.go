@@ -25,6 +25,7 @@ type (
 	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
 	InFlightOf   = quantity.Choice[bool, inFlightOf]                // Value: retries count as in flight until they end
 	OnDue        = quantity.Choice[bool, onDues]                    // Value: a poll finds jobs that fall due
+	CooldownFrom = quantity.Choice[bool, coolsFrom]                 // Value: a cooldown begins with each signal to claim
 	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // when the delay of a retry begins to run
 	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // what a timeout does
 	Phase        = quantity.Choice[bool, phases]                    // Value: timers begin with a drawn part of their period
@@ -60,6 +61,7 @@ type (
 	inFlightOf    struct{}
 	delaysFrom    struct{}
 	onDues        struct{}
+	coolsFrom     struct{}
 	onTimeouts    struct{}
 	leasesOf      struct{}
 	nodeNames     struct{}
@@ -121,6 +123,7 @@ func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
 func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }
 func (inFlightOf) Words() ([]string, []bool)  { return pair("claimed", "unacked") }
 func (onDues) Words() ([]string, []bool)      { return pair("wake", "poll") }
+func (coolsFrom) Words() ([]string, []bool)   { return pair("claim", "signal") }
 func (phases) Words() ([]string, []bool)      { return pair("together", "drawn") }
 func (leasesOf) Words() ([]string, []bool)    { return pair("job", "node") }
 func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }

@@ -63,6 +63,7 @@ var keys = []key{
 	{"engine.fetch.poll", "100ms", positive, ""},
 	{"engine.fetch.prefetch", "0", count(0, mostWorkers, memory), ""},
 	{"engine.fetch.on-due", "", free, "wake"},
+	{"engine.fetch.cooldown-from", "", free, "claim"},
 	{"engine.commit", "{linger: 5ms, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}", free, ""},
 	{"engine.commit.batch", "100", count(1, mostBatch, batch), ""},
 	{"engine.commit.calls", "2", count(1, 1000, memory), ""},
@@ -86,6 +87,7 @@ var keys = []key{
 		"free: [], free-max: unlimited}", free, ""},
 	{"retry.preset", "", free, "none"},
 	{"retry.from", "", free, "commit"},
+	{"retry.grain", "", free, "0s"},
 
 	{"dependencies", "[]", free, ""},
 	{"dependencies.*.name", "", required, ""},

@@ -51,8 +51,10 @@ type Retry struct {
 	// how delays are spread: none, full, equal, decorrelated, ±20%, +10%, -50%, +30s
 	Jitter Jitter `yaml:"jitter"`
 	// when a delay begins to run: commit, when the store learns of the failure; failure; claim, with the attempt that fails
-	From  DelayFrom `yaml:"from,omitempty"`
-	Never []string  `yaml:"never,flow"` // error kinds that bury at once
+	From DelayFrom `yaml:"from,omitempty"`
+	// the time at which a retry is due is cut to a whole multiple of this, as where a system keeps whole seconds; 0s: none
+	Grain Duration `yaml:"grain,omitempty"`
+	Never []string `yaml:"never,flow"` // error kinds that bury at once
 	// what max-attempts counts: claim, every delivery; failure, those alone that fail
 	Count    RetryCount `yaml:"count"`
 	Deadline Duration   `yaml:"deadline"` // give up once a job is this old; 0s: never

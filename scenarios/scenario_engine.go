@@ -52,6 +52,9 @@ type Fetch struct {
 	OnDue    OnDue    `yaml:"on-due,omitempty"`
 	Prefetch Count    `yaml:"prefetch"` // claimed jobs that may wait in the node, leases running; 0: none
 	Cooldown Duration `yaml:"cooldown"` // least time from one claim of a node to its next; 0s: none
+	// what a cooldown begins with: claim, a claim; signal, whatever asks for one, a wake or a poll, even while no worker is
+	// idle (a debounced channel): polls then come at their own pace, whatever is claimed between them
+	CooldownFrom CooldownFrom `yaml:"cooldown-from,omitempty"`
 	// pause after a claim that failed; 0s: none, the next claim follows at once
 	ErrorPause Duration `yaml:"error-pause"`
 }

@@ -78,6 +78,10 @@ func (c *checker) checkFurther() {
 	if e.Waiting.Value() && e.Promoter.On() && c.sound("engine", "promoter") {
 		c.warnf(c.given([]any{"engine", "waiting"}, []any{"engine", "promoter"}), "waiting jobs are held by their nodes: the promoter has nothing to promote")
 	}
+	if f := &e.Fetch; f.CooldownFrom.Value() && f.Cooldown == 0 && c.sound("engine", "fetch") {
+		at := c.given([]any{"engine", "fetch", "cooldown-from"}, []any{"engine", "fetch", "cooldown"})
+		c.warnf(at, "there is no cooldown to begin").Help = "write cooldown: 100ms"
+	}
 	c.checkEarlyAck()
 	c.checkHotLoop()
 }

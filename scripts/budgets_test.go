@@ -23,8 +23,8 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3378, 2850},
-	{"engine/check", 2583, 1650},
+	{"engine", 3417, 2850},
+	{"engine/check", 2586, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/quantity", 815, 480},
 	{"engine/sim", 2073, 1400},
 	{"policies", 2450, 1850},
-	{"scenarios", 8541, 4700},
+	{"scenarios", 8555, 4700},
 	{"scenarios/chaos", 1836, 1350},
 	{"scenarios/imports", 4975, 3650},
 	{"scenarios/pool", 117, 100},

@@ -106,8 +106,11 @@ func (c *Checker) delaysSo(s *subject) bool {
 		a, b := retry.Delay(least + 1)
 		shortest, longest = min(a, shortest), max(b, longest)
 	}
-	if kinds := c.rules.Node.Kinds; len(kinds) > 0 && kinds[min(int(s.JobKind), len(kinds)-1)].From != 0 {
-		shortest -= s.At.Sub(j.claimed) // some of it is over
+	if kinds := c.rules.Node.Kinds; len(kinds) > 0 {
+		k := &kinds[min(int(s.JobKind), len(kinds)-1)]
+		if shortest -= k.Grain; k.From != 0 {
+			shortest -= s.At.Sub(j.claimed) // some of it is over
+		}
 	}
 	return s.Delay >= shortest && s.Delay <= longest ||
 		c.complain(Delays, "a delay of %v after failure %d, want %v to %v", s.Delay, n+1, shortest, longest)

@@ -125,7 +125,7 @@ func (l *loop) step() {
 		l.cancelAt, l.reportAt = l.at.Add(l.StopWithin), l.at
 		l.engine.Stop(l.at)
 	}
-	if l.in.woken && l.engine.Idle() > 0 && l.at >= l.deaf {
+	if l.in.woken && (l.engine.Idle() > 0 || l.Engine.Fetch.Debounce) && l.at >= l.deaf {
 		l.engine.Wake(l.at)
 	}
 	if l.engine.Due() <= l.at {

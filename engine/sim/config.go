@@ -21,7 +21,7 @@ type WakeMode uint8
 
 const (
 	WakeOne  WakeMode = iota // one node with idle workers, in turn
-	WakeAll                  // every node with idle workers
+	WakeAll                  // every node with idle workers, or with engine.FetchConfig.Debounce
 	WakeNone                 // nobody: nodes poll
 )
 

@@ -88,9 +88,9 @@ func (s *Sim) stepped(n *node) {
 		return
 	}
 	s.queue.timers.set(n.index, due)
-	if idle := n.engine.Idle() > 0; idle != n.awake {
-		n.awake = idle
-		s.awake.put(n.index, idle)
+	if hears := n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce; hears != n.awake {
+		n.awake = hears
+		s.awake.put(n.index, hears)
 	}
 }
 

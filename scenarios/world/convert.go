@@ -15,7 +15,8 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 	c := engine.Config{
 		Workers: int(e.Workers),
 		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: max(1, e.Fetch.Poll.Average().Std()), PollTick: drawOf(&e.Fetch.Poll),
-			IgnoreDue: e.Fetch.OnDue.Value(), Prefetch: int(e.Fetch.Prefetch), Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
+			IgnoreDue: e.Fetch.OnDue.Value(), Prefetch: int(e.Fetch.Prefetch), Cooldown: e.Fetch.Cooldown.Std(),
+			Debounce: e.Fetch.CooldownFrom.Value(), ErrorPause: e.Fetch.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
 			Timeout: e.Commit.Timeout.Std(), Drop: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
 		Lease:    leaseConfig(&e.Lease),

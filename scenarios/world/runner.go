@@ -110,12 +110,13 @@ func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
 	}
 	w.node = engineConfig(&sc.Engine)
 	for i := range sc.Jobs {
-		retry, err := sc.RetryPolicy(i)
+		policy, err := sc.RetryPolicy(i)
 		if err != nil {
 			return nil, fmt.Errorf("retry of class %s: %w", sc.Jobs[i].Class, err)
 		}
-		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: retry, Timeout: sc.TimeoutOf(i),
-			From: sc.RetryOf(i).From.Value(), WaitOut: sc.Engine.OnTimeout.Value().WaitOut, Free: sc.Engine.OnTimeout.Value().Free})
+		retry, late := sc.RetryOf(i), sc.Engine.OnTimeout.Value()
+		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: policy, From: retry.From.Value(), Grain: retry.Grain.Std(),
+			Timeout: sc.TimeoutOf(i), WaitOut: late.WaitOut, Free: late.Free})
 	}
 	return w, nil
 }

@@ -29,7 +29,7 @@ func fastConfig(s Speed, c engine.Config) engine.Config {
 	kinds := c.Kinds
 	c.Kinds = nil
 	for _, k := range kinds {
-		k.Retry, k.Timeout = fastRetry{k.Retry, s}, s.Real(k.Timeout)
+		k.Retry, k.Timeout, k.Grain = fastRetry{k.Retry, s}, s.Real(k.Timeout), s.Real(k.Grain)
 		c.Kinds = append(c.Kinds, k)
 	}
 	return c

@@ -59,7 +59,7 @@ func run(t *testing.T, r *common.Run) {
 	var running sync.WaitGroup
 	go r.Operate(func(node string) func() { return start(t, r, server, node, &running) })
 	err := r.Drive(func(j common.Job) error {
-		_, err := client.Enqueue(asynq.NewTask(j.Class, []byte(j.ID)), options[j.Class]...)
+		_, err := client.Enqueue(asynq.NewTask(j.Class, []byte(j.ID)), append([]asynq.Option{asynq.TaskID(j.ID)}, options[j.Class]...)...)
 		return err
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 			if task.Type() == "doomed" {
 				d = time.Second
 			}
-			r.Log(common.Event{Kind: common.Delayed, Job: string(task.Payload()), Number: n + 1, Node: node, Delay: d.Seconds()})
+			time.AfterFunc(time.Millisecond, func() { kept(r, redis, node, string(task.Payload()), n+1) })
 			return d
 		}})
 	if err := s.Start(asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error { return handle(ctx, task, r, p, node) })); err != nil {
@@ -94,6 +94,13 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 		s.Shutdown()
 	}()
 	return func() { p.dead.Store(true) }
+}
+
+// kept logs when a job's retry is due, as Redis has it a moment after the failure.
+func kept(r *common.Run, redis *miniredis.Miniredis, node, job string, number int) {
+	if at, err := redis.ZScore("asynq:{default}:retry", job); err == nil {
+		r.Log(common.Event{Kind: common.Delayed, Job: job, Number: number, Node: node, Delay: time.Until(time.Unix(int64(at), 0)).Seconds()})
+	}
 }
 
 func handle(ctx context.Context, task *asynq.Task, r *common.Run, p *process, node string) error {

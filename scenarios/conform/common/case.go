@@ -19,7 +19,7 @@ import (
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
-	At      []time.Duration // or the time of each arrival
+	At      []time.Duration // or the time of each arrival, and up to 1 s later, by the seed
 	Service time.Duration   // how long each attempt takes: no multiple of an interval of the system
 	Fails   bool            // an attempt that begins in [Case.From, Case.To) fails
 	Keys    string          // more keys of the class in the scenario: "timeout: 30s"
@@ -34,7 +34,7 @@ type Case struct {
 	Limit          time.Duration   // the run ends when all jobs are done, at the latest then
 	Full           bool            // the run lasts until Limit even if all jobs are done
 	From, To       time.Duration   // when attempts of classes that fail do so
-	Crashes        []time.Duration // times at which node 0 dies, each 1.3 s later per seed
+	Crashes        []time.Duration // times at which node 0 dies, and up to 10 s later, by the seed
 	Back           time.Duration   // from the death of node 0 to the start of the next process
 	Set            []string        // keys of the scenario, KEY=VALUE, for what the real system is configured with
 	Long           bool            // only with -long: a load that takes long
@@ -66,7 +66,7 @@ func (c *Case) jobs(seed uint64) (all []Job) {
 	for i, k := range c.Classes {
 		at := slices.Clone(k.At)
 		for n := range at {
-			at[n] += time.Duration(seed) * 137 * time.Millisecond // so that polls fall elsewhere
+			at[n] += time.Duration(seed*137%1000) * time.Millisecond // so that polls fall elsewhere
 		}
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		for t := 0.0; k.Rate > 0; {
@@ -88,7 +88,7 @@ func (c *Case) jobs(seed uint64) (all []Job) {
 func (c *Case) crashes(seed uint64) []time.Duration {
 	at := slices.Clone(c.Crashes)
 	for i := range at {
-		at[i] += time.Duration(seed) * 1300 * time.Millisecond
+		at[i] += time.Duration(seed*1300%10_000) * time.Millisecond
 	}
 	return at
 }

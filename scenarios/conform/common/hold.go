@@ -262,14 +262,14 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 			for j := range s.Rules {
 				other := &s.Rules[j]
 				c := cases[other.Case].first(seeds)
-				if c == nil || j != i && (other.Load || other.has(key) || c.c.sets(key)) {
+				if c == nil || j != i && (other.Load || other.Patient && !rule.Patient || other.has(key) || c.c.sets(key)) {
 					continue
 				}
 				if faulty[other.Case] == nil {
 					faulty[other.Case] = s.simulated(t, c, []string{rule.Fault})
 				}
 				switch v, lines := other.judge(c, faulty[other.Case]); {
-				case i == j && !v.red():
+				case i == j && !v.red(seeds):
 					t.Errorf("%s: %s with %s, want off%s", rule.Name, v.Word, rule.Fault, lines)
 				case i != j && v.Word == Off && !c.off(other):
 					t.Errorf("%s is off with %s, which is not among its keys %v%s", other.Name, rule.Fault, other.Keys, lines)

@@ -99,10 +99,10 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 // tolerance is by how much the two sides of a part may differ.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
-// red reports whether a planted fault is seen: the rule is off, or of two seeds, whose interval may be wider than any
-// fault, the difference is twice the tolerance.
-func (v *Verdict) red() bool {
-	return v.Word == Off || !Long() && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
+// red reports whether a planted fault is seen under so many seeds: the rule is off, or of two seeds, whose interval may
+// be wider than any fault, the difference is twice the tolerance.
+func (v *Verdict) red(seeds int) bool {
+	return v.Word == Off || seeds == 2 && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
 }
 
 // word is the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no wider

@@ -99,6 +99,17 @@ func Late(r *Run) (all []float64) {
 	return all
 }
 
+// Odd is how far from the nearest whole second each retry is due.
+func Odd(r *Run) (all []float64) {
+	for _, l := range r.Lives() {
+		for _, e := range l.Delayed {
+			due := e.At + e.Delay
+			all = append(all, math.Abs(due-math.Round(due)))
+		}
+	}
+	return all
+}
+
 // Lost are the times from the death of a process to the next attempt of each job that it was running.
 func Lost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {

@@ -1,0 +1,73 @@
+package world
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+)
+
+// moments are the times at which executions begin.
+type moments []time.Duration
+
+func (m *moments) Record(e *engine.Event) {
+	if e.Kind == engine.Started {
+		*m = append(*m, time.Duration(e.At).Round(time.Millisecond))
+	}
+}
+
+// TestMoments: when executions begin, to the millisecond, where a key moves that. One worker of each node is busy for a
+// second from 0.1 s on; a job that comes at 1.05 s wakes nobody who has time. With cooldown-from: signal it begins a
+// cooldown nevertheless, if all nodes are told, and the job waits for its end.
+func TestMoments(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name, engine, retry string
+		want                []time.Duration
+	}{
+		{"a claim cools", "fetch: {poll: 20s, cooldown: 100ms}", "", []time.Duration{100 * ms, 1100 * ms}},
+		{"a signal cools", "fetch: {poll: 20s, cooldown: 100ms, cooldown-from: signal}", "", []time.Duration{100 * ms, 1150 * ms}},
+		{"a signal to two nodes cools", "nodes: 2, fetch: {poll: 20s, wake: all, cooldown: 100ms, cooldown-from: signal}", "",
+			[]time.Duration{100 * ms, 200 * ms, 1150 * ms}},
+		{"a signal to one of two nodes goes to none that is busy", "nodes: 2, fetch: {poll: 20s, cooldown: 100ms, cooldown-from: signal}", "",
+			[]time.Duration{100 * ms, 100 * ms, 1100 * ms}},
+		{"a due time as it comes", "", "{backoff: {kind: fixed, delay: 2500ms}, jitter: none, max-attempts: 2}", []time.Duration{100 * ms, 1100 * ms, 3600 * ms, 4600 * ms}},
+		{"a due time of whole seconds", "", "{backoff: {kind: fixed, delay: 2500ms}, jitter: none, max-attempts: 2, grain: 1s}",
+			[]time.Duration{100 * ms, 1100 * ms, 3000 * ms, 4000 * ms}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			size, fails := "1", "0%"
+			if len(tt.want) == 3 {
+				size = "2"
+			}
+			if tt.retry != "" {
+				fails = "100%"
+			} else {
+				tt.retry = "{}"
+			}
+			sc := load(t, `
+duration: 2s
+drain: 20s
+warmup: 0s
+seeds: 1
+engine: {workers: 1, store: {claim: 0s, commit: 0s}, commit: {linger: 0s}, `+tt.engine+`}
+retry: `+tt.retry+`
+jobs:
+  - {class: a, arrivals: {process: batch, size: `+size+`, every: 1h, start: 100ms}, service: 1s, fails: {rate: `+fails+`}}
+  - {class: b, arrivals: {process: batch, size: 1, every: 1h, start: 1050ms}, service: 500ms, fails: {rate: `+fails+`}}
+`)
+			setup, err := Compile(sc, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got moments
+			setup.Config.Recorder = &got
+			sim.New(setup.Config).Run()
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("executions begin at %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

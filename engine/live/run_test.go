@@ -403,10 +403,10 @@ func TestGenerations(t *testing.T) {
 
 // TestValidate refuses what cannot run, all at once.
 func TestValidate(t *testing.T) {
-	c := live.Config{Engines: -1, FirstNode: -2, StopWithin: -1, Wake: 9}
-	c.Engine.Commit.Backoff = []time.Duration{0}
+	c := live.Config{Engines: -1, FirstNode: -2, StopWithin: -1, CancelWithin: -3, Wake: 9}
+	c.Engine.Commit.Backoff, c.Engine.Fetch.ErrorPause = []time.Duration{0}, -1
 	err := live.Run(t.Context(), c)
-	for _, want := range []string{"engines: -1", "first node: -2", "store: none", "handler: none", "stop within: -1ns", "wake: 9", "commit.backoff[0]", "engine: workers: 0"} {
+	for _, want := range []string{"engines: -1", "first node: -2", "store: none", "handler: none", "stop within: -1ns", "cancel within: -3ns", "wake: 9", "fetch.error-pause: -1ns", "commit.backoff[0]", "engine: workers: 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}

@@ -75,3 +75,40 @@ func TestCommitAnsweredTooShort(t *testing.T) {
 		}
 	})
 }
+
+// laconic is a store that answers an extension for fewer leases than it was asked about, the first time.
+type laconic struct {
+	*world
+	asked atomic.Int32
+}
+
+func (l *laconic) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+	current, err := l.world.ExtendLease(ctx, leases, ttl, dst)
+	if l.asked.Add(1) == 1 {
+		return current[:1], err
+	}
+	return current, err
+}
+
+// TestExtensionAnsweredTooShort does not know of which leases a store speaks that answers for fewer than it was asked
+// about: no handler is told that its lease is lost.
+func TestExtensionAnsweredTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &laconic{world: newWorld(engine.StoreOptions{})}
+		w.enqueue(t, 1, 3)
+		var log bytes.Buffer
+		s := start(t, w, live.Config{Engine: settings(3), Logger: slog.New(slog.NewTextHandler(&log, nil)), StopWithin: time.Minute,
+			Handler: func(ctx context.Context, _ *engine.Job) error {
+				time.Sleep(35 * time.Second)
+				return ctx.Err()
+			}})
+		time.Sleep(time.Minute)
+		if err := s.end(); err != nil || w.asked.Load() < 3 {
+			t.Errorf("got %v, want a clean stop; extended %d times", err, w.asked.Load())
+		}
+		w.once(t, 3)
+		if !strings.Contains(log.String(), "extend of 3: the store answered for 1") {
+			t.Errorf("nothing is said of what the store did:\n%s", log.String())
+		}
+	})
+}

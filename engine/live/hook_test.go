@@ -87,6 +87,35 @@ func TestQuietStop(t *testing.T) {
 	})
 }
 
+// TestReportOfMany stops while twelve handlers run that heed nothing: the log names ten of their jobs, and says when they
+// are cancelled, and from then on when they are abandoned.
+func TestReportOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 12)
+		s := start(t, w, live.Config{Engine: settings(12), Logger: slog.New(slog.NewTextHandler(&log, nil)), StopWithin: 1500 * time.Millisecond, CancelWithin: 10 * time.Second,
+			Handler: func(context.Context, *engine.Job) error {
+				time.Sleep(5 * time.Second)
+				return nil
+			}})
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		for _, want := range []string{
+			`executions=12 jobs="[1 2 3 4 5 6 7 8 9 10]" longest=1s outcomes=0 claims=0 cancel-in=1.5s`,
+			`executions=12 jobs="[1 2 3 4 5 6 7 8 9 10]" longest=2s outcomes=0 claims=0 cancel-in=500ms`,
+			`executions=12 jobs="[1 2 3 4 5 6 7 8 9 10]" longest=3s outcomes=0 claims=0 abandon-in=9.5s`,
+			`executions=12 jobs="[1 2 3 4 5 6 7 8 9 10]" longest=4s outcomes=0 claims=0 abandon-in=8.5s`,
+		} {
+			if strings.Count(log.String(), want) != 1 {
+				t.Errorf("%s is not there once:\n%s", want, log.String())
+			}
+		}
+	})
+}
+
 // TestStopReport stops while two handlers run, one of which heeds nothing for 2.5 s: until it has returned, the log
 // names each second what is waited for.
 func TestStopReport(t *testing.T) {

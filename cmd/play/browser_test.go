@@ -44,6 +44,10 @@ const hash = `decodeURIComponent(location.hash)`
 func TestPage(t *testing.T) {
 	tb, address := opened(t, small, "", 1280, browsertest.Scheme("light", ""))
 	tb.Picture(*pictures, "light")
+	tb.Run(chromedp.Focus(`#out .timed`), chromedp.KeyEvent(kb.Enter))
+	tb.Until(`document.getElementById("storm").open && document.getElementById("storm-at").value === "1m"`)
+	tb.Run(chromedp.Focus(`#storm button[formnovalidate]`), chromedp.KeyEvent(kb.Enter))
+	tb.Until(`!document.getElementById("storm").open && location.hash === ""`)
 	const slide = `#k-engine\.workers-slide`
 
 	// A slider by keyboard: its value, the address, the run, and one step back.
@@ -86,6 +90,12 @@ func TestPage(t *testing.T) {
 	accessible(t, tb)
 	tb.Run(chromedp.Click("#held .buttons button:first-child"))
 	tb.Until(hash + `.includes("slow-1") && ` + settled)
+
+	// Another policy, by keyboard: it is compared, it has parameters, and it can be taken away.
+	tb.Run(chromedp.Focus("#kind"), chromedp.Evaluate[chromedp.Void](`document.getElementById("kind").value = "inflight-cap"`), chromedp.Focus("#add-policy"), chromedp.KeyEvent(kb.Enter))
+	tb.Until(hash + `.includes("policies.+={kind:+inflight-cap,+label:+inflight-cap}") && ` + settled + ` && document.querySelectorAll("#head tbody tr").length === 3 && !` + knobAt("policies.inflight-cap.retries") + `.hidden`)
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(settled + ` && document.querySelectorAll("#head tbody tr").length === 2`)
 
 	// A link leads to the same settings.
 	tb.Run(chromedp.Click("#link"))

@@ -156,8 +156,8 @@ func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []probl
 func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range sc.Explain(s.overrides(sets)) {
-		if strings.HasPrefix(setting.Path, "objectives.") {
-			continue
+		if strings.HasPrefix(setting.Path, "objectives.") || strings.Contains(setting.Path, ".with.") {
+			continue // which no path of an override reaches
 		}
 		key, known := s.keys[setting.Path]
 		usual, there := s.usual[setting.Path]

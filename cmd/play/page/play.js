@@ -162,6 +162,7 @@ const row = (path, value) => [...document.querySelectorAll(".knob")].find(k => k
 const titles = {policies: "", engine: "Engine", storms: "Storms", jobs: "Jobs", retry: "Retries", dependencies: "Dependencies"};
 function draw() {
   const focus = document.activeElement, typed = focus?.closest(".knob") && focus.value !== focus.defaultValue ? focus.value : null;
+  const kind = $("kind")?.value;
   $("policies").replaceChildren($("policies").querySelector("legend"));
   let hue = 0;
   for (const p of scene.policies) {
@@ -172,16 +173,22 @@ function draw() {
     }));
     $("policies").append(make("div", {className: "check"}, box, p.on ? swatch(hue++) : "", make("label", {htmlFor: box.id, textContent: p.label})));
   }
-  const kinds = make("select", {id: "kind", className: "add"}, make("option", {value: "", textContent: "Add a policy …"}), ...scene.kinds.map(k => make("option", {value: k.name, textContent: k.name, title: k.doc})));
-  kinds.setAttribute("aria-label", "Add a policy");
-  kinds.addEventListener("change", () => kinds.value && change(() => {
-    const taken = new Set(scene.policies.map(p => p.label)), kind = kinds.value;
-    let label = kind;
-    for (let n = 2; taken.has(label); n++) label = kind + " " + n;
-    asked.sets.push({path: "policies.+", value: `{kind: ${kind}, label: ${quoted(label)}}`});
+  const kinds = make("select", {id: "kind"}, ...scene.kinds.map(k => make("option", {value: k.name, textContent: k.name}))), about = make("p", {className: "doc", id: "kind-doc"}), add = make("button", {type: "button", id: "add-policy", textContent: "Add"});
+  const describe = () => say(about, scene.kinds.find(k => k.name === kinds.value).doc);
+  kinds.value = kind || kinds.value;
+  kinds.setAttribute("aria-label", "Kind of policy to add");
+  kinds.setAttribute("aria-describedby", about.id);
+  kinds.addEventListener("change", describe);
+  describe();
+  add.setAttribute("aria-label", "Add this policy");
+  add.addEventListener("click", () => change(() => {
+    const taken = new Set(scene.policies.map(p => p.label));
+    let label = kinds.value;
+    for (let n = 2; taken.has(label); n++) label = kinds.value + " " + n;
+    asked.sets.push({path: "policies.+", value: `{kind: ${kinds.value}, label: ${quoted(label)}}`});
     if (asked.policies.length) asked.policies.push(label);
   }));
-  $("policies").append(kinds);
+  $("policies").append(make("div", {className: "more"}, kinds, add, about));
   const groups = new Map(), seen = new Set();
   const into = path => {
     const words = path.split("."), key = words.length > 2 && (words[0] === "policies" || words[0] === "storms" || words[0] === "jobs" || words[0] === "dependencies") ? words[1] : titles[words[0]] || "The run";
@@ -324,6 +331,8 @@ $("out").addEventListener("click", event => {
   openStorm(seconds(Math.round(t / 5) * 5));
 });
 
+$("out").addEventListener("keydown", event => { if (event.key === "Enter" && event.target.matches(".timed")) openStorm(seconds(parse(scene.duration).number / 2)); });
+
 // Held beside: what the page shows now stays, while the sliders go on.
 $("hold").addEventListener("click", () => {
   const held = $("out").cloneNode(true), own = copyOf(asked), name = own.sets.map(s => s.path + "=" + s.value).join(" ") || "as the scenario says";
@@ -399,6 +408,7 @@ const takes = {
 };
 for (const id in takes) $(id).addEventListener("click", takes[id]);
 $("search").addEventListener("input", find);
+new ResizeObserver(() => document.documentElement.style.setProperty("--bar", document.querySelector(".bar").offsetHeight + "px")).observe(document.querySelector(".bar"));
 addEventListener("keydown", event => {
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(text|search)$/.test(event.target.type)) return;
   event.preventDefault();

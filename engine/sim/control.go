@@ -135,6 +135,7 @@ func (s *Sim) begin(c *Control, came int) bool {
 		}
 		end.life = n.lives
 		n.engine.Stop(s.now)
+		n.stopped = true
 		s.stepped(n)
 	case LimitStore:
 		s.admission.limit(c.Limit)

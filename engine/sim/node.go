@@ -8,6 +8,7 @@ func (s *Sim) boot(i int32) {
 	cfg := s.cfg.Nodes[i]
 	n.id = engine.NewEngineID(i, n.lives)
 	n.lives++
+	n.stopped = false
 	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), witness{s}
 	n.engine = engine.New(cfg, n, s.now)
 	if n.ahead != 0 {
@@ -88,7 +89,8 @@ func (s *Sim) stepped(n *node) {
 		return
 	}
 	s.queue.timers.set(n.index, due)
-	if hears := n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce; hears != n.awake {
+	hears := n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce
+	if hears = hears && !n.stopped; hears != n.awake {
 		n.awake = hears
 		s.awake.put(n.index, hears)
 	}

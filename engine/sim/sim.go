@@ -22,6 +22,7 @@ type node struct {
 	id      engine.EngineID
 	lives   uint32
 	down    int           // deaths it has not recovered from
+	stopped bool          // it was told to stop, in this life
 	frozen  int           // pauses that hold it
 	missed  []deferred    // what reached it while it was frozen
 	runs    []uint32      // by slot of its engine: the run there, plus 1

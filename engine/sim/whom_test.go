@@ -51,6 +51,23 @@ func TestWakePassesBusy(t *testing.T) {
 	}
 }
 
+// TestWakePassesStopped tells one node of each new job where polls are rare: never one that was told to stop and still
+// has idle workers, since it claims nothing.
+func TestWakePassesStopped(t *testing.T) {
+	w := quietWorld(t, 30)
+	w.nodes, w.node.Fetch.Poll = 3, 24*time.Hour
+	w.jobs.gap = drawn(t)(dist.Constant(1))
+	w.config.Controls = []sim.Control{{Kind: sim.StopNode, Node: 1, At: 5 * second, For: 10 * time.Second}}
+	for _, e := range w.events(engine.Leased) {
+		if e.Waited > 10*time.Millisecond {
+			t.Errorf("job %d waited %v", e.Job, e.Waited)
+		}
+		if stopped := e.At > 5*second && e.At < 15*second; stopped && e.Node == 1 {
+			t.Errorf("node 1 claimed job %d after it was told to stop", e.Job)
+		}
+	}
+}
+
 // TestAnswersToADeadLife has a process die while the answer to its claim is under way, and another begin before that
 // arrives: calls of a life are numbered from 1, but the answer is not for it. A lease that is started was claimed by the
 // life that starts it.

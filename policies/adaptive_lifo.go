@@ -1,13 +1,15 @@
 package policies
 
 import (
+	"fmt"
 	"time"
 
 	"qsim/engine"
 )
 
 var adaptiveLIFOKind = Kind{
-	Name: "adaptive-lifo", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "adaptive-lifo", Cost: CostNothing, State: StateNone,
+	Drawn: Drawn{Weight: 1, Param: "older-than", Values: []string{"500ms", "5s"}},
 	Doc: "Newest first while the oldest ready job has waited longer than a bound, else oldest first: under a " +
 		"standing backlog it serves those who may still be waiting for an answer.",
 	Params: []Param{
@@ -40,5 +42,30 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready.
-func (AdaptiveLIFO) Guarantees() Promise { return Promise{Conserving: true} }
+// Guarantees returns the promise that no worker idles while a job is ready, and that the newest comes first if, and
+// only if, the oldest has waited for longer than OlderThan.
+func (p AdaptiveLIFO) Guarantees() Promise {
+	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{p.OlderThan} }}
+}
+
+// adaptiveLaw is the Law of AdaptiveLIFO.
+type adaptiveLaw struct{ olderThan time.Duration }
+
+// Plan implements Law.
+func (l adaptiveLaw) Plan(v *engine.View, terms []engine.Term) string {
+	want := engine.OldestReady
+	for _, waited := range v.Store.OldestReady {
+		if v.StatsAge >= 0 && waited > l.olderThan {
+			want = engine.NewestReady
+		}
+	}
+	for i := range terms {
+		if got := terms[i].Order; got != want {
+			return fmt.Sprintf("the oldest jobs have waited %v, and a plan asks for the %v", v.Store.OldestReady, got)
+		}
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (adaptiveLaw) Observe(*engine.Observation) {}

@@ -71,3 +71,25 @@ func (p *AIMD) begin() {
 		p.cap = int64(p.Max) * capUnit
 	}
 }
+
+// Guarantees returns the promise of a cap on retries in flight that starts at Max, falls to nine tenths at every retry
+// that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max.
+func (p *AIMD) Guarantees() Promise {
+	return Promise{Capped: true, Cap: p.Max, Law: func() Law {
+		thousandths, succeeded := 1000*int64(p.Max), int64(0)
+		return ration{func(v *engine.View) (least, most int64) {
+			most = thousandths/1000 - int64(v.InFlight[engine.Retry])
+			return most, most
+		}, func(o *engine.Observation) {
+			switch {
+			case !o.Ended || o.Class == engine.Fresh:
+			case o.Error != engine.NoError:
+				thousandths = max(1000*int64(p.Min), thousandths-(thousandths+9)/10)
+			default:
+				if succeeded++; 1000*succeeded >= thousandths {
+					thousandths, succeeded = min(1000*int64(p.Max), thousandths+1000), 0
+				}
+			}
+		}}
+	}}
+}

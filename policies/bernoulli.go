@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"math"
 
 	"qsim/engine"
@@ -8,7 +9,8 @@ import (
 )
 
 var bernoulliKind = Kind{
-	Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
+	Drawn:  Drawn{Weight: 1, Param: "fresh", Values: []string{"20%", "50%", "80%"}},
 	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {
@@ -45,5 +47,35 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Guarantees returns the promise of a share of claims to fresh jobs and, with lending, of no idle worker while a job is
 // ready.
 func (p Bernoulli) Guarantees() Promise {
-	return Promise{Conserving: !p.NoLending, Entitled: p.Fresh.Float()}
+	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
+}
+
+// coinsLaw is the Law of Bernoulli.
+type coinsLaw struct {
+	chance        float64
+	tossed, fresh int
+}
+
+// Plan implements Law.
+func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
+	l.tossed += min(v.Idle, math.MaxUint16+1)
+	for i := range terms {
+		if terms[i].Class == engine.Fresh {
+			l.fresh += terms[i].Limit
+		}
+	}
+	if isUnlikely(l.fresh, l.tossed, l.chance) {
+		return fmt.Sprintf("%d of %d coins fell for fresh jobs, at a chance of %v", l.fresh, l.tossed, l.chance)
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (*coinsLaw) Observe(*engine.Observation) {}
+
+// isUnlikely reports whether nobody will live to see so many of n coins fall on their side at a fair draw: they are eight
+// standard deviations off.
+func isUnlikely(fell, n int, chance float64) bool {
+	mean := float64(n) * chance
+	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))
 }

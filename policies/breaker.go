@@ -185,3 +185,83 @@ func (p *Breaker) begin() {
 		p.circuits = make([]circuit, len(p.Kinds))
 	}
 }
+
+// Guarantees returns the promise about each dependency: after Failures failed executions in a row none of its jobs is
+// claimed for ProbeAfter; then, within a tenth of that more, a single one, and no more until that has succeeded; or
+// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does.
+func (p *Breaker) Guarantees() Promise {
+	return Promise{Law: func() Law {
+		of := make([]outage, len(p.Kinds))
+		return &breakerLaw{failures: p.Failures, after: p.ProbeAfter, kinds: p.Kinds, of: of, tries: -1}
+	}}
+}
+
+// breakerLaw is the Law of Breaker.
+type breakerLaw struct {
+	failures int
+	after    time.Duration
+	kinds    []engine.Kinds // by dependency
+	of       []outage
+	tries    int // the dependency that the latest plan tries; -1: none
+}
+
+// outage is what is known of the health of a dependency.
+type outage struct {
+	failed      int         // in a row
+	open, tried bool        // tried: since it is open
+	at          engine.Time // it opened, or was last tried
+}
+
+// Plan implements Law.
+func (l *breakerLaw) Plan(v *engine.View, terms []engine.Term) string {
+	overdue := false
+	l.tries = -1
+	for i := range l.of {
+		room := 0
+		for k := range terms {
+			if t := &terms[k]; t.Kinds == 0 || t.Kinds&l.kinds[i] != 0 {
+				room += t.Limit
+			}
+		}
+		d, since := &l.of[i], v.Now.Sub(l.of[i].at)
+		switch {
+		case !d.open && room < v.Idle:
+			return fmt.Sprintf("a plan for %d jobs asks for %d that call dependency %d, after %d failures in a row",
+				v.Idle, room, i, d.failed)
+		case d.open && (room > 1 || room > 0 && (since < l.after || l.tries >= 0)):
+			return fmt.Sprintf("a plan asks for %d jobs that call dependency %d, %v after it opened or was tried", room, i, since)
+		case d.open && room == 1:
+			l.tries = i
+		}
+		overdue = overdue || d.open && since > l.after+l.after/10
+	}
+	if overdue && l.tries < 0 {
+		return "a plan tries no dependency, and some are to be tried"
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (l *breakerLaw) Observe(o *engine.Observation) {
+	if !o.Ended {
+		if l.tries >= 0 && o.Kinds&l.kinds[l.tries] != 0 {
+			d := &l.of[l.tries]
+			d.tried, d.at = true, o.Now
+			l.tries = -1
+		}
+		return
+	}
+	i := slices.IndexFunc(l.kinds, func(set engine.Kinds) bool { return o.Job < mostClasses && set.Has(o.Job) })
+	if i < 0 || o.Error == engine.Canceled || o.Error == engine.LeaseExpired {
+		return
+	}
+	switch d := &l.of[i]; {
+	case d.open && !d.tried: // it began before
+	case o.Error == engine.NoError:
+		*d = outage{}
+	default:
+		if d.failed++; d.open || d.failed >= l.failures {
+			*d = outage{failed: d.failed, open: true, at: o.Now}
+		}
+	}
+}

@@ -9,7 +9,8 @@ import (
 )
 
 var codelKind = Kind{
-	Name: "codel", Cost: CostNothing, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "codel", Cost: CostNothing, State: StateNode,
+	Drawn: Drawn{Weight: 1, Param: "target", Values: []string{"500ms", "2s", "5s"}},
 	Doc: "As fifo, with a bound on the wait while the queue never empties: jobs may wait for interval if the " +
 		"queue of the node was found empty within the last interval (a burst), else for target only (a standing " +
 		"queue). What has waited longer is buried, at a claim and without an attempt, or served after everything " +
@@ -75,5 +76,46 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready; without Last, jobs may be shed.
-func (p *CoDel) Guarantees() Promise { return Promise{Conserving: true, Sheds: !p.Last} }
+// Guarantees returns the promise that no worker idles while a job is ready, and of the bound on waits; without Last,
+// jobs that have waited for longer than Target may be buried.
+func (p *CoDel) Guarantees() Promise {
+	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
+	if !p.Last {
+		g.Sheds = p.Target
+	}
+	return g
+}
+
+// codelLaw is the Law of CoDel.
+type codelLaw struct {
+	of      CoDel // its parameters
+	emptyAt engine.Time
+	plan    pending
+}
+
+// Plan implements Law.
+func (l *codelLaw) Plan(v *engine.View, terms []engine.Term) string {
+	l.emptyAt = min(l.emptyAt, v.Now)
+	l.plan = pending{limit: v.Idle}
+	want, rest := l.of.Target, 0
+	if v.Now <= l.emptyAt.Add(l.of.Interval) {
+		want = l.of.Interval
+	}
+	if l.of.Last {
+		rest = 1
+	}
+	switch {
+	case len(terms) != 1+rest || terms[0].MaxWait != want || terms[0].Shed > 0 == l.of.Last || terms[0].Limit < v.Idle:
+	case l.of.Last && (terms[1].MaxWait > 0 || terms[1].Limit < v.Idle):
+	default:
+		return ""
+	}
+	return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(l.emptyAt), v.Idle, terms)
+}
+
+// Observe implements Law.
+func (l *codelLaw) Observe(o *engine.Observation) {
+	if l.plan.answers(o) && l.plan.total() < l.plan.limit {
+		l.emptyAt = o.Now
+	}
+}

@@ -1,6 +1,9 @@
 package policies
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
 
 var freshFirstKind = Kind{
 	Name: "fresh-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
@@ -21,4 +24,6 @@ func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // Guarantees returns the promise of all claims to fresh jobs while any is ready, and of no idle worker while a job is
 // ready.
-func (FreshFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true, Entitled: 1} }
+func (FreshFirst) Guarantees() Promise {
+	return Promise{Ranked: true, Conserving: true, Exact: true, Share: quantity.Percent(100)}
+}

@@ -28,8 +28,15 @@ func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
 
-// Guarantees returns the promise that the cap on retries in flight is kept.
-func (p InFlightCap) Guarantees() Promise { return Promise{Ranked: true, Capped: true, Cap: p.Retries} }
+// Guarantees returns the promise that the cap on retries in flight is kept, and used.
+func (p InFlightCap) Guarantees() Promise {
+	return Promise{Ranked: true, Capped: true, Cap: p.Retries, Starves: p.Retries == 0, Law: func() Law {
+		return ration{room: func(v *engine.View) (least, most int64) {
+			most = int64(p.Retries - v.InFlight[engine.Retry])
+			return most, most
+		}}
+	}}
+}
 
 // capped appends terms that claim up to idle jobs and at most room retries among them. If room is the smaller, the
 // first room claims go by ready order, whatever their class, and the rest to fresh jobs. [retry room][fresh idle] would

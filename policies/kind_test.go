@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func promised(p engine.Policy) string {
 		word  string
 	}{
 		{g.Conserving, "conserving"}, {g.Ranked, "ranked"}, {g.Ordered, "ordered " + g.Order.String()}, {g.Capped, "capped"},
-		{g.Exact, "exact"}, {g.Sheds, "sheds"},
+		{g.Exact, "exact"}, {g.Sheds > 0, "sheds"}, {g.Starves, "starves"}, {g.Law != nil, "a law"},
 	} {
 		if w.holds {
 			words = append(words, w.word)
@@ -109,28 +110,28 @@ func TestGuarantees(t *testing.T) {
 	}{
 		{"fifo", nil, "conserving, ranked, ordered oldest"},
 		{"lifo", nil, "conserving, ranked, ordered newest"},
-		{"fresh-first", nil, "conserving, ranked"},
-		{"retry-first", nil, "conserving, ranked"},
+		{"fresh-first", nil, "conserving, ranked, exact"},
+		{"retry-first", nil, "conserving, ranked, exact"},
 		{"weighted", nil, "conserving, ranked, exact"},
 		{"weighted", map[string]string{"lend": "false"}, "ranked, exact"},
-		{"bernoulli", nil, conserving},
-		{"bernoulli", map[string]string{"lend": "false"}, ""},
-		{"separate", nil, ""},
-		{"inflight-cap", nil, "ranked, capped"},
-		{"retry-budget", nil, ""},
-		{"token-bucket", nil, ""},
-		{"aimd", nil, ""},
-		{"adaptive-lifo", nil, conserving},
-		{"breaker", nil, ""},
-		{"codel", nil, "conserving, sheds"},
-		{"codel", map[string]string{"then": "last"}, conserving},
-		{"aging", nil, conserving},
-		{"deadline", nil, conserving},
-		{"tenant-round-robin", nil, conserving},
-		{"tenant-drr", nil, conserving},
-		{"tenant-fair", nil, conserving},
-		{"queues", nil, conserving},
-		{"split", nil, conserving},
+		{"bernoulli", nil, "conserving, a law"},
+		{"bernoulli", map[string]string{"lend": "false"}, "a law"},
+		{"separate", nil, "capped, a law"},
+		{"inflight-cap", nil, "ranked, capped, a law"},
+		{"retry-budget", nil, "a law"},
+		{"token-bucket", nil, "starves, a law"},
+		{"aimd", nil, "capped, a law"},
+		{"adaptive-lifo", nil, "conserving, a law"},
+		{"breaker", nil, "a law"},
+		{"codel", nil, "conserving, sheds, a law"},
+		{"codel", map[string]string{"then": "last"}, "conserving, a law"},
+		{"aging", nil, "conserving, ordered aging"},
+		{"deadline", nil, "conserving, ordered deadline"},
+		{"tenant-round-robin", nil, "conserving, ordered tenant-round-robin"},
+		{"tenant-drr", nil, "conserving, ordered tenant-drr"},
+		{"tenant-fair", nil, "conserving, ordered tenant-fair"},
+		{"queues", nil, "conserving, a law"},
+		{"split", nil, "conserving, a law"},
 	} {
 		if got := promised(newPolicy(t, tt.kind, tt.values, testWorkers)); got != tt.want {
 			t.Errorf("%s %v promises %q, want %q", tt.kind, tt.values, got, tt.want)
@@ -142,7 +143,7 @@ func TestGuarantees(t *testing.T) {
 	if g := Guarantees(InFlightCap{Retries: 3}); g.Cap != 3 {
 		t.Errorf("a cap of 3 promises %d", g.Cap)
 	}
-	if g := Guarantees(alwaysStats{}); g != (Promise{}) {
+	if g := Guarantees(alwaysStats{}); !reflect.DeepEqual(g, Promise{}) {
 		t.Errorf("a policy that promises nothing: %+v", g)
 	}
 }

@@ -1,6 +1,9 @@
 package policies
 
 import (
+	"fmt"
+	"time"
+
 	"qsim/engine"
 	"qsim/engine/quantity"
 )
@@ -10,14 +13,58 @@ import (
 type Promise struct {
 	Conserving bool           // no worker idles while a job is ready
 	Ranked     bool           // within one term, no job is claimed before a ready one of higher priority
-	Ordered    bool           // claims go by Order within a priority, whatever the class
+	Ordered    bool           // claims go by Order (of the first two within a priority), whatever the class
 	Order      engine.Order   //
+	Rule       *engine.Rule   // of Order
 	Capped     bool           // each node has at most Cap retries in flight
 	Cap        int            //
 	Exact      bool           // while both classes are ready, Share of the claims goes to fresh jobs, to less than one claim
-	Share      quantity.Share //
-	Sheds      bool           // it may bury jobs that it does not run
-	Entitled   float64        // the share of claims, in [0, 1], that fresh jobs get in the mean while both classes are ready
+	Share      quantity.Share // without Exact: in the mean; 0: nothing is guaranteed
+	Sheds      time.Duration  // it may bury jobs that have been ready for longer than this; 0: it buries none
+	Starves    bool           // it may leave retries ready for ever, although nothing fails any more
+	Law        func() Law     // makes the law that the plans of one node keep; nil: there is none
+}
+
+// Law verifies the plans of a policy, one after the other, against the observations that the policy gets.
+type Law interface {
+	// Plan returns in which way a plan for the state v breaks the law, as a sentence without a full stop; "": in none.
+	Plan(v *engine.View, terms []engine.Term) string
+	Observe(o *engine.Observation)
+}
+
+// ration is the Law of a policy that claims as fifo, except that a plan claims retries only up to a limit.
+type ration struct {
+	room    func(v *engine.View) (least, most int64) // the limit lies between them; below 0 stands for 0
+	observe func(o *engine.Observation)              // nil: nothing moves the limit
+}
+
+func (r ration) Plan(v *engine.View, terms []engine.Term) string {
+	least, most := r.room(v)
+	idle := int64(v.Idle)
+	least, most = max(0, min(least, idle)), max(0, min(most, idle))
+	switch fresh, retries := Asked(v, terms, engine.Fresh), int64(Asked(v, terms, engine.Retry)); {
+	case retries < least || retries > most:
+		return fmt.Sprintf("a plan for %d jobs has room for %d retries, want %d to %d", v.Idle, retries, least, most)
+	case fresh < v.Idle:
+		return fmt.Sprintf("a plan for %d jobs has room for %d fresh jobs", v.Idle, fresh)
+	}
+	return ""
+}
+
+func (r ration) Observe(o *engine.Observation) {
+	if r.observe != nil {
+		r.observe(o)
+	}
+}
+
+// Asked returns the most jobs of a class that a plan for the state v may claim.
+func Asked(v *engine.View, terms []engine.Term, class engine.Class) (n int) {
+	for i := range terms {
+		if c := terms[i].Class; c == class || c == engine.AnyClass {
+			n += min(terms[i].Limit, v.Idle)
+		}
+	}
+	return min(n, v.Idle)
 }
 
 // Guarantor is a policy with guarantees.
@@ -38,7 +85,7 @@ func Entitled(kind string, values map[string]Value) float64 {
 	if err != nil {
 		return 0
 	}
-	return Guarantees(policy).Entitled
+	return Guarantees(policy).Share.Float()
 }
 
 // Conserving reports whether a policy of kind k leaves no worker idle while a job is ready, with the defaults of its

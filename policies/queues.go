@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"math/bits"
 
 	"qsim/engine"
 	"qsim/engine/quantity"
@@ -64,8 +65,51 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready.
-func (*Queues) Guarantees() Promise { return Promise{Conserving: true} }
+// Guarantees returns the promise that no worker idles while a job is ready, that a plan tries every class once, and that
+// each comes first as often as its weight says, in the mean.
+func (p *Queues) Guarantees() Promise {
+	return Promise{Conserving: true, Law: func() Law {
+		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}
+	}}
+}
+
+// queuesLaw is the Law of Queues.
+type queuesLaw struct {
+	weights      []int64
+	first        []int // by class, how often it came first
+	plans, total int
+}
+
+// Plan implements Law.
+func (l *queuesLaw) Plan(v *engine.View, terms []engine.Term) string {
+	tried := engine.Kinds(0)
+	for i := range terms {
+		tried |= terms[i].Kinds
+		if terms[i].Limit < v.Idle || bits.OnesCount64(uint64(tried)) != i+1 {
+			return fmt.Sprintf("a plan for %d jobs is %+v", v.Idle, terms)
+		}
+	}
+	if len(terms) != len(l.weights) {
+		return fmt.Sprintf("a plan tries %d of %d classes", len(terms), len(l.weights))
+	}
+	l.plans++
+	l.first[bits.TrailingZeros64(uint64(terms[0].Kinds))]++
+	if l.total == 0 {
+		for _, w := range l.weights {
+			l.total += int(w)
+		}
+	}
+	for kind, n := range l.first {
+		if isUnlikely(n, l.plans, float64(l.weights[kind])/float64(l.total)) {
+			return fmt.Sprintf("class %d came first in %d of %d plans, and has %d/%d of the weights",
+				kind, n, l.plans, l.weights[kind], l.total)
+		}
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (*queuesLaw) Observe(*engine.Observation) {}
 
 // classWeights returns the weight of each class: 1 for a class that is not named.
 func classWeights(named ByClass, classes []Class) ([]int64, error) {

@@ -10,7 +10,8 @@ import (
 )
 
 var retryBudgetKind = Kind{
-	Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+	Drawn: Drawn{Weight: 1, Param: "min-rate", Values: []string{"1/s", "10/s"}},
 	Doc: "As fifo, with retries paid from a budget in each node: every first claim deposits a fraction of a " +
 		"retry, every retry spends one, both are forgotten after the window (Finagle). Workers idle rather than " +
 		"overspend.",
@@ -99,6 +100,43 @@ func (p *RetryBudget) advance(now engine.Time) {
 		p.sum -= p.slices[p.current]
 		p.slices[p.current] = 0
 	}
+}
+
+// Guarantees returns the promise that retries keep to the budget: within nine tenths of a window, what is remembered of
+// it at the least, there are no more than the first claims of a whole window and MinRate pay for; and that they are let
+// through as long as it pays.
+func (p *RetryBudget) Guarantees() Promise {
+	type claims struct {
+		at             engine.Time
+		fresh, retries int64
+	}
+	num, den := p.Ratio.Fraction()
+	reserve, surely := eventsIn(p.MinRate, p.Window)*den, p.Window/10*9
+	return Promise{Starves: p.MinRate.Num == 0, Law: func() Law {
+		var of []claims // the latest window
+		return ration{func(v *engine.View) (least, most int64) {
+			least, most = reserve, reserve
+			for len(of) > 0 && v.Now.Sub(of[0].at) >= p.Window {
+				of = of[1:]
+			}
+			for _, c := range of {
+				deposit, spent := c.fresh*num, c.retries*den
+				least, most = least-spent, most+deposit
+				if v.Now.Sub(c.at) <= surely {
+					least, most = least+deposit, most-spent
+				}
+			}
+			return least / den, most / den
+		}, func(o *engine.Observation) {
+			switch {
+			case o.Ended || o.Count == 0:
+			case o.Class == engine.Fresh:
+				of = append(of, claims{o.Now, int64(o.Count), 0})
+			default:
+				of = append(of, claims{o.Now, 0, int64(o.Count)})
+			}
+		}}
+	}}
 }
 
 // Bounds of eventsIn: on its result, so that it can be multiplied by a denominator, and on that of the rate, so that an

@@ -100,3 +100,50 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.retryFirst = p.retryFirst != p.crowded
 	p.withRetries, p.crowded = false, false
 }
+
+// Guarantees returns the promise that no lane has more jobs in flight than workers, and that a plan fills both lanes or,
+// if it is too small, another lane first than the plan before it that was too small and answered.
+func (p *Separate) Guarantees() Promise {
+	return Promise{Capped: true, Cap: p.RetryWorkers, Law: func() Law {
+		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
+	}}
+}
+
+// lanesLaw is the Law of Separate.
+type lanesLaw struct {
+	retries     int  // workers for them
+	polls       bool // retries may be left where they are
+	began, last lead // which lane the latest plan filled first, and the latest that was answered, if they were too small
+}
+
+// lead is the class of the lane that is filled first, plus 1; 0: it makes no difference.
+type lead uint8
+
+// Plan implements Law.
+func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {
+	workers := [engine.NumClasses]int{engine.Fresh: v.Workers - l.retries, engine.Retry: l.retries}
+	l.began = 0
+	total := 0
+	for class, n := range workers {
+		room, got := max(0, min(v.Idle, n-v.InFlight[class])), Asked(v, terms, engine.Class(class))
+		if got > room || got < room && (engine.Class(class) == engine.Fresh || !l.polls) {
+			return fmt.Sprintf("a plan for %d jobs has room for %d %v jobs, and their lane for %d",
+				v.Idle, got, engine.Class(class), room)
+		}
+		total += got
+	}
+	if total <= v.Idle {
+		return ""
+	}
+	if l.began = lead(terms[0].Class + 1); l.began == l.last {
+		return fmt.Sprintf("two plans in a row that cannot fill both lanes ask for %v jobs first", terms[0].Class)
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (l *lanesLaw) Observe(o *engine.Observation) {
+	if !o.Ended && l.began != 0 {
+		l.last, l.began = l.began, 0
+	}
+}

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"fmt"
+
 	"qsim/engine"
 	"qsim/engine/quantity"
 )
@@ -60,5 +62,47 @@ func (p *Split) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready.
-func (*Split) Guarantees() Promise { return Promise{Conserving: true} }
+// Guarantees returns the promise that no worker idles while a job is ready, and that of the jobs that are asked for,
+// since a plan last found too few, the share that goes by priority is exact to less than one job.
+func (p *Split) Guarantees() Promise {
+	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
+}
+
+// splitLaw is the Law of Split.
+type splitLaw struct {
+	share  quantity.Share
+	owed   int64 // to priority, in jobs times the denominator of share
+	urgent int   // of the latest plan
+	plan   pending
+}
+
+// Plan implements Law.
+func (l *splitLaw) Plan(v *engine.View, terms []engine.Term) string {
+	l.urgent, l.plan = 0, pending{limit: v.Idle}
+	oldest := 0
+	for i := range terms {
+		if terms[i].Order == engine.OldestOfAny {
+			oldest += terms[i].Limit
+		} else {
+			l.urgent += terms[i].Limit
+		}
+	}
+	num, den := l.share.Fraction()
+	if owed := l.owed + int64(v.Idle)*num - int64(l.urgent)*den; l.urgent+oldest != v.Idle || owed <= -den || owed >= den {
+		return fmt.Sprintf("a plan asks for %d jobs by priority and %d of the oldest, and owes priority %d/%d of a job",
+			l.urgent, oldest, owed, den)
+	}
+	return ""
+}
+
+// Observe implements Law.
+func (l *splitLaw) Observe(o *engine.Observation) {
+	if !l.plan.answers(o) {
+		return
+	}
+	num, den := l.share.Fraction()
+	if l.owed += int64(l.plan.limit)*num - int64(l.urgent)*den; l.plan.total() < l.plan.limit {
+		l.owed = 0
+	}
+	l.plan.limit = 0
+}

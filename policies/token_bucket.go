@@ -9,7 +9,7 @@ import (
 
 var tokenBucketKind = Kind{
 	Name: "token-bucket", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
-	Drawn: Drawn{Never: "once nothing fails any more, an empty bucket still keeps retries waiting for ever"},
+	Drawn: Drawn{Weight: 1, Param: "capacity", Values: []string{"10", "25", "60"}},
 	Doc: "As fifo, with retries paid from a bucket of tokens in each node that starts full: a retry takes its " +
 		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +
 		"free, outages stop retries. If no fresh job succeeds any more, an empty bucket stays empty.",
@@ -67,4 +67,27 @@ func (p *TokenBucket) Observe(o *engine.Observation) {
 		p.spent += p.TimeoutCost - p.Cost
 	}
 	p.spent = max(0, min(p.spent, p.Capacity))
+}
+
+// Guarantees returns the promise that every retry is paid for by a token in the bucket, and let through if it is; a
+// retry may wait for ever.
+func (p *TokenBucket) Guarantees() Promise {
+	return Promise{Starves: true, Law: func() Law {
+		tokens := p.Capacity
+		return ration{func(*engine.View) (least, most int64) {
+			return tokens / p.Cost, tokens / p.Cost
+		}, func(o *engine.Observation) {
+			switch retry := o.Class == engine.Retry; {
+			case retry && !o.Ended:
+				tokens -= p.Cost * int64(o.Count)
+			case retry && o.Error == engine.NoError:
+				tokens += p.Cost
+			case retry && o.Error == engine.Timeout:
+				tokens -= p.TimeoutCost - p.Cost
+			case o.Succeeded():
+				tokens += p.Refill
+			}
+			tokens = min(max(0, tokens), p.Capacity)
+		}}
+	}}
 }

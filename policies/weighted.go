@@ -41,7 +41,7 @@ type Weighted struct {
 // job is ready.
 func (p *Weighted) Guarantees() Promise {
 	num, den := p.Fresh.Fraction()
-	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}, Entitled: p.Fresh.Float()}
+	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
 }
 
 // Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends what a

@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
 	{"engine", 3417, 2850},
-	{"engine/check", 2586, 1650},
+	{"engine/check", 2845, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -34,16 +34,16 @@ var budgets = []budget{
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 563, 500},
 	{"engine/quantity", 815, 480},
-	{"engine/sim", 2073, 1400},
-	{"policies", 2450, 1850},
+	{"engine/sim", 2077, 1400},
+	{"policies", 2910, 1850},
 	{"scenarios", 8555, 4700},
-	{"scenarios/chaos", 1836, 1350},
+	{"scenarios/chaos", 1840, 1350},
 	{"scenarios/imports", 4975, 3650},
 	{"scenarios/pool", 117, 100},
 	{"scenarios/study", 4777, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
-	{"scenarios/world", 4454, 2700},
+	{"scenarios/world", 4535, 2700},
 	{"results", 4819, 2300},
 	{"results/measure", 4849, 3150},
 	{"results/plain", 236, 200}, // below results, which writes files and sentences, and below text

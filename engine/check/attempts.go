@@ -58,7 +58,8 @@ func (c *Checker) mayDie(s *subject) bool {
 	}
 	reaped := s.Error == engine.LeaseExpired && (reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
 	switch {
-	case reaped, retry.Aged, slices.Contains(retry.Never, s.Error), s.From == engine.Ready && c.rules.Sheds:
+	case reaped, retry.Aged, slices.Contains(retry.Never, s.Error):
+	case s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds:
 	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
 	default:
 		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
@@ -110,6 +111,9 @@ func (c *Checker) delaysSo(s *subject) bool {
 		k := &kinds[min(int(s.JobKind), len(kinds)-1)]
 		if shortest -= k.Grain; k.From != 0 {
 			shortest -= s.At.Sub(j.claimed) // some of it is over
+		}
+		if k.From != 0 && c.d.asRead(s.Event) {
+			shortest = 0 // or all, since the lease was read
 		}
 	}
 	return s.Delay >= shortest && s.Delay <= longest ||

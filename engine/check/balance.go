@@ -106,7 +106,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 	c.probes[Releases]++ // Settle has counted the run
 	n, lease := &c.nodes[node], &c.rules.Node.Lease
-	if !lease.RunLate && !lease.IgnoreLate && n.life == 1 && !n.wasStopped && !c.rules.Sheds && n.late > 0 {
+	if !lease.RunLate && !lease.IgnoreLate && n.life == 1 && !n.wasStopped && c.rules.Sheds == 0 && n.late > 0 {
 		c.hold(Recovery, LateReturns)
 		if n.late > n.back { // what is given up may have been handed back before
 			c.Complain(Recovery, 0, "%d jobs came to node %d too late, and it has handed %d back", n.late, node, n.back)
@@ -140,6 +140,8 @@ func (c *Checker) mayBeLost(j *job) bool {
 	switch j.state {
 	case engine.InFlight:
 		return c.rules.LostInFlight && c.isAbandoned(j) || j.forgotten && !c.rules.Store.Orphans
+	case engine.Ready:
+		return c.rules.Starves && j.class == engine.Retry
 	case engine.Waiting:
 		return c.rules.LostWaiting != nil && c.rules.LostWaiting(j.id)
 	}

@@ -23,6 +23,7 @@ type Checker struct {
 	reaps        reaps
 	load         load
 	ranks        [engine.NumClasses][]int // ready jobs by kind
+	tenants      tenants
 	wakes        wakes
 	mostWaiting  int         // the most jobs that ever waited
 	mostInFlight int         // and were in flight

@@ -168,7 +168,7 @@ func TestBreaches(t *testing.T) {
 		{"ends without having begun", begun().lease(1, 0, 1, 0, 0).finish(1, 0, 0, 1, engine.NoError), nil, "I-10"},
 		{"three run on two workers", (&story{}).up().enqueue(1).enqueue(2).enqueue(3).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).lease(3, 0, 1, 0, 0).start(3, 0, 2, 1), nil, "I-10"},
 		{"goes on without its process", running().add(engine.Event{Kind: engine.NodeDown}), nil, "I-10"},
-		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Capped, r.RetryCap = true, 0 }, "I-11"},
+		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.RetryCap = 1 }, "I-11"},
 		{"a wait that was none", begun().lease(1, 0, 1, time.Second, 0), nil, "I-15"},
 		{"an outcome that comes again", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), nil, "I-16"},
 		{"given up early", succeeded().commit(engine.GaveUp, 1, 1, engine.NoError, 0), nil, "I-16"},
@@ -204,8 +204,8 @@ func TestBreaches(t *testing.T) {
 		{"the more urgent job last", begun().enqueueAs(2, 1).lease(1, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
 		}, "I-8"},
-		{"the younger job first", begun().after(time.Second).enqueue(2).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Aged = true }, "I-8"},
-		{"the older job first", begun().after(time.Second).enqueue(2).claim(0).lease(1, 0, 1, time.Second, time.Second).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Aged = true }, ""},
+		{"the younger job first", begun().after(time.Second).enqueue(2).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Ordered = true }, "I-8"},
+		{"the older job first", begun().after(time.Second).enqueue(2).claim(0).lease(1, 0, 1, time.Second, time.Second).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Ordered = true }, ""},
 		{"it runs before its time", (&story{}).up().add(engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1, Tenant: 1, Delay: time.Second}).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1), func(r *check.Rules) { r.Store.Held = true }, "I-8"},
 		{"promoted long after it was due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Minute).promoted(1), func(r *check.Rules) {
 			conserving(r)
@@ -304,7 +304,7 @@ func TestStoreAgainstRecord(t *testing.T) {
 // left a class empty.
 func TestShareOfClaims(t *testing.T) {
 	r := rules()
-	r.ShareNum, r.ShareDen = 1, 2
+	r.Fresh = check.Share{Num: 1, Den: 2}
 	c := check.New(r)
 	s := (&story{}).up()
 	for job := engine.JobID(1); job <= 20; job++ {

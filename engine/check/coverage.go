@@ -16,6 +16,8 @@ const (
 	Ranks                    // the most urgent jobs of a class are claimed first
 	LateReturns              // jobs that came late are handed back
 	Obedience                // an execution that is told to stop ends
+	Orders                   // claims go by an order of the policy's own
+	Turns                    // tenants are served in their turns
 	Wakes                    // a process claims soon after a job has become ready
 	NumProbes
 	noProbe = NumProbes
@@ -25,7 +27,7 @@ const (
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
 		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
-		"late claims that are handed back", "executions that are told to stop", "claims soon after a job is ready"}[p]
+		"late claims that are handed back", "executions that are told to stop", "claims by deadline, age or tenant", "turns of tenants", "claims soon after a job is ready"}[p]
 }
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.

@@ -62,7 +62,7 @@ var says = [NumInvariants]string{
 	Due:          "no job is claimed before it is due, out of its order of serial keys or over a limit on what is in flight",
 	Delays:       "a retry is delayed by what its policy says",
 	Effects:      "every execution that begins ends once, and only its own end is committed",
-	Shares:       "retries and batches keep to their caps, claims to their pauses, and fresh jobs get their share while both are ready",
+	Shares:       "retries and batches keep to their caps, claims to their pauses and to what their policy promises, and fresh jobs and tenants get their share",
 	Idleness:     "no worker is idle for long while a job is ready, and no claim leaves a job that there is room for",
 	Recovery:     "a lease that nobody works under is handed back by a process that stops, or recovered in time, by the leader alone where only that may",
 	Starvation:   "no ready job waits for longer than the load explains",

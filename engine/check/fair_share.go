@@ -21,7 +21,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 	case l.before[engine.Fresh] == l.claimed[engine.Fresh], l.before[engine.Retry] == l.claimed[engine.Retry]:
 		return owed{}, false
 	default:
-		o.sum += (fresh+retry)*c.rules.ShareNum - fresh*c.rules.ShareDen
+		o.sum += (fresh+retry)*c.rules.Fresh.Num - fresh*c.rules.Fresh.Den
 		o.since += fresh + retry
 	}
 	return o, true
@@ -29,7 +29,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 
 // sharesClaims checks that the latest claim keeps to the share of fresh jobs.
 func (c *Checker) sharesClaims(*subject) bool {
-	l, den := &c.claim, c.rules.ShareDen
+	l, den := &c.claim, c.rules.Fresh.Den
 	if !l.open {
 		return false
 	}

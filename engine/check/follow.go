@@ -9,6 +9,9 @@ import (
 func (c *Checker) followEnqueued(s *subject) {
 	j := c.jobs.at(c.jobs.add(s.Job))
 	j.enqueued, j.tenant, j.kind = s.At, s.Tenant, s.JobKind
+	if t := c.tenant(j.tenant); t != nil {
+		t.enqueued = s.At
+	}
 	c.toWaiting(j, engine.Fresh, s.At.Add(s.Delay), s.Delay > 0)
 	if c.rules.Serial == nil {
 		return
@@ -45,6 +48,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	}
 	c.counts.Ready[class]++
 	c.rank(j, 1)
+	c.readied(j.tenant, 1)
 }
 
 // placeInLine finds where a job that becomes ready stands in line, by the store's rule or by the reaper's.
@@ -90,6 +94,7 @@ func (c *Checker) leave(r ref, j *job) {
 	case engine.Ready:
 		c.counts.Ready[j.class]--
 		c.rank(j, -1)
+		c.readied(j.tenant, -1)
 		if sum(c.counts.Ready) == 0 {
 			c.ready = engine.Never
 		}
@@ -101,6 +106,7 @@ func (c *Checker) leave(r ref, j *job) {
 			c.jobs.delist(r)
 		}
 		c.countRunning(j, -1)
+		c.runs(j, -1)
 		c.nodes[j.node].toldOf(j)
 	case engine.Dead:
 		c.counts.Dead--
@@ -127,6 +133,7 @@ func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
 	c.countRunning(j, 1)
+	c.runs(j, 1)
 	j.untimed, j.asked = false, 0
 	c.jobs.enlist(r, c.now)
 }
@@ -146,6 +153,10 @@ func (c *Checker) followLeased(s *subject) {
 	c.enter(s.r, j)
 	if c.claim.open {
 		c.claim.claimed[s.Class]++
+	}
+	if t := c.tenant(j.tenant); t != nil {
+		c.tenants.turns++
+		t.turn = c.tenants.turns
 	}
 	if s.n.idleSince != engine.Never {
 		s.n.idleSince = c.now // it has claimed

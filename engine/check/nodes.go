@@ -235,6 +235,11 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 }
 
+// Froze reports whether a node is frozen, or has been since a time.
+func (c *Checker) Froze(node int32, since engine.Time) bool {
+	return c.nodes[node].frozen || c.nodes[node].woke >= since
+}
+
 // ahead reports whether a node has claimed a job, got the answer by a time, and has not begun the job.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&

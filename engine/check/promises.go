@@ -47,7 +47,7 @@ type wakes struct {
 func (c *Checker) wake() {
 	c.wakes.at = engine.Never
 	soon := c.rules.Soon.Claim
-	if soon == 0 || c.now < c.rules.Calm.Add(c.rules.Idle) || c.now.Sub(c.wakes.brought) < soon {
+	if soon == 0 || c.now < c.rules.Soon.From || c.now.Sub(c.wakes.brought) < soon {
 		return
 	}
 	for i := range c.nodes {
@@ -167,7 +167,7 @@ func (c *Checker) keepsToBatch(s *subject) bool {
 	cfg := &c.rules.Node
 	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
 		engine.OpPromote: cfg.Promoter.Batch}[s.Op]
-	if s.Op == engine.OpClaim && c.rules.Sheds { // those that it buries do not count
+	if s.Op == engine.OpClaim && c.rules.Sheds > 0 { // those that it buries do not count
 		most = 0
 	}
 	if most > 0 && int(s.Count) > most {
@@ -231,7 +231,8 @@ func (c *Checker) keepsToCap(s *subject) bool {
 	if s.Class != engine.Retry {
 		return false
 	}
-	return s.n.retries < c.rules.RetryCap || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, c.rules.RetryCap)
+	most := c.rules.RetryCap - 1
+	return s.n.retries < most || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, most)
 }
 
 // beats checks that a process has sent heartbeats for a lease as often as it should since it learned of the lease, at

@@ -20,7 +20,8 @@ type Rules struct {
 	Retries []Retry
 	Serial  func(engine.JobID) uint32 // the serial key of a job; nil: none has one, or nothing is promised of them
 	Keyed   bool                      // jobs may have serial keys, whatever Serial says
-	Sheds   bool                      // claims may bury ready jobs
+	Sheds   time.Duration             // claims may bury jobs that have been ready for longer; 0: none
+	Starves bool                      // retries may be left ready for ever
 	Resets  bool                      // a redriven job may start over with its attempts
 	// LostWaiting reports whether a process may have died with a waiting job that it was making ready: such a job may be
 	// left at the end; nil: no process may. LostInFlight says that a lease may never end: a job that nobody works at any
@@ -28,11 +29,8 @@ type Rules struct {
 	LostWaiting  func(engine.JobID) bool
 	LostInFlight bool
 
-	Capped   bool // RetryCap is promised
-	RetryCap int  // most retries that one node runs at once
-	// ShareNum / ShareDen is the share of claims, of each node, that is fresh while
-	// both classes are ready.
-	ShareNum, ShareDen int64
+	RetryCap int // the most retries that one node runs at once, and one more; 0: nothing is promised
+	Fresh    Share
 
 	// Calm is from when on nothing goes wrong any more and no execution fails by fault:
 	// what follows is checked from then on. Never: not at all.
@@ -68,10 +66,11 @@ type Rules struct {
 	// those of the smallest Priority of their kind.
 	Ranked   bool
 	Priority func(engine.Kind) int16
-	// Order is in which the policy claims jobs of one kind by their age: OldestReady or
-	// NewestReady, if Aged says that it does.
-	Order engine.Order
-	Aged  bool
+	// Order is in which the policy claims jobs, if Ordered says that it does: of one kind, by the first two. Rule has its
+	// parameters.
+	Order   engine.Order
+	Rule    *engine.Rule
+	Ordered bool
 	// Commits is the longest, in calm, from when an execution has ended to when the store
 	// knows what came of it, if it is the only one; CommitEach comes to it for each other
 	// that its process has to commit. 0: nothing is promised.
@@ -89,12 +88,17 @@ type Rules struct {
 	Only Set // the invariants that count
 }
 
+// Share is the share Num / Den of the claims of each node that is fresh while both classes are ready: exact to less than
+// one claim. Den 0: none is promised.
+type Share struct{ Num, Den int64 }
+
 // Soon holds bounds on the time from a cause to its effect (a job becomes ready, it is claimed), shorter than any poll
 // interval. 0: no bound.
 type Soon struct {
-	// Claim is the longest from when a job becomes ready while no other is to the next claim of any process, so long after
-	// Rules.Calm as Rules.Idle says; with AllClaim to that of each that has idle workers.
+	// Claim is the longest from when a job becomes ready while no other is, at From or later, to the next claim of any
+	// process; with AllClaim to that of each that has idle workers, so long after Rules.Calm as Rules.Idle says.
 	Claim    time.Duration
+	From     engine.Time
 	AllClaim bool
 	// Recover is the longest from the end of a lease to its recovery where reapers know when the next lease ends, of
 	// leases that end so long after Rules.Calm as Looked says.
@@ -136,6 +140,8 @@ type derived struct {
 	explained bool          // what workers do explains how long jobs wait
 	ranked    bool          // the most urgent jobs of a class come first
 	aged      bool          // jobs of a kind come by their age
+	ordered   bool          // jobs come by an order of the policy's own
+	byTenant  bool          // that chooses a tenant first
 	guarded   bool          // the reaper reads leases first, and takes them under a guard of its own
 	ttl       time.Duration // of every lease
 	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
@@ -159,12 +165,14 @@ func (r *Rules) derive() derived {
 	d.limited = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
 	// Jobs that may not be claimed although they are ready make a class look empty.
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
-	d.shares = r.ShareDen > 0 && d.whole
-	d.fills = r.Conserving && d.known && d.whole && !r.Sheds && !l.RunLate
+	d.shares = r.Fresh.Den > 0 && d.whole
+	d.fills = r.Conserving && d.known && d.whole && r.Sheds == 0 && !l.RunLate
 	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0
 	d.explained = r.Between > 0 && d.idle && r.Conserving
 	d.ranked = r.Ranked && r.Priority != nil && d.whole
-	d.aged = r.Aged && d.whole
+	d.aged = r.Ordered && d.whole && r.Order <= engine.NewestReady
+	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && r.Priority != nil
+	d.byTenant = d.ordered && r.Order.ByTenant()
 	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
 	}
@@ -231,7 +239,7 @@ func (r *Rules) ofCalls(d *derived) []rule {
 	looks := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
 	return []rule{
 		{Idleness, noProbe, calm, d.idle, (*Checker).claimsWhileReady},
-		{Idleness, Wakes, calm, d.idle && r.Soon.Claim > 0, (*Checker).claimsWhenWoken},
+		{Idleness, Wakes, called, d.idle && r.Soon.Claim > 0, (*Checker).claimsWhenWoken},
 		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},
 		{Recovery, noProbe, recovers, d.led > 0, (*Checker).leaderReaps},
 		{Shares, noProbe, recovers, d.known, (*Checker).reapsSeldomInVain},
@@ -253,7 +261,7 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
 		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
-		{Shares, noProbe, started, r.Capped, (*Checker).keepsToCap},
+		{Shares, noProbe, started, r.RetryCap > 0, (*Checker).keepsToCap},
 		{Effects, noProbe, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
 		{Leases, Heartbeats, ended, beats, (*Checker).beatsWhileRun},
 		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
@@ -275,6 +283,10 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Starvation, noProbe, leased, r.Wait > 0, (*Checker).waitedBriefly},
 		{Due, noProbe, leased, d.aged, (*Checker).comesByAge},
 		{Due, Ranks, leased, d.ranked, (*Checker).isMostUrgent},
+		{Due, Orders, leased, d.ordered, (*Checker).goesFirst},
+		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantRoundRobin, (*Checker).turnsRound},
+		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantDeficit, (*Checker).paysByTurns},
+		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantFair, (*Checker).sparesQuiet},
 		{Limit, noProbe, leased, d.fenced && len(r.Retries) > 0, (*Checker).mayBeTried},
 		{Leases, noProbe, leased, true, (*Checker).raisesToken},
 		{Due, noProbe, leased, d.limited, (*Checker).keepsToLimits},

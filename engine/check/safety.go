@@ -171,7 +171,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	if s.Error == engine.LeaseExpired { // it may be a reaper's, under a guard of its own
 		fence = max(fence, c.rules.Node.Reaper.Guard.Or(fence))
 	}
-	if c.rules.Sheds && s.Kind == engine.Buried && s.From == engine.Ready {
+	if c.rules.Sheds > 0 && s.Kind == engine.Buried && s.From == engine.Ready {
 		fence = engine.FenceNone
 	}
 	switch {

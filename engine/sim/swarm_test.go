@@ -91,7 +91,9 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	if kind == "separate" && c.Workers == 1 {
 		kind = "fifo"
 	}
-	w.sheds = kind == "codel"
+	if kind == "codel" {
+		w.sheds = 5 * time.Second
+	}
 	w.config.Policy = func(int32) engine.Policy {
 		p, err := policies.New(kind, nil, c.Workers)
 		if err != nil {

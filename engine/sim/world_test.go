@@ -138,7 +138,7 @@ type world struct {
 	serialKeys uint32
 	delayed    time.Duration // every third job, by so much
 	lost       lostJobs
-	sheds      bool // its policy buries ready jobs
+	sheds      time.Duration // its policy buries jobs that have been ready for longer; 0: none
 }
 
 // varied gives jobs a serial key and a delay.

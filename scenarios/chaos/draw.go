@@ -110,6 +110,9 @@ func Draw(seed uint64) *World {
 
 func (d *die) engine(p *plan) {
 	p.nodes, p.workers, p.prefetch, p.poll = d.between(1, 4), d.between(1, 8), zeroOr(d, d.between(1, 4)), d.milliseconds(50, 2000)
+	if d.seldom(4) {
+		p.set("engine.fetch.poll", "drawn")
+	}
 	p.set("engine.call-timeout", d.milliseconds(200, 1000))
 	p.set("engine.fetch.batch", d.between(1, 10))
 	if d.seldom(3) {
@@ -135,6 +138,9 @@ func (d *die) engine(p *plan) {
 	p.set("engine.leader.renew", "1s")
 	p.set("engine.timeout", zeroOr(d, d.milliseconds(300, 3000)))
 	p.set("engine.restart", d.milliseconds(100, 5000))
+	p.set("engine.phase", d.of("together", "drawn"))
+	p.set("engine.on-timeout", d.of("fail", "fail", "free", "wait"))
+	p.set("engine.fetch.on-due", d.of("wake", "wake", "poll"))
 }
 
 // leases draws the settings for leases and the reaper.
@@ -202,6 +208,7 @@ func (d *die) retry(p *plan) {
 	}
 	p.set("retry.backoff", fmt.Sprintf("{kind: exponential, first: %v, factor: %g, max: %v}", d.milliseconds(1, 1000), float64(d.between(2, 8))/2, p.cap))
 	p.set("retry.jitter", d.of("none", "full", "equal", "decorrelated"))
+	p.set("retry.from", d.of("commit", "commit", "failure", "claim"))
 	p.set("retry.never", "[]")
 	p.set("retry.free-max", 3)
 	if d.seldom(4) {
@@ -235,6 +242,7 @@ func (d *die) store(p *plan) {
 	}
 	if d.seldom(4) {
 		p.set("engine.max-in-flight", d.between(1, 20))
+		p.set("engine.in-flight", d.of("claimed", "unacked"))
 	}
 	most := 20
 	if d.seldom(4) { // calls are shorter then: a store that serves few at once must keep up
@@ -308,7 +316,7 @@ func (d *die) compatible(p *plan) {
 	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
 	if p.early || p.held || p.ofNode || p.loses && p.keys["engine.reaper.finds"] == "lease" {
 		// What is in flight for ever, or while it waits, must not keep others waiting.
-		p.drop("engine.max-in-flight")
+		p.drop("engine.max-in-flight", "engine.in-flight")
 		delete(p.class, "max-running")
 		p.serials = 0
 	}
@@ -316,6 +324,10 @@ func (d *die) compatible(p *plan) {
 		p.prefetch = min(p.prefetch, p.workers*max(0, int(p.ttl/p.p99)-2))
 	}
 	if p.keys["engine.promoter.gap"] != "" || redrives {
+		p.serials = 0
+	}
+	if strings.Contains(p.policy, "token-bucket") { // nobody may have to wait for a retry that waits for ever
+		p.drop("engine.in-flight")
 		p.serials = 0
 	}
 	if p.serials > 0 && p.serials < 8 {

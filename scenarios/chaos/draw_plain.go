@@ -21,6 +21,7 @@ func (d *die) plain(p *plan) {
 	p.gap = (healing + d.milliseconds(15000, 40000)) / time.Duration(p.jobs)
 	if d.coin() { // calls are so quick that what follows a wake or the end of a lease comes long before a poll would
 		p.poll = d.milliseconds(1000, 4000)
+		p.drop("engine.fetch.on-due")
 		p.set("engine.fetch.wake", d.of("true", "true", "all"))
 		p.set("engine.reaper.every", "0s")
 		p.drop("engine.reaper.gap", "engine.reaper.guard")
@@ -38,7 +39,7 @@ func (d *die) plain(p *plan) {
 // unlimited removes the keys that limit how many jobs are in flight, or leave jobs in flight for ever.
 func (p *plan) unlimited() {
 	p.early, p.held, p.ofNode, p.serials = false, false, false, 0
-	p.drop("engine.max-in-flight", "engine.lease.names")
+	p.drop("engine.max-in-flight", "engine.in-flight", "engine.lease.names")
 	delete(p.class, "max-running")
 	p.set("engine.commit.backpressure", 0)
 }

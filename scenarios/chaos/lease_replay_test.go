@@ -221,7 +221,7 @@ func (p *leaseReplay) committed(j *replayed, e *engine.Event) bool {
 	case e.From != j.state:
 		return false
 	case e.Token == 0:
-		return p.r.Sheds && e.Kind == engine.Buried && p.take(j, leaseStep{kind: 'H'})
+		return p.r.Sheds > 0 && e.Kind == engine.Buried && p.take(j, leaseStep{kind: 'H'})
 	case p.ofGuard(e) && e.From != engine.InFlight: // the weakest guard: it takes whatever has not ended
 		if p.r.Node.Reaper.Guard != engine.FenceNone || j.state > engine.InFlight || int(e.Token) != len(j.leases)+1 {
 			return false
@@ -267,6 +267,9 @@ func (p *leaseReplay) perceived(j *replayed, e *engine.Event) bool {
 	case engine.Started:
 		return p.take(j, leaseStep{kind: 'S', node: e.Node, token: token})
 	case engine.TimedOut: // its outcome is that; the handler goes on
+		if e.WaitsOut { // it has none yet
+			return l.phase == phaseRunning
+		}
 		run.overruns = true
 		return l.phase == phaseRunning && p.take(j, leaseStep{kind: 'F', node: e.Node, token: token})
 	case engine.Finished:

@@ -6,13 +6,14 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/sim"
+	"qsim/scenarios/world"
 )
 
 // listen has a checker follow what events do not show: processes that are told to stop, calls on their way, and what
 // policies are asked and told.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
-	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]engine.EngineID{}
+	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]taker{}
 	if s.checked.LostWaiting != nil {
 		s.checked.LostWaiting = w.mayHaveLost
 	}
@@ -27,25 +28,9 @@ func (s *setup) listen() *check.Checker {
 		}
 		n.Kinds = kinds
 	}
-	policy := s.config.Policy
-	s.config.Policy = func(node int32) engine.Policy {
-		p := told{policy(node), c, node}
-		if r, ok := p.Policy.(engine.StatsReader); ok {
-			return struct {
-				told
-				stats
-			}{p, stats{r}}
-		}
-		return p
-	}
+	s.config.Policy = world.Watch(s.config.Policy, s.Policy, c)
 	return c
 }
-
-// stats is the part of a policy that asks for counts.
-type stats struct{ reader engine.StatsReader }
-
-// StatsEvery implements engine.StatsReader.
-func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
 
 // asked is a retry policy whose questions are held against what was recorded.
 type asked struct {
@@ -60,30 +45,21 @@ func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, 
 	return a.RetryPolicy.Next(j, e, u)
 }
 
-// told is a fetch policy whose observations of executions are counted.
-type told struct {
-	engine.Policy
-	checker *check.Checker
-	node    int32
-}
-
-// Observe implements engine.Policy.
-func (t told) Observe(o *engine.Observation) {
-	if o.Ended {
-		t.checker.Told(t.node)
-	}
-	t.Policy.Observe(o)
-}
-
 // wire is the network between processes and store. It sees that a call reaches the store as it was sent, that a process
 // pauses after a claim that was refused, and which process holds the jobs that a promoter has taken.
 type wire struct {
 	sim.Network
 	setup   *setup
 	checker *check.Checker
-	calls   map[callID]sent                  // that are on their way to the store
-	taken   map[engine.JobID]engine.EngineID // who took a waiting job and has been told so
+	calls   map[callID]sent        // that are on their way to the store
+	taken   map[engine.JobID]taker // of waiting jobs, once it has been told
 	nodes   []caller
+}
+
+// taker is the process that took a waiting job, by a call that it made at a time.
+type taker struct {
+	engine engine.EngineID
+	at     engine.Time
 }
 
 type callID struct {
@@ -132,6 +108,11 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 		}
 		n.claims = 0
 	}
+	if c.Op == engine.OpCommit {
+		for i := range c.Batch.Outcomes { // it waits anew, and whoever takes it then is not known yet
+			delete(w.taken, c.Batch.Outcomes[i].Job)
+		}
+	}
 	fate := w.Network.Request(now, c)
 	if !fate.LoseRequest {
 		w.calls[callID{c.Engine, c.ID}] = sent{now, content(c), fate}
@@ -159,7 +140,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 		for i := range r.Promoted {
 			delete(w.taken, r.Promoted[i].Job)
 			if heard {
-				w.taken[r.Promoted[i].Job] = c.Engine
+				w.taken[r.Promoted[i].Job] = taker{c.Engine, s.at}
 			}
 		}
 	case c.Op == engine.OpClaim && r.Err != nil && heard && w.pausesAlone():
@@ -184,8 +165,8 @@ func (w *wire) pause() time.Duration {
 	return max(0, f.ErrorPause)
 }
 
-// mayHaveLost reports whether whoever took a waiting job has died, or has not been told.
+// mayHaveLost reports whether whoever took a waiting job has died, or has not been told: it was frozen at the time.
 func (w *wire) mayHaveLost(job engine.JobID) bool {
-	e, ok := w.taken[job]
-	return !ok || w.nodes[e.Node()].engine != e
+	t, ok := w.taken[job]
+	return !ok || w.nodes[t.engine.Node()].engine != t.engine || w.checker.Froze(t.engine.Node(), t.at)
 }

@@ -241,6 +241,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 		switch {
 		case j.State == engine.InFlight && (s.checked.LostInFlight || s.Loses):
 		case j.State == engine.Waiting && s.checked.LostWaiting != nil:
+		case j.State == engine.Ready && j.Class == engine.Retry && s.checked.Starves:
 		default:
 			return false
 		}

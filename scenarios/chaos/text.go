@@ -10,24 +10,7 @@ import (
 
 // text returns the scenario file of the world: each key on a line, and each map of a list on a line.
 func (p *plan) text() string {
-	p.set("engine.nodes", p.nodes)
-	p.set("engine.workers", p.workers)
-	p.set("engine.fetch.poll", p.poll)
-	p.set("engine.fetch.prefetch", p.prefetch)
-	p.set("engine.lease.ttl", p.ttl.Round(time.Millisecond))
-	p.set("engine.fence", p.fence)
-	for _, way := range []struct {
-		on          bool
-		path, value string
-	}{{p.early, "engine.ack", "early"}, {p.held, "engine.waiting", "held"}, {p.ofNode, "engine.lease.of", "node"}, {p.local, "engine.lease.check", "local"}} {
-		if way.on {
-			p.set(way.path, way.value)
-		}
-	}
-	p.set("retry.max-attempts", p.attempts)
-	if p.attempts == 0 {
-		p.set("retry.max-attempts", "unlimited")
-	}
+	p.setFields()
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: chaos\nseed: %d\nseeds: 1\nduration: 3m\ndrain: 1h\nwarmup: 0s\n", p.seed)
 	for _, section := range []string{"engine", "retry"} {
@@ -78,4 +61,30 @@ func (p *plan) text() string {
 	}
 	fmt.Fprintf(&b, "policies:\n  - %s\n", p.policy)
 	return b.String()
+}
+
+// setFields sets the keys of the scenario that the world has as fields.
+func (p *plan) setFields() {
+	p.set("engine.nodes", p.nodes)
+	if p.keys["engine.fetch.poll"] == "" {
+		p.set("engine.fetch.poll", p.poll)
+	} else { // it is drawn anew each time
+		p.set("engine.fetch.poll", fmt.Sprintf("{dist: uniform, min: %v, max: %v}", p.poll/4, p.poll))
+	}
+	p.set("engine.workers", p.workers)
+	p.set("engine.fetch.prefetch", p.prefetch)
+	p.set("engine.lease.ttl", p.ttl.Round(time.Millisecond))
+	p.set("engine.fence", p.fence)
+	for _, way := range []struct {
+		on          bool
+		path, value string
+	}{{p.early, "engine.ack", "early"}, {p.held, "engine.waiting", "held"}, {p.ofNode, "engine.lease.of", "node"}, {p.local, "engine.lease.check", "local"}} {
+		if way.on {
+			p.set(way.path, way.value)
+		}
+	}
+	p.set("retry.max-attempts", p.attempts)
+	if p.attempts == 0 {
+		p.set("retry.max-attempts", "unlimited")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/policies"
 	"qsim/scenarios"
 )
 
@@ -114,8 +115,10 @@ func (b *Bounds) Rules() check.Rules {
 	c := &b.Node.Commit
 	if r.Conserving {
 		r.Idle, r.Between = b.idle(), b.looking()
-		if b.Node.Commit.Backpressure == 0 && b.Config.Wake != sim.WakeNone {
-			r.Soon.Claim = 2 * b.callTrip(engine.OpClaim, b.Node.Fetch.Batch)
+		if b.Node.Commit.Backpressure == 0 && b.Config.Wake != sim.WakeNone && !b.Config.SilentDue {
+			if r.Soon.Claim = 2 * b.callTrip(engine.OpClaim, b.Node.Fetch.Batch); b.touches {
+				r.Soon.From = r.Calm.Add(r.Idle)
+			}
 			r.Soon.AllClaim = b.Config.Wake == sim.WakeAll || b.Nodes == 1
 		}
 	}
@@ -294,7 +297,10 @@ func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
 	case "breaker": // a try every minute and a tenth, of which any failure brings the next, here and at another dependency
 		return 66 * time.Second * time.Duration(2*fails+2)
-	case "retry-budget", "aimd", "bernoulli":
+	case "retry-budget": // every attempt may wait for what the node is allowed besides, and first claims pay for nothing
+		p := b.Policy().(*policies.RetryBudget)
+		return max(3*time.Minute, scaled(p.Window, 2+float64(fails+b.Come)/(p.MinRate.PerSecond()*p.Window.Seconds())))
+	case "aimd", "bernoulli":
 		return 3 * time.Minute
 	}
 	return 0

@@ -114,7 +114,8 @@ func (b *Bounds) drain(l *left) time.Duration {
 	turns := all / time.Duration(b.abreast(min(e.Workers, e.Fetch.Batch)))
 	d := 2*turns + b.skew() + 2*b.settleOutcome() + max(0, b.last-b.Heal) + e.Leader.TTL + e.Leader.Renew
 	d += b.hesitates(l.fails)
-	if kind := b.Scenario.Policies[0].Kind; kind == "aimd" || kind == "separate" { // one retry after the other, at the least
+	switch b.Scenario.Policies[0].Kind {
+	case "aimd", "separate", "token-bucket": // one retry after the other, at the least
 		d += all
 	}
 	if b.lease() > 0 {

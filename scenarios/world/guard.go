@@ -18,6 +18,7 @@ import (
 type guard struct {
 	checker *check.Checker // nil: it does not
 	rules   check.Rules
+	policy  func() engine.Policy
 	until   engine.Time
 	next    int // steps at which the store is looked at next
 }
@@ -26,16 +27,16 @@ func (w *world) guard(seed uint64) *guard {
 	if !w.checked {
 		return &guard{}
 	}
-	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
+	until := engine.Time(w.sc.Duration).Add(w.sc.Drain.Std())
+	return &guard{until: until, policy: w.policy, rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
-// watch returns a recorder that passes events to the checker, if there is one, and to other.
-func (g *guard) watch(other engine.Recorder) engine.Recorder {
-	if g.checker == nil {
-		return other
+// watch has the checker, if there is one, follow a simulation that has not begun.
+func (g *guard) watch(cfg *sim.Config) {
+	if g.checker != nil {
+		g.checker = check.New(g.rules)
+		cfg.Recorder, cfg.Policy = engine.RecordJobs(cfg.Recorder, g.checker), Watch(cfg.Policy, g.policy, g.checker)
 	}
-	g.checker = check.New(g.rules)
-	return engine.RecordJobs(other, g.checker)
 }
 
 // stepsBetweenBalances is the least number of events between two comparisons of the store with the recorded events.
@@ -117,7 +118,7 @@ func (w *world) breached(seed uint64, g *guard) error {
 	}
 	defer workload.Close()
 	history := &check.History{Job: b.Job, Until: b.At}
-	s, _ := w.start(seed, workload, func(other engine.Recorder) engine.Recorder { return engine.RecordJobs(other, history) })
+	s, _ := w.start(seed, workload, func(cfg *sim.Config) { cfg.Recorder = engine.RecordJobs(cfg.Recorder, history) })
 	for s.Now() <= b.At && s.Step() {
 	}
 	err.History = history.String()

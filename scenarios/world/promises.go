@@ -21,12 +21,14 @@ func retryRules(b *policies.Backoff) check.Retry {
 // policy leaves no worker idle while a job is ready.
 func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
-	r.Ranked, r.Aged, r.Order, r.Sheds = g.Ranked, g.Ordered, g.Order, g.Sheds
+	r.Ranked, r.Ordered, r.Order, r.Rule, r.Sheds, r.Starves = g.Ranked, g.Ordered, g.Order, g.Rule, g.Sheds, g.Starves
 	// Leases that come late, or that were held, run whatever the policy says.
 	asPlanned := !r.Node.Lease.RunLate && !r.Store.Held
-	r.Capped, r.RetryCap = g.Capped && asPlanned, g.Cap
-	if g.Exact {
-		r.ShareNum, r.ShareDen = g.Share.Num, g.Share.Den
+	if g.Capped && asPlanned {
+		r.RetryCap = g.Cap + 1
+	}
+	if num, den := g.Share.Fraction(); g.Exact {
+		r.Fresh = check.Share{Num: num, Den: den}
 	}
 	return g.Conserving
 }
@@ -67,7 +69,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	}
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
-			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
+			r.Fresh.Den = 0 // a claim that is executed twice brings what its node did not count
 		}
 	}
 	return r

@@ -190,9 +190,9 @@ func (w *world) withoutStorms() (*world, error) {
 	return without, err
 }
 
-// start returns a simulation that has not begun, and the collector of its measurements. watch is given the recorder of
-// the simulation and returns the one to use.
-func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *measure.Collector) {
+// start returns a simulation that has not begun, and the collector of its measurements. watch may change its
+// configuration.
+func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Config)) (*sim.Sim, *measure.Collector) {
 	collector := measure.NewCollector(&w.settings, w.index)
 	cfg := w.setup(seed, workload).Config
 	if c := newCallers(w.sc, workload, collector, cfg.EnqueueDelay); c != nil {
@@ -200,7 +200,7 @@ func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorde
 	} else {
 		cfg.Recorder = collector
 	}
-	cfg.Recorder = watch(cfg.Recorder)
+	watch(&cfg)
 	if w.alter != nil {
 		w.alter(w.index, seed, &cfg)
 	}

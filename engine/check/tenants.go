@@ -1,0 +1,217 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+)
+
+// tenant is the checker's state of one tenant, where a policy goes by tenant.
+type tenant struct {
+	ready, running int         // jobs; what a reaper holds does not run
+	turn           int64       // when it last came to have jobs ready, or was served; 0: before the first claim
+	enqueued       engine.Time // its latest job
+	used           int64       // nanoseconds of processing while it has jobs ready, halved every minute
+	// ahead is, by tenant, how much more this one was served, since it was least so, while both had jobs ready.
+	ahead []int64
+}
+
+// tenants is the checker's state of all tenants.
+type tenants struct {
+	of           []tenant // by ID
+	turns        int64
+	running      int
+	used, halved int64
+	spent        int64           // what the latest that was served got in a row, while others had jobs ready
+	served       engine.TenantID // that one
+	many         bool            // there are too many to compare
+}
+
+// mostTenants is up to how many tenants fairness is verified, and mostCompared up to how many jobs an order: each claim is
+// compared with all of them.
+const mostTenants, mostCompared = 64, 1 << 10
+
+// tenant returns the state of j's tenant; nil where no policy goes by tenant, or there are too many.
+func (c *Checker) tenant(id engine.TenantID) *tenant {
+	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
+		return nil
+	}
+	for int(id) >= len(c.tenants.of) {
+		c.tenants.of = append(c.tenants.of, tenant{ahead: make([]int64, mostTenants)})
+	}
+	return &c.tenants.of[id]
+}
+
+// readied adds by (1 or -1) to the ready jobs of a tenant.
+func (c *Checker) readied(id engine.TenantID, by int) {
+	t, x := c.tenant(id), &c.tenants
+	if t == nil {
+		return
+	}
+	if t.ready += by; t.ready > 1 || t.ready == 1 && by < 0 {
+		return
+	}
+	if t.used = 0; c.events[engine.Leased] > 0 {
+		x.turns++
+		t.turn = x.turns
+	}
+	for i := range x.of { // it has joined or left: what was before does not count
+		t.ahead[i], x.of[i].ahead[id] = 0, 0
+	}
+	if x.served == id {
+		x.spent = 0
+	}
+}
+
+// runs adds by (1 or -1) to the running jobs of a job's tenant.
+func (c *Checker) runs(j *job, by int) {
+	t, x := c.tenant(j.tenant), &c.tenants
+	if t == nil || j.reaped {
+		return
+	}
+	t.running += by
+	x.running += by
+	for minutes := int64(c.now) / int64(time.Minute); x.halved < minutes; x.halved++ {
+		x.used >>= 1
+		for i := range x.of {
+			x.of[i].used >>= 1
+		}
+	}
+	if ran := int64(c.now.Sub(j.claimed)); by < 0 {
+		if x.used += ran; t.ready > 0 {
+			t.used += ran
+		}
+	}
+}
+
+// others returns the other tenants that have jobs ready, by ID.
+func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t *tenant)) {
+	for i := range x.of {
+		if i != int(id) && x.of[i].ready > 0 {
+			yield(engine.TenantID(i), &x.of[i])
+		}
+	}
+}
+
+// turnsRound checks that no tenant is served before one that has waited for its turn for longer.
+func (c *Checker) turnsRound(s *subject) bool {
+	t := c.tenant(s.Tenant)
+	if t == nil {
+		return false
+	}
+	c.tenants.others(s.Tenant, func(id engine.TenantID, other *tenant) {
+		if other.turn < t.turn {
+			c.complain(Shares, "it is tenant %d's, and it was tenant %d's turn", s.Tenant, id)
+		}
+	})
+	return true
+}
+
+// cost is what a job costs by the order TenantDeficit.
+func (c *Checker) cost(k engine.Kind) int64 {
+	switch service := c.rules.Store.Service; {
+	case c.rules.Rule.PerJob:
+		return 1
+	case len(service) == 0:
+		return int64(time.Second)
+	default:
+		return int64(service[min(int(k), len(service)-1)])
+	}
+}
+
+// paysByTurns checks a deficit round robin: in a row a tenant gets less than the dearest job and the quanta that pay for
+// one, and over any time in which two have jobs ready neither gets more than a quantum and two such jobs more than the
+// other.
+func (c *Checker) paysByTurns(s *subject) bool {
+	x, quantum, cost, dearest := &c.tenants, c.rules.Rule.Quantum, c.cost(s.j.kind), c.cost(0)
+	for k := range c.rules.Store.Service {
+		dearest = max(dearest, c.cost(engine.Kind(k)))
+	}
+	t, contested := c.tenant(s.Tenant), false
+	if t == nil {
+		return false
+	}
+	x.others(s.Tenant, func(id engine.TenantID, other *tenant) {
+		contested = true
+		other.ahead[s.Tenant] = max(0, other.ahead[s.Tenant]-cost)
+		if t.ahead[id] += cost; t.ahead[id] > quantum+2*dearest {
+			c.complain(Shares, "tenant %d has got %d more than tenant %d, and both had jobs ready: quantum %d, dearest job %d",
+				s.Tenant, t.ahead[id], id, quantum, dearest)
+		}
+	})
+	if x.spent += cost; x.served != s.Tenant || !contested {
+		x.spent, x.served = 0, s.Tenant
+		if contested {
+			x.spent = cost
+		}
+	}
+	if turns := (dearest + quantum - 1) / quantum; x.spent >= turns*quantum+dearest { // until others can pay too
+		c.complain(Shares, "tenant %d has got %d in a row, and others had jobs ready: quantum %d, dearest job %d",
+			s.Tenant, x.spent, quantum, dearest)
+	}
+	return true
+}
+
+// sparesQuiet checks that no noisy tenant is served while a quiet one has a job ready, and of noisy ones the one with
+// the fewest jobs in flight.
+func (c *Checker) sparesQuiet(s *subject) bool {
+	t := c.tenant(s.Tenant)
+	if t == nil || c.events[engine.LeaseForgotten] > 0 || !c.isNoisy(t) {
+		return t != nil
+	}
+	c.tenants.others(s.Tenant, func(id engine.TenantID, other *tenant) {
+		if !c.isNoisy(other) || other.running < t.running {
+			c.complain(Shares, "tenant %d is noisy, with %d of %d jobs in flight; tenant %d has %d, and a job that is ready",
+				s.Tenant, t.running, c.tenants.running, id, other.running)
+		}
+	})
+	return true
+}
+
+func (c *Checker) isNoisy(t *tenant) bool {
+	r, x := c.rules.Rule, &c.tenants
+	const quietAfter, share = 5 * time.Minute, 10
+	return c.now.Sub(t.enqueued) < quietAfter &&
+		(t.running >= r.AtLeast && int64(t.running)*r.ShareDen > r.ShareNum*int64(x.running) || t.used > x.used/share)
+}
+
+// goesFirst checks that by the policy's order no ready job comes before the one that is claimed: of all, or where it goes
+// by tenant of the same tenant.
+func (c *Checker) goesFirst(s *subject) bool {
+	if len(c.jobs.rows) > mostCompared {
+		return false
+	}
+	mine := c.standing(s.j)
+	for i := range c.jobs.rows {
+		j := &c.jobs.rows[i]
+		if j.state != engine.Ready || c.d.byTenant && j.tenant != s.j.tenant {
+			continue
+		}
+		if its := c.standing(j); slices.Compare(its[:], mine[:]) < 0 {
+			c.complain(Due, "job %d comes before it by the order %v", j.id, c.rules.Order)
+			break
+		}
+	}
+	return true
+}
+
+// standing is where a ready job stands by the policy's order, the smallest first.
+func (c *Checker) standing(j *job) [2]int64 {
+	r, priority := c.rules.Rule, int64(c.rules.Priority(j.kind))
+	switch c.rules.Order {
+	case engine.Aging:
+		gained := max(0, int64(c.now.Sub(j.ready)/r.Every))
+		if r.Cap > 0 {
+			gained = min(gained, r.Cap)
+		}
+		return [2]int64{priority - gained, int64(j.ready)}
+	case engine.Deadline:
+		budget := time.Duration(0)
+		if n := len(r.Budgets); n > 0 {
+			budget = r.Budgets[min(int(j.kind), n-1)]
+		}
+		return [2]int64{int64(j.enqueued.Add(budget)), int64(j.enqueued)}
+	}
+	return [2]int64{priority, 0}
+}

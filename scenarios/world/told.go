@@ -1,0 +1,72 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/policies"
+)
+
+// Watch returns policies of nodes that a checker holds to what right, a policy as each of them should be, guarantees of
+// its plans, and to their plans.
+func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker) func(node int32) engine.Policy {
+	law := policies.Guarantees(right()).Law
+	return func(node int32) engine.Policy {
+		p := &told{Policy: policy(node), checker: c, node: node}
+		if law != nil {
+			p.law = law()
+		}
+		if r, ok := p.Policy.(engine.StatsReader); ok {
+			return struct {
+				*told
+				stats
+			}{p, stats{r}}
+		}
+		return p
+	}
+}
+
+// stats is the part of a policy that asks for counts.
+type stats struct{ reader engine.StatsReader }
+
+// StatsEvery implements engine.StatsReader.
+func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
+
+// told is a fetch policy whose plans are held against its law, and what it is told against its plans.
+type told struct {
+	engine.Policy
+	law     policies.Law // nil: it has none
+	checker *check.Checker
+	node    int32
+	most    [engine.NumClasses]int // that the latest plan may claim
+}
+
+// Plan implements engine.Policy.
+func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	from := len(dst)
+	dst = t.Policy.Plan(v, dst)
+	for class := range t.most {
+		t.most[class] = policies.Asked(v, dst[from:], engine.Class(class))
+	}
+	if t.law != nil {
+		if wrong := t.law.Plan(v, dst[from:]); wrong != "" {
+			t.checker.Complain(check.Shares, 0, "node %d: %s", t.node, wrong)
+		}
+	}
+	return dst
+}
+
+// Observe implements engine.Policy.
+func (t *told) Observe(o *engine.Observation) {
+	if o.Ended {
+		t.checker.Told(t.node)
+	} else if o.Count > t.most[o.Class] {
+		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
+			t.node, o.Count, o.Class, t.most[o.Class])
+	}
+	t.Policy.Observe(o)
+	if t.law != nil {
+		t.law.Observe(o)
+	}
+}

@@ -181,8 +181,13 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestManyPolicies refuses more policies than charts can show.
-func TestManyPolicies(t *testing.T) {
+// TestLimits refuses more policies than charts can show, and what takes more memory than is allowed.
+func TestLimits(t *testing.T) {
+	large := server(t, small)
+	large.o.Fits = func(sc *scenarios.Scenario) error { return fmt.Errorf("%d workers take too much", sc.Engine.Workers) }
+	if _, lines := post(large, "run", `{}`); len(lines) != 1 || !strings.Contains(lines[0], `"error":true,"message":"8 workers take too much"`) {
+		t.Errorf("%q", lines)
+	}
 	var sets []string
 	for i := range 24 {
 		sets = append(sets, fmt.Sprintf(`{"path": "policies.+", "value": "{kind: fifo, label: f%d}"}`, i))

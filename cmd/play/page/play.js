@@ -9,6 +9,7 @@ const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 let asked = {sets: [], policies: []};
 let past = [], future = [], scene = null, latest = null, running = null;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const spelled = of => [...of.sets.map(s => s.path + "=" + s.value), ...of.policies].join(", ") || "as the scenario says";
 const copyOf = value => JSON.parse(JSON.stringify(value));
 function fragment() {
   const query = new URLSearchParams();
@@ -116,6 +117,7 @@ function figure(line, began) {
 function result(line, began) {
   window.timing[line.seeds] ??= performance.now() - began;
   latest = line;
+  $("now").replaceChildren("Now: ", make("code", {textContent: spelled(asked)}));
   $("first").hidden = true;
   $("out").innerHTML = line.html;
   $("out").classList.remove("stale");
@@ -335,7 +337,7 @@ $("out").addEventListener("keydown", event => { if (event.key === "Enter" && eve
 
 // Held beside: what the page shows now stays, while the sliders go on.
 $("hold").addEventListener("click", () => {
-  const held = $("out").cloneNode(true), own = copyOf(asked), name = own.sets.map(s => s.path + "=" + s.value).join(" ") || "as the scenario says";
+  const held = $("out").cloneNode(true), own = copyOf(asked);
   held.removeAttribute("tabindex");
   for (const e of [held, ...held.querySelectorAll("[id]")]) if (e.id) e.id = "held-" + e.id;
   for (const e of held.querySelectorAll("use")) for (const key of ["href", "xlink:href"]) if (e.getAttribute(key)) e.setAttribute(key, e.getAttribute(key).replace("#", "#held-"));
@@ -343,7 +345,7 @@ $("hold").addEventListener("click", () => {
   const back = make("button", {type: "button", textContent: "Back to these settings"}), drop = make("button", {type: "button", textContent: "Let go"});
   back.addEventListener("click", () => change(() => { asked = copyOf(own); }));
   drop.addEventListener("click", () => { $("held").hidden = true; $("panes").classList.remove("two"); $("hold").focus(); });
-  $("held").replaceChildren(make("p", {className: "what"}, "Held: ", make("code", {textContent: name})), make("div", {className: "buttons"}, back, drop), held);
+  $("held").replaceChildren(make("p", {className: "what"}, "Held: ", make("code", {textContent: spelled(own)})), make("p", {className: "what", textContent: latest.sure}), make("div", {className: "buttons"}, back, drop), held);
   $("held").hidden = false;
   $("panes").classList.add("two");
 });

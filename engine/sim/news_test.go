@@ -41,6 +41,7 @@ func TestWhoIsWoken(t *testing.T) {
 		{"all of four", sim.WakeAll, 4, nil, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 		{"nobody of four", sim.WakeNone, 4, nil, "[]"},
 		{"one of those that are up", sim.WakeOne, 4, all, "[2 at 10.0005s]"},
+		{"one after the last", sim.WakeOne, 2, []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 1}}, "[0 at 10.0005s 0 at 10.0305s]"},
 		{"all of those that are up", sim.WakeAll, 4, all, "[2 at 10.0005s 3 at 10.0005s]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,9 +49,12 @@ func TestWhoIsWoken(t *testing.T) {
 			w.nodes, w.node.Fetch.Poll, w.config.Wake = tt.nodes, 100*time.Hour, tt.mode
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 			w.config.Controls, w.config.Until = tt.controls, 10*second+engine.Time(50*time.Millisecond)
-			if tt.name == "the one is busy" {
+			switch tt.name {
+			case "the one is busy":
 				w.node.Workers, w.handlers = 1, oneLong{w.flaky}
 				w.workload = &arrivals{at: []time.Duration{5 * time.Second, 10 * time.Second}}
+			case "one after the last":
+				w.workload = &arrivals{at: []time.Duration{10 * time.Second, 10*time.Second + 30*time.Millisecond}}
 			}
 			if got := fmt.Sprint(w.claimsFrom(9 * second)); got != tt.want {
 				t.Errorf("claims %s, want %s", got, tt.want)

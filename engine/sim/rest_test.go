@@ -99,7 +99,10 @@ func TestSlowEnqueue(t *testing.T) {
 	}
 	want := map[engine.JobID]engine.Time{1: 3 * second, 2: second, 3: 4 * second, 4: 3 * second}
 	enqueued := w.events(engine.Enqueued)
-	for _, e := range enqueued {
+	for i, e := range enqueued {
+		if order := []engine.JobID{2, 1, 4, 3}; e.Job != order[i] { // of one instant, the one that was sent first
+			t.Errorf("job %d is enqueued where job %d should", e.Job, order[i])
+		}
 		if e.At != want[e.Job] {
 			t.Errorf("job %d is enqueued at %v, want %v", e.Job, time.Duration(e.At), time.Duration(want[e.Job]))
 		}

@@ -89,3 +89,25 @@ func TestBuriedAreSummed(t *testing.T) {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
+
+// TestLapsedNeedsNoGrace recovers a lease that lapses at its expiry without waiting for grace: nobody holds it any more.
+func TestLapsedNeedsNoGrace(t *testing.T) {
+	for _, tt := range []struct {
+		lapse time.Duration
+		want  int
+	}{{0, 1}, {time.Minute, 0}, {-1, 0}} {
+		s := open(t, engine.StoreOptions{LapseAfter: tt.lapse})
+		move := stopClock(t, s)
+		if err := s.Enqueue(t.Context(), []engine.NewJob{{ID: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		plan := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 1}}}
+		if l, _, err := s.Claim(t.Context(), 1, plan, time.Second, nil); err != nil || len(l) != 1 {
+			t.Fatalf("claimed %v, %v", l, err)
+		}
+		move(time.Second)
+		if l, _, err := s.Recover(t.Context(), 2, 9, time.Hour, time.Second, nil); err != nil || len(l) != tt.want {
+			t.Errorf("lapses after %v: %d leases are recovered, want %d: %v", tt.lapse, len(l), tt.want, err)
+		}
+	}
+}

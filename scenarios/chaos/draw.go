@@ -71,7 +71,6 @@ type plan struct {
 	error                      string
 	attempts                   int // 0: no limit
 	policy                     string
-	slowed                     bool // a storm makes the store slower
 }
 
 func (p *plan) set(path string, value any) { p.keys[path] = fmt.Sprint(value) }

@@ -168,10 +168,6 @@ func (d *drawing) store() string {
 	case 1:
 		return d.at(true) + fmt.Sprintf(", store: {parallel: %d}", d.between(1, 4))
 	case 2:
-		if d.p.slowed { // two of them would multiply
-			break
-		}
-		d.p.slowed = true
 		return lasting(d) + fmt.Sprintf(", store: {slow: %d}", d.between(2, 20))
 	case 3:
 		return lasting(d) + ", store: {error: " + d.percent(100) + "}"

@@ -152,8 +152,9 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 // pausesAlone reports whether nothing but a wake ends the pause of a process after a claim that was refused.
 func (w *wire) pausesAlone() bool {
 	n := &w.setup.Node
+	// With backpressure a claim may follow a wake that came when there was too much to commit.
 	return n.Fetch.Prefetch == 0 && n.Fetch.Cooldown == 0 && n.Promoter.Every == 0 && !n.Lease.RunLate &&
-		!w.setup.Options.Held
+		!w.setup.Options.Held && n.Commit.Backpressure == 0
 }
 
 // pause is how long a process claims nothing after a claim that was refused.

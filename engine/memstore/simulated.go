@@ -94,10 +94,8 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for at := s.leased.head; at != 0; {
-		ref := at - 1
+	for ref := range s.leased.all() {
 		r := s.rows.at(ref)
-		at = r.next
 		if !lose(r.id) {
 			continue
 		}

@@ -46,18 +46,22 @@ func (r Rand) Uint64(p Purpose, a, b uint64, n uint16) uint64 {
 	return lo
 }
 
-// philox2x64 encrypts the counter (lo, hi) with key in ten rounds, two at a turn.
+// weyl is what a key grows by in a round: the golden ratio.
+const weyl = 0x9E3779B97F4A7C15
+
+// philox2x64 encrypts the counter (lo, hi) with key in ten rounds.
 func philox2x64(key, lo, hi uint64) (uint64, uint64) {
-	const (
-		multiplier = 0xD2B74407B1CE6E93
-		weyl       = 0x9E3779B97F4A7C15 // the golden ratio
-		twice      = 2 * weyl & (1<<64 - 1)
-	)
-	for range 5 {
-		h, l := bits.Mul64(multiplier, lo)
-		high, low := bits.Mul64(multiplier, h^key^hi)
-		lo, hi = high^(key+weyl)^l, low
-		key += twice
-	}
-	return lo, hi
+	const twice = 2 * weyl & (1<<64 - 1)
+	lo, hi = twoRounds(key, lo, hi)
+	lo, hi = twoRounds(key+twice, lo, hi)
+	lo, hi = twoRounds(key+2*twice, lo, hi)
+	lo, hi = twoRounds(key+3*twice, lo, hi)
+	return twoRounds(key+4*twice, lo, hi)
+}
+
+func twoRounds(key, lo, hi uint64) (uint64, uint64) {
+	const multiplier = 0xD2B74407B1CE6E93
+	h, l := bits.Mul64(multiplier, lo)
+	high, low := bits.Mul64(multiplier, h^key^hi)
+	return high ^ (key + weyl) ^ l, low
 }

@@ -66,13 +66,8 @@ func (c *Collector) recordOther(e *engine.Event) {
 
 // pass counts an event and advances the view of all jobs to its time.
 func (c *Collector) pass(at engine.Time) {
-	c.events++
-	if all := c.whole; at > all.now {
-		if at < all.boundary {
-			all.advance(at)
-		} else {
-			all.cross(at)
-		}
+	if c.events++; at > c.whole.now {
+		c.whole.advance(at)
 	}
 }
 
@@ -82,7 +77,7 @@ func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.Tenan
 	if len(c.views) > 1 {
 		for _, v := range c.views[1:] {
 			if v.has(kind, tenant) {
-				v.advanceTo(at)
+				v.advance(at)
 			}
 		}
 	}
@@ -94,7 +89,7 @@ func (c *Collector) passAll(at engine.Time) {
 	c.pass(at)
 	if len(c.views) > 1 {
 		for _, v := range c.views[1:] {
-			v.advanceTo(at)
+			v.advance(at)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (c *Collector) onFreed(e *engine.Event) {
 	c.freed[engine.LeaseKey{Job: e.Job, Token: e.Token}] = true
 	for i, v := range c.views {
 		if i > 0 {
-			v.advanceTo(e.At)
+			v.advance(e.At)
 		}
 		if v.has(e.JobKind, e.Tenant) {
 			v.busy--

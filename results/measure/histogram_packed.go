@@ -33,14 +33,14 @@ func (h *Histogram) Pack() Packed {
 		return Packed{}
 	}
 	p := Packed{count: h.count, SumHigh: h.sumHi, SumLow: h.sumLo, Max: h.max}
-	used := 0
-	for _, n := range h.counts {
+	used, counts := 0, h.counts[:bucketOf(h.max)+1]
+	for _, n := range counts {
 		if n > 0 {
 			used++
 		}
 	}
 	p.Buckets, p.Counts = make([]uint16, 0, used), make([]uint32, 0, used)
-	for i, n := range h.counts {
+	for i, n := range counts {
 		if n > 0 {
 			p.Buckets, p.Counts = append(p.Buckets, uint16(i)), append(p.Counts, n)
 		}

@@ -15,12 +15,33 @@ type seriesSum struct {
 	next     engine.Time // end of the bucket under way
 	span     float64     // s so far
 	area     [numAreas]float64
-	waits    Histogram   // of the fresh jobs claimed
-	classes  []Histogram // likewise, by class; nil: they are not told apart
+	waits    bucketWaits   // of the fresh jobs claimed
+	classes  []bucketWaits // likewise, by class; nil: they are not told apart
 	finished uint64
 	failures uint64
 	firsts   uint64
 	claims   [engine.NumClasses]uint64
+}
+
+// bucketWaits is the Histogram of the waits in one bucket of a series. It is emptied often, and the waits of one bucket
+// are close to each other: only the counts between the shortest and the longest are cleared.
+type bucketWaits struct {
+	Histogram
+	low int // no wait lies in a bucket of the histogram below it
+}
+
+// recordAt counts the wait v (in ns), whose histogram bucket is i.
+func (w *bucketWaits) recordAt(i int, v int64) {
+	w.Histogram.recordAt(i, v)
+	w.low = min(w.low, i)
+}
+
+// Reset empties w.
+func (w *bucketWaits) Reset() {
+	if w.count > 0 {
+		clear(w.counts[w.low : bucketOf(w.max)+1])
+	}
+	w.count, w.sumHi, w.sumLo, w.max, w.low = 0, 0, 0, 0, bucketCount
 }
 
 // add counts the segment s, which ends at time until, and returns when the bucket then under way ends.

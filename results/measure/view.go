@@ -89,21 +89,24 @@ func (v *view) begin() {
 	}
 	slices.Sort(v.edges)
 	v.edges = slices.Compact(v.edges)
-	v.cross(0)
+	v.advance(0)
 }
 
-// advanceTo integrates jobs ready, workers busy and so on until t, over the boundaries on the way, if t is ahead.
-func (v *view) advanceTo(t engine.Time) {
-	switch {
-	case t >= v.boundary:
-		v.cross(t)
-	case t > v.now:
-		v.advance(t)
-	}
-}
-
-// advance integrates jobs ready, workers busy and so on until t; no boundary of a segment may lie before t.
+// advance integrates jobs ready, workers busy and so on until t, and ends a segment at each boundary up to t, t included.
+// Nothing changes if t is not ahead.
 func (v *view) advance(t engine.Time) {
+	if t <= v.now && t < v.boundary {
+		return
+	}
+	for v.boundary <= t {
+		v.integrate(v.boundary)
+		v.onBoundary()
+	}
+	v.integrate(t)
+}
+
+// integrate adds up jobs ready, workers busy and so on until t; no boundary of a segment may lie before t.
+func (v *view) integrate(t engine.Time) {
 	dt := int64(t - v.now)
 	area := &v.segment.area
 	fresh := v.ready[engine.Fresh]
@@ -125,15 +128,6 @@ func (v *view) advance(t engine.Time) {
 		v.stormGoesOn(ready, dt)
 	}
 	v.now = t
-}
-
-// cross integrates jobs ready, workers busy and so on until t, and ends a segment at each boundary up to t, t included.
-func (v *view) cross(t engine.Time) {
-	for v.boundary <= t {
-		v.advance(v.boundary)
-		v.onBoundary()
-	}
-	v.advance(t)
 }
 
 // onBoundary ends the segment of time that lasted until now and begins the next one.
@@ -191,7 +185,7 @@ func (v *view) onEdge() {
 
 // stop integrates the view's levels until end, the end of the run, and closes the claim gap and storm measurements.
 func (v *view) stop(end engine.Time) {
-	v.cross(end)
+	v.advance(end)
 	if v.storms.begun && len(v.storms.draining) > 0 {
 		v.checkDrains()
 	}
@@ -212,7 +206,7 @@ func (v *view) close(nothing bool) {
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
 	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
-		v.cross(rest) // nothing happens any more, but the windows of time go on
+		v.advance(rest) // nothing happens any more, but the windows of time go on
 		v.onBoundary()
 	}
 	if v.series != nil {

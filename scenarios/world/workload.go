@@ -95,18 +95,23 @@ func (s *stream) advance() {
 
 // Next returns the earliest arrival, without those that the key `only` of a class leaves out; at one instant the class
 // named first in the file comes first.
-func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
+func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 	for {
-		at, j, class, ok := w.next()
+		var class *classStamp
+		at, class = w.next(&j)
+		if class == nil || class.these == nil {
+			return at, j, class != nil
+		}
 		index := uint64(j.ID) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
-		if !ok || class.these == nil || index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
-			return at, j, ok
+		if index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
+			return at, j, true
 		}
 	}
 }
 
-// next returns the earliest arrival, even one that the key `only` of its class leaves out.
-func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
+// next sets j to the job of the earliest arrival, even one that the key `only` of its class leaves out, and returns its
+// time and class; nil: there are no more.
+func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
 		if s.ahead.at < best.ahead.at {
@@ -114,20 +119,21 @@ func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
 		}
 	}
 	if best.over {
-		return 0, engine.NewJob{}, nil, false
+		return 0, nil
 	}
 	a, class := &best.ahead, best.class
-	at, j := a.at, w.job(class, a.index, a.tenant)
+	at := a.at
+	w.fill(j, class, a.index, a.tenant)
 	a.index++
 	if a.count--; a.count == 0 {
 		best.advance()
 	}
-	return at, j, class, true
+	return at, class
 }
 
-// job returns the job of an arrival, as its first copy; tenant 0 means that the tenant is drawn.
-func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engine.NewJob {
-	j := c.proto
+// fill sets j to the job of an arrival, as its first copy; tenant 0 means that the tenant is drawn.
+func (w *workload) fill(j *engine.NewJob, c *classStamp, index uint64, tenant engine.TenantID) {
+	*j = c.proto
 	j.ID = scenarios.JobID(c.class, index)
 	if tenant != 0 {
 		j.Tenant = tenant
@@ -137,7 +143,6 @@ func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engi
 	if c.serials > 0 {
 		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawSerial))
 	}
-	return j
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.

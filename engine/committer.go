@@ -237,7 +237,7 @@ func (b *batch) date(cfg *Config, now Time) {
 func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.size) }
 
 func (c *committer) onCommitted(e *Engine, r *Call) {
-	for i, b := range c.flying {
+	for _, b := range c.flying {
 		if b.id != r.ID {
 			continue
 		}
@@ -246,7 +246,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 			b.note(r)
 			c.tryAgain(e, b, errorPause)
 		} else {
-			c.flying = slices.Delete(c.flying, i, i+1)
+			c.land(b)
 			for _, s := range b.slots {
 				c.settle(e, s)
 			}
@@ -257,6 +257,18 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 		e.fetch.onWorkerFree(e) // backpressure may have ended
 		return
 	}
+}
+
+// land removes a batch from those in flight; the others keep their order.
+func (c *committer) land(b *batch) {
+	n := 0
+	for _, other := range c.flying {
+		if other != b {
+			c.flying[n] = other
+			n++
+		}
+	}
+	c.flying = c.flying[:n]
 }
 
 func hasUnapplied(results []Result) bool {
@@ -303,12 +315,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	if e.cfg.Commit.Tries == 0 || b.tries < e.cfg.Commit.Tries {
 		return true
 	}
-	for i := range c.flying {
-		if c.flying[i] == b {
-			c.flying = append(c.flying[:i], c.flying[i+1:]...)
-			break
-		}
-	}
+	c.land(b)
 	if !e.cfg.Commit.Drop {
 		b.tries = 0
 		c.enqueue(&c.paused, b, b.againAt)

@@ -16,6 +16,7 @@ type fetcher struct {
 	lostAt   Time             // when the claim under way counts as lost
 	again    bool             // woken while a claim was under way
 	empty    [NumClasses]bool // the last claim left no ready job of that class
+	byClass  bool             // the policy's plans bring nothing of empty classes, see Policy
 	terms    []Term           // of the plan that comes next
 	sent     []Term           // of the claim under way: its record's
 	view     View
@@ -41,6 +42,7 @@ func (f *fetcher) init(cfg *Config, now Time) {
 		f.beatAt = now.Add(f.pause(cfg))
 	}
 	f.view.Workers, f.view.rand, f.view.engine = cfg.Workers, cfg.Rand, cfg.Engine
+	_, f.byClass = cfg.Policy.(interface{ ByClass() })
 	if p, ok := cfg.Policy.(StatsReader); ok {
 		f.statsEvery, f.statsAt = max(p.StatsEvery(), time.Millisecond), now
 	}
@@ -83,8 +85,7 @@ func (f *fetcher) claim(e *Engine) {
 		return
 	}
 	limit := min(room, e.cfg.Fetch.Batch)
-	f.plan(e, limit)
-	if !f.mayBring() {
+	if f.byClass && f.empty[Fresh] && f.empty[Retry] || !f.plan(e, limit) {
 		if f.pollAt == Never || e.now >= f.pollAt {
 			f.pollAt = f.nextPoll(e)
 			e.arm(f.pollAt)
@@ -113,7 +114,8 @@ func (f *fetcher) room(e *Engine) int {
 	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }
 
-func (f *fetcher) plan(e *Engine, limit int) {
+// plan asks the policy for a plan, and reports whether it may bring any jobs.
+func (f *fetcher) plan(e *Engine, limit int) bool {
 	v := &f.view
 	v.Now, v.Idle, v.InFlight, v.Committing = e.now, limit, e.leases.inFlight, e.leases.committing
 	v.StatsAge = -1
@@ -122,6 +124,7 @@ func (f *fetcher) plan(e *Engine, limit int) {
 	}
 	v.number++
 	f.terms = e.cfg.Policy.Plan(v, f.terms[:0])
+	return f.mayBring()
 }
 
 // mayBring reports whether some term of the plan asks for a class that may have ready jobs.

@@ -23,7 +23,7 @@ var adaptiveLIFOKind = Kind{
 // AdaptiveLIFO is the policy adaptive-lifo: newest first once the oldest job is too old. It keeps no state but reads
 // the store's statistics, which are refreshed every StatsEvery and common to all engines.
 type AdaptiveLIFO struct {
-	stateless
+	classwise
 	OlderThan time.Duration
 }
 

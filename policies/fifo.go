@@ -10,7 +10,7 @@ var fifoKind = Kind{
 }
 
 // FIFO is the policy fifo: the job ready longest is claimed first. It keeps no state.
-type FIFO struct{ stateless }
+type FIFO struct{ classwise }
 
 // Plan appends one term for all ready jobs.
 func (FIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -28,3 +28,9 @@ type stateless struct{}
 
 // Observe does nothing.
 func (stateless) Observe(*engine.Observation) {}
+
+// classwise is a stateless policy whose terms select jobs by their priority class alone, see engine.Policy.
+type classwise struct{ stateless }
+
+// ByClass does nothing.
+func (classwise) ByClass() {}

@@ -13,7 +13,7 @@ var freshFirstKind = Kind{
 }
 
 // FreshFirst is the policy fresh-first: retries are claimed only if no fresh job is ready. It keeps no state.
-type FreshFirst struct{ stateless }
+type FreshFirst struct{ classwise }
 
 // Plan appends a term for fresh jobs and then one for retries.
 func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {

@@ -19,7 +19,7 @@ var inflightCapKind = Kind{
 // InFlightCap is the policy inflight-cap, a fixed cap on retries in flight. It keeps no state: the engine's in-flight
 // count is exact. For a fleet, divide the cap by the number of engines.
 type InFlightCap struct {
-	stateless
+	classwise
 	Retries int // at least 0; 0 never runs a retry
 }
 

@@ -10,7 +10,7 @@ var lifoKind = Kind{
 }
 
 // LIFO is the policy lifo, newest first: it worsens the worst waits and improves the common ones. It keeps no state.
-type LIFO struct{ stateless }
+type LIFO struct{ classwise }
 
 // Plan appends one term for all ready jobs, newest first.
 func (LIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {

@@ -6,7 +6,7 @@ import "qsim/engine"
 // work-conserving. It keeps no state: the store keeps the state of an order for all engines, so that a fleet needs no
 // division of parameters.
 type Ordered struct {
-	stateless
+	classwise
 	Order engine.Order
 	Rule  *engine.Rule // shared by all plans; nil for an order without parameters
 }

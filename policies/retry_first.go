@@ -10,7 +10,7 @@ var retryFirstKind = Kind{
 }
 
 // RetryFirst is the policy retry-first: fresh jobs are claimed only if no retry is ready. It keeps no state.
-type RetryFirst struct{ stateless }
+type RetryFirst struct{ classwise }
 
 // Plan appends a term for retries and then one for fresh jobs.
 func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {

@@ -88,6 +88,9 @@ func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
+// ByClass does nothing: see engine.Policy.
+func (*Separate) ByClass() {}
+
 // Observe notes that the latest plan was carried out: a plan that was not, or whose answer was lost, counts neither as
 // a look for retries nor as a lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {

@@ -70,6 +70,9 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
+// ByClass does nothing: see engine.Policy.
+func (*Weighted) ByClass() {}
+
 // Observe updates the carry, the fraction of a claim that the share still owes a class, once both classes of a plan are
 // answered. It is 0 if either class brought fewer jobs than were asked for: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {

@@ -23,19 +23,19 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3417, 2850},
+	{"engine", 3429, 2850},
 	{"engine/check", 2845, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
-	{"engine/keyed", 66, 66},
+	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
-	{"engine/memstore", 3159, 2250},
+	{"engine/memstore", 3234, 2250},
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 563, 500},
 	{"engine/quantity", 815, 480},
-	{"engine/sim", 2077, 1400},
-	{"policies", 2910, 1850},
+	{"engine/sim", 2079, 1400},
+	{"policies", 2918, 1850},
 	{"scenarios", 8555, 4700},
 	{"scenarios/chaos", 1840, 1350},
 	{"scenarios/imports", 4975, 3650},
@@ -45,7 +45,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3610, 2600},
 	{"scenarios/world", 4535, 2700},
 	{"results", 4819, 2300},
-	{"results/measure", 4849, 3150},
+	{"results/measure", 4859, 3150},
 	{"results/plain", 236, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7214, 4300},
 	{"results/text", 1722, 1700},

@@ -67,7 +67,7 @@ func (s *Sim) execute(ref uint32) {
 		s.countRows()
 		rows = &s.rows
 	}
-	m.Execute(context.Background(), s.store, m.fate.Refuse)
+	m.Execute(context.Background(), s.serves, m.fate.Refuse)
 	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
 		s.countAhead()
 	}

@@ -50,6 +50,7 @@ type Sim struct {
 	cfg    Config
 	now    engine.Time
 	store  Store
+	serves engine.Store // the same, as calls want it
 	queue  queue
 	nodes  []node
 	single bool                         // there is one node
@@ -87,6 +88,7 @@ func New(cfg Config) *Sim {
 	s := &Sim{cfg: cfg, rests: engine.Never, last: min(cfg.Until, engine.Never-1)}
 	s.tally.patience = fewestEvents
 	s.store = cfg.Store(func() engine.Time { return s.now })
+	s.serves = s.store
 	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
 	s.queue.init(len(cfg.Nodes))
 	s.awake.init(len(cfg.Nodes))

@@ -96,17 +96,13 @@ func (s *stream) advance() {
 // Next returns the earliest arrival, without those that the key `only` of a class leaves out; at one instant the class
 // named first in the file comes first.
 func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
-	for {
-		var class *classStamp
-		at, class = w.next(&j)
-		if class == nil || class.these == nil {
-			return at, j, class != nil
-		}
+	for at, class := w.next(&j); class != nil; at, class = w.next(&j) {
 		index := uint64(j.ID) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
-		if index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
+		if class.these == nil || index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
 			return at, j, true
 		}
 	}
+	return 0, j, false
 }
 
 // next sets j to the job of the earliest arrival, even one that the key `only` of its class leaves out, and returns its

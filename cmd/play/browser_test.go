@@ -119,6 +119,9 @@ func TestPageWrongValues(t *testing.T) {
 	if is := browsertest.Eval[string](tb, `document.getElementById("k-engine.workers").getAttribute("aria-invalid")`); is != "true" {
 		t.Errorf("it is invalid: %q", is)
 	}
+	if wrong := browsertest.Eval[string](tb, `(r => r.bottom > innerHeight || r.top < 0 ? "the words are at " + r.top : document.getElementById("state").textContent)(document.querySelector(".knob .bad").getBoundingClientRect())`); wrong != `Not simulated: want a whole number, not "some"` {
+		t.Error(wrong)
+	}
 	tb.Picture(*pictures, "wrong")
 	accessible(t, tb)
 	tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("9"+kb.Enter))

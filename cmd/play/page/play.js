@@ -157,8 +157,9 @@ function show(line) {
     at.append(words);
     at.hidden = false;
     at.querySelector("input:not([type=range]),select").setAttribute("aria-invalid", "true");
+    words.scrollIntoView({block: "nearest"});
   }
-  if (bad) state("stopped", ok ? "This setting is not simulated." : "The scenario does not load with this setting: see the settings.");
+  if (bad) state("stopped", ok ? "This setting is not simulated." : "Not simulated: " + line.problems.find(p => p.error).message);
 }
 const row = (path, value) => [...document.querySelectorAll(".knob")].find(k => k.dataset.path === path && (!lists.test(path) || k.dataset.value === value));
 const titles = {policies: "", engine: "Engine", storms: "Storms", jobs: "Jobs", retry: "Retries", dependencies: "Dependencies"};

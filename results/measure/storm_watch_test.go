@@ -247,3 +247,35 @@ func TestRecoveryIgnoresTheWarmUp(t *testing.T) {
 		}
 	}
 }
+
+// The load at rest is that of the class where one is known, else that of the scenario.
+func TestLoadAtRest(t *testing.T) {
+	s := settings()
+	s.Loads = []Load{{1, time.Second}, {5, 100 * time.Millisecond}}
+	c := NewCollector(s, 0)
+	for kind, want := range map[int32]Load{-1: {s.Rate, s.Service}, 0: s.Loads[0], 1: s.Loads[1], 2: {s.Rate, s.Service}} {
+		if got := newView(c, filter{kind: kind}).rest; got != want {
+			t.Errorf("class %d: %v, want %v", kind, got, want)
+		}
+	}
+}
+
+// What waits have to come back to is at least their mean before the storm and a tenth of a service time.
+func TestRangeOfCalmWaits(t *testing.T) {
+	s := settings()
+	s.Service = time.Second
+	tp := newTape(s, 0)
+	for i := range 25 {
+		tp.enqueue(11+float64(i), engine.JobID(i+1), 0)
+		tp.run(12+float64(i), engine.JobID(i+1), 11+float64(i), 0.1)
+	}
+	tp.enqueue(45, 99, 0)
+	for _, r := range tp.whole.storms.recoveries {
+		if got := time.Duration(r.threshold); got < 1099*time.Millisecond || got > 1101*time.Millisecond {
+			t.Errorf("waits of 1 s have to come back to %v, want 1.1 s", got)
+		}
+	}
+	if len(tp.whole.storms.recoveries) != 1 {
+		t.Errorf("%d recoveries are watched", len(tp.whole.storms.recoveries))
+	}
+}

@@ -47,8 +47,8 @@ func TestRow(t *testing.T) {
 // row is a line of the table.
 type row struct{ name, module, had, fixed, invariant string }
 
-// line is | [library#number](link) | had | fixed, or – | what happens | invariant |.
-var line = regexp.MustCompile(`(?m)^\| \[([a-z]+)#(\d+)\]\(\S+\) \| (v[\d.]+) \| (v[\d.]+|–) \| .* \| (.*) \|$`)
+// line is | [library#number](link) | had | fixed, or – | what happens | invariant | found again |.
+var line = regexp.MustCompile(`(?m)^\| \[([a-z]+)#(\d+)\]\(\S+\) \| (v[\d.]+) \| (v[\d.]+|–) \| .* \| (.*) \| .* \|$`)
 
 // modules are the modules of each library, by how their paths begin.
 var modules = map[string]string{"river": "github.com/riverqueue/river", "asynq": "github.com/hibiken/asynq"}

@@ -244,6 +244,9 @@ func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) 
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]
+		if rule.Fault == "" && s.Clock == Virtual {
+			t.Errorf("%s: no fault is planted", rule.Name)
+		}
 		if rule.Fault == "" || cases[rule.Case] == nil {
 			continue
 		}

@@ -40,12 +40,13 @@ func Delays(n int) func(r *Run) []float64 {
 }
 
 // delay is the time from the end of attempt i until the job is due: what is noted may run from the commit. Where no end
-// is noted, as of a formula, it is what is noted.
+// is noted, as of a formula, it is what is noted. It is rounded to 0.1 ms, so that a call that
+// took its time is no other sample.
 func (l *Life) delay(i int) float64 {
 	if i >= len(l.Ended) {
-		return l.Delayed[i].Delay
+		return math.Round(l.Delayed[i].Delay*1e4) / 1e4
 	}
-	return l.Delayed[i].At + l.Delayed[i].Delay - l.Ended[i].At
+	return math.Round((l.Delayed[i].At+l.Delayed[i].Delay-l.Ended[i].At)*1e4) / 1e4
 }
 
 // Attempts is how often each job was begun.

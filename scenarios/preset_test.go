@@ -66,7 +66,7 @@ var goldenEngines = []struct{ preset, want string }{
 	{"asynq", "ttl 30s heartbeat 5s of job fence state reaper 1m grace 30s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
 	{"faktory", "ttl 30m heartbeat 0s of job fence state reaper 15s grace 0s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
 	{"bullmq", "ttl 30s heartbeat 15s of job fence token reaper 30s grace 0s counts nothing after ready place head max 1 promoter 0s place tail ack late"},
-	{"celery", "ttl 1h heartbeat 0s of job fence none reaper 10s grace 0s counts nothing after ready place retry max unlimited promoter 0s place tail ack early"},
+	{"celery", "ttl 1h heartbeat 0s of job fence none reaper 1m40s grace 0s counts nothing after ready place retry max unlimited promoter 0s place tail ack early"},
 	{"inngest", "ttl 30s heartbeat 10s of job fence token reaper 30s grace 0s counts nothing after ready place retry max unlimited promoter 0s place due ack late"},
 	{"temporal", "ttl 30s heartbeat 24s of job fence token reaper 0s grace 0s counts failure after retry place retry max unlimited promoter 0s place tail ack late"},
 	{"hatchet", "ttl 30s heartbeat 4s of node fence token reaper 1s grace 0s counts nothing after ready place retry max unlimited promoter 1s place tail ack late"},

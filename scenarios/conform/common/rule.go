@@ -160,5 +160,8 @@ func (v *Verdict) OffText() string {
 	case v.Real == 0 || math.IsNaN(v.Real) || math.IsNaN(v.Simulated):
 		return ""
 	}
+	if ratio := v.Simulated / v.Real; ratio > 20 {
+		return plain.Digits(ratio, 3) + " times"
+	}
 	return strings.Replace(fmt.Sprintf("%+.3g %%", 100*(v.Simulated-v.Real)/math.Abs(v.Real)), "-", "−", 1)
 }

@@ -12,7 +12,6 @@ var unchecked = map[string]string{
 	"requeue": design, "jobqueue": design, "jobqueue-conservative": design, "jobqueue-aggressive": design, "jobqueue-one-shot": design,
 	"sweeper": design, "chronos": design, "chronos-linear": design, "chronos-fixed": design, "chronos-fibonacci": design, "leaseq": design,
 	"oban":        "it runs on Erlang's virtual machine, for which there is no virtual clock, and its packages are not Debian's",
-	"graphile":    "it waits on the wall clock: a run of its own, not part of the suite yet",
 	"que":         "no package of Debian has it",
 	"gue":         "its modules cannot be had from the module proxy",
 	"solid-queue": "no package of Debian has it",
@@ -21,14 +20,11 @@ var unchecked = map[string]string{
 	"inngest":     "its server is one program with its state store: it waits on the wall clock",
 	"temporal":    "its server waits on the wall clock",
 	"hatchet":     "its engine waits on the wall clock and its retries are SQL of its own schema",
-	"rabbitmq-qq": pending,
 
 	"sqs":            "a service without a program to run: emulators are other implementations",
 	"pubsub":         "a service without a program to run: emulators are other implementations",
 	"pubsub-backoff": "a service without a program to run: emulators are other implementations",
 }
-
-const pending = "no run is recorded yet"
 
 const design = "a design, not a system: there is nothing to run"
 

@@ -44,7 +44,7 @@ var celery = &peer{
 				Set:     []string{"retry.backoff.delay=10s", "engine.lease.ttl=50s"},
 				Classes: []common.Class{{Name: "pay", At: common.Burst(4, 5*second), Service: 53 * ms, Fails: true}}},
 		},
-		Rules: []common.Rule{woken(), loaded(), stays("engine.ack", "engine.lease.ttl"), counted("retry.max-retries=4"), gone(),
+		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.ack", "engine.lease.ttl"), counted("retry.max-retries=4"), gone(),
 			{Name: "a retry starts when it is due", Keys: []string{"retry.backoff", "retry.jitter", "engine.fetch", "engine.waiting", "engine.lease"}, Case: "delay", Fault: "retry.backoff.delay=200s",
 				Parts:   []common.Part{{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry"}},

@@ -31,7 +31,7 @@ var graphile = &peer{
 				Set:     []string{"retry.max-attempts=2", "engine.reaper.every=9s"},
 				Classes: []common.Class{{Name: "pay", At: common.Burst(8, 15*second), Service: 31300 * ms, Fails: true}}},
 		},
-		Rules: []common.Rule{woken(), loaded(), stays("engine.lease.ttl"), counted("retry.max-attempts=3"),
+		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.lease.ttl"), counted("retry.max-attempts=3"),
 			{Name: "a due retry waits for a poll of 2 s", Keys: []string{"engine.fetch"}, Case: "retry", Fault: "engine.fetch.poll=10s",
 				Parts:   []common.Part{{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry.wait"}},

@@ -116,7 +116,7 @@ var onRivers = &common.System{Preset: "river", Module: "github.com/riverqueue/ri
 			c.Classes = append(c.Classes[:2:2], common.Class{Name: "young", At: common.Burst(5, 12*second), Service: 1130 * ms})
 		})},
 	Rules: []common.Rule{
-		called("an insert wakes other processes, by NOTIFY", woken()),
+		called("an insert wakes other processes, by NOTIFY", woken("engine.fetch.wake=false")),
 		called("waits at a load of 60 % on PostgreSQL", loaded()),
 		{Name: "a due retry stands by its due time among PostgreSQL's rows", Keys: []string{"engine.place", "engine.fetch", "engine.commit", "engine.phase"}, Case: "order", Fault: "engine.place=head",
 			Parts: []common.Part{{Name: "share behind those enqueued before it was due", Value: common.Last("first", "fresh"), Least: .01},

@@ -31,8 +31,8 @@ func with(c common.Case, change func(c *common.Case)) *common.Case {
 }
 
 // woken is the rule that a job which is enqueued does not wait for a poll.
-func woken() common.Rule {
-	return common.Rule{Name: "an enqueue wakes a worker", Keys: []string{"engine.fetch"}, Case: "sparse", Fault: "engine.fetch={wake: false, poll: 5s}",
+func woken(fault string) common.Rule {
+	return common.Rule{Name: "an enqueue wakes a worker", Keys: []string{"engine.fetch"}, Case: "sparse", Fault: fault, Patient: true,
 		Parts:   []common.Part{{Name: "share of waits below 0.5 s", Value: common.Within(.5, common.Waits()), Least: .05}},
 		Metrics: []string{"fresh.wait"}}
 }
@@ -52,9 +52,9 @@ func stays(keys ...string) common.Rule {
 		Metrics: []string{"duplicates"}}
 }
 
-// counted is the rule that a job which always fails gets so many attempts.
-func counted(fault string) common.Rule {
-	return common.Rule{Name: "attempts until a job is given up", Keys: []string{"retry.max-attempts", "retry.max-retries", "retry.never"}, Case: "count", Fault: fault,
+// counted is the rule that a job which always fails gets so many attempts; keys are what else that hangs on.
+func counted(fault string, keys ...string) common.Rule {
+	return common.Rule{Name: "attempts until a job is given up", Keys: append(keys, "retry.max-attempts", "retry.max-retries", "retry.never"), Case: "count", Fault: fault,
 		Parts:   []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}, {Name: "dead", Value: common.Dead}},
 		Metrics: []string{"dead", "attempts"}}
 }

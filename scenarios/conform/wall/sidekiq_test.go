@@ -29,7 +29,7 @@ var sidekiq = &peer{
 			{Name: "lost", Nodes: 1, Workers: 4, Until: 20 * second, Limit: 80 * second, Full: true, Crashes: common.At(20 * second), Back: 5 * second,
 				Classes: []common.Class{{Name: "mail", At: common.Burst(4, 15*second), Service: 31300 * ms}}},
 		},
-		Rules: []common.Rule{woken(), loaded(), stays("engine.ack"), counted("retry.max-retries=3"), gone(),
+		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.ack"), counted("retry.max-retries=3"), gone(),
 			{Name: "a due retry waits for the poll of a process", Keys: []string{"engine.promoter.every", "retry.backoff"}, Case: "retry", Fault: "engine.promoter.every=20s",
 				Parts:   []common.Part{{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry.wait"}},

@@ -29,12 +29,11 @@ func WaitsOf(from, to float64) func(r *Run) []float64 {
 	})
 }
 
-// Delays are those after the n-th failure, in whole milliseconds: from the failure until the job is due. What a simulated
-// call takes is less, and to KS a fixed delay that is longer by that is another one.
+// Delays are those after the n-th failure: from the failure until the job is due.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
-			all = append(all, math.Round(1e3*l.delay(n-1))/1e3)
+			all = append(all, l.delay(n-1))
 		}
 		return all
 	})

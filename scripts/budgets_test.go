@@ -24,29 +24,29 @@ type budget struct {
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
 	{"engine", 3429, 2850},
-	{"engine/check", 2845, 1650},
-	{"engine/dist", 1108, 1020},
+	{"engine/check", 2841, 1650},
+	{"engine/dist", 1095, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
 	{"engine/memstore", 3234, 2250},
 	{"engine/pgstore", 3008, 2130},
-	{"engine/pgstore/pgserver", 563, 500},
-	{"engine/quantity", 815, 480},
+	{"engine/pgstore/pgserver", 561, 500},
+	{"engine/quantity", 812, 480},
 	{"engine/sim", 2079, 1400},
 	{"policies", 2918, 1850},
 	{"scenarios", 8555, 4700},
-	{"scenarios/chaos", 1840, 1350},
-	{"scenarios/imports", 4975, 3650},
+	{"scenarios/chaos", 1834, 1350},
+	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 117, 100},
-	{"scenarios/study", 4777, 3000},
+	{"scenarios/study", 4775, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
-	{"scenarios/world", 4535, 2700},
-	{"results", 4819, 2300},
+	{"scenarios/world", 4533, 2700},
+	{"results", 4812, 2300},
 	{"results/measure", 4859, 3150},
-	{"results/plain", 236, 200}, // below results, which writes files and sentences, and below text
+	{"results/plain", 235, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7214, 4300},
 	{"results/text", 1722, 1700},
 	{"cmd/bench", 5134, 3000},
@@ -63,8 +63,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 84_000, 56_000
-	mostWideLines, goalWideLines     = 705, 0   // longer than lineWidth
+	mostLines, goalLines             = 82_854, 56_000
+	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct

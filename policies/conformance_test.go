@@ -136,6 +136,14 @@ func TestConformance(t *testing.T) {
 			conserving, left, choices := k.Conserving() && variant.values["lend"] != "false", 0, 0
 			for n := range uint64(testSteps) {
 				claimed := first.step(keyed.Rand{Seed: 1}, n)
+				if _, byClass := second.policy.(interface{ ByClass() }); byClass { // not missed if not asked, so not seen if asked
+					v := second.view
+					for _, term := range second.policy.Plan(&v, nil) {
+						if term.Kinds > 0 || term.Tenant > 0 || term.PerTenant > 0 || term.MaxWait > 0 {
+							t.Fatalf("step %d: %+v selects by more than its class", n, term)
+						}
+					}
+				}
 				if again := second.step(keyed.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !reflect.DeepEqual(first.terms, second.terms) {
 					t.Fatalf("step %d: two policies told the same differ: %v %v, %v %v", n, first.terms, claimed, second.terms, again)
 				}

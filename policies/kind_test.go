@@ -102,7 +102,6 @@ func promised(p engine.Policy) string {
 // TestGuarantees lists what each kind of policy promises whoever checks it claim by claim. A promise too many would be a
 // false alarm; one too few, and nobody holds the policy to it.
 func TestGuarantees(t *testing.T) {
-	const conserving = "conserving"
 	for _, tt := range []struct {
 		kind   string
 		values map[string]string

@@ -97,9 +97,8 @@ func TestCannotBeNarrowed(t *testing.T) {
 	s.Tenants = []string{"", "one", "two"}
 	for i := range allMetrics {
 		name := allMetrics[i].Name
-		for _, q := range []Query{{Metric: name, During: "down"}, {Metric: name, After: "down"}, {Metric: name, Class: "mail"}, {Metric: name, Tenant: "one"}} {
-			s.Asked = append(s.Asked, q)
-		}
+		s.Asked = append(s.Asked, Query{Metric: name, During: "down"}, Query{Metric: name, After: "down"},
+			Query{Metric: name, Class: "mail"}, Query{Metric: name, Tenant: "one"})
 	}
 	s.Asked = append(s.Asked, Query{Metric: slowdown, Class: "letters"}, Query{Metric: "nonsense"})
 	r := NewCollector(s, 0).Finish(at(100), nil)

@@ -54,6 +54,7 @@ var words = map[string]func(c *engine.Config){
 	"policy=fresh-first":    func(c *engine.Config) { c.Policy = policies.FreshFirst{} },
 	"hot-loop=true":         func(c *engine.Config) { c.Fetch.ErrorPause = -1 },
 	"every=drawn":           func(c *engine.Config) { c.Promoter.First, c.Promoter.Tick = uniform(10, 15), uniform(0, 10) },
+	"every=0s":              func(c *engine.Config) { c.Fetch.PollTick, c.Promoter.Tick = uniform(0, 0), uniform(0, 0) },
 	"poll=drawn":            func(c *engine.Config) { c.Fetch.PollTick = uniform(0.5, 1.5) },
 	"on-timeout=free":       func(c *engine.Config) { c.Kinds[0].Free = true },
 	"on-timeout=wait":       func(c *engine.Config) { c.Kinds[0].WaitOut = true },

@@ -78,17 +78,18 @@ func TestStopWaitsForClaim(t *testing.T) {
 }
 
 // TestStopBound cancels handlers at the end of the bound: one listens and its job is
-// handed back, one finishes all the same, one says of which kind its error is, one does
-// not listen and is abandoned.
+// handed back, one finishes all the same, one says of which kind its error is, one that it
+// is of the usual kind, one does not listen and is abandoned.
 func TestStopBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
-		w.enqueue(t, 1, 4)
+		w.enqueue(t, 1, 5)
+		const usual = engine.FirstErrorKind + 7
 		let := make(chan struct{})
 		var mu sync.Mutex
 		causes := map[engine.JobID]error{}
 		var recorded collected
-		s := start(t, w, live.Config{Engine: settings(10), StopWithin: 10 * time.Second, CancelWithin: 3 * time.Second,
+		s := start(t, w, live.Config{Engine: settings(10), StopWithin: 10 * time.Second, CancelWithin: 3 * time.Second, OtherError: usual,
 			Recorder: func(int32) engine.Recorder { return &recorded },
 			Handler: func(ctx context.Context, j *engine.Job) error {
 				if j.ID == 4 {
@@ -104,6 +105,8 @@ func TestStopBound(t *testing.T) {
 					return nil
 				case 3:
 					return fmt.Errorf("query: %w", &live.Error{Kind: engine.Conflict})
+				case 5:
+					return fmt.Errorf("query: %w", &live.Error{Err: ctx.Err()})
 				}
 				return fmt.Errorf("query: %w", ctx.Err())
 			}})
@@ -117,7 +120,7 @@ func TestStopBound(t *testing.T) {
 		if !errors.As(err, &abandoned) || *abandoned != (live.AbandonedError{Jobs: 1, Handlers: 1}) {
 			t.Errorf("got %v, want 1 job abandoned and 1 handler", err)
 		}
-		for id := engine.JobID(1); id <= 3; id++ {
+		for _, id := range []engine.JobID{1, 2, 3, 5} {
 			if causes[id] != live.ErrStopped {
 				t.Errorf("job %d was cancelled because of %v", id, causes[id])
 			}
@@ -125,8 +128,10 @@ func TestStopBound(t *testing.T) {
 		if w.returns[1] != 1 || w.acks[2] != 1 {
 			t.Errorf("job 1 was returned %d times, job 2 acked %d times, want 1 and 1", w.returns[1], w.acks[2])
 		}
-		if text := recorded.lives(); !strings.Contains(text, fmt.Sprintf("error %d, delay 100ms", engine.Conflict)) {
-			t.Errorf("no nack of kind conflict in\n%s", text)
+		for _, kind := range []engine.ErrorKind{engine.Conflict, usual} {
+			if text := recorded.lives(); !strings.Contains(text, fmt.Sprintf("error %d, delay 100ms", kind)) {
+				t.Errorf("no nack of kind %d in\n%s", kind, text)
+			}
 		}
 		close(let)
 	})
@@ -157,7 +162,8 @@ func TestDeafStore(t *testing.T) {
 
 func none(context.Context, *engine.Job) error { return nil }
 
-// TestTimeout nacks what runs too long, when it does, and tells the handler why.
+// TestTimeout nacks what runs too long, when it does, and tells the handler why. Its deadline is a time of the wall
+// clock, wherever the engine's clock has its origin.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -165,6 +171,7 @@ func TestTimeout(t *testing.T) {
 		c := live.Config{Engine: settings(1), StopWithin: time.Minute}
 		c.Engine.Kinds[0].Timeout = 2 * time.Second
 		began := time.Now()
+		c.Origin = began.Add(-time.Hour)
 		var recorded collected
 		c.Recorder = func(int32) engine.Recorder { return &recorded }
 		c.Handler = func(ctx context.Context, j *engine.Job) error {

@@ -132,6 +132,79 @@ func TestListenAgain(t *testing.T) {
 	})
 }
 
+// TestWakeAfterFailedClaim does not hear of new jobs while it pauses after a claim that failed, for ErrorPause or, if
+// that is 0, for Poll; after that it does.
+func TestWakeAfterFailedClaim(t *testing.T) {
+	const failsAt = 10 * time.Second
+	for _, tt := range []struct{ errorPause, poll, pause time.Duration }{
+		{time.Second, time.Hour, time.Second},
+		{time.Minute, time.Second, time.Minute},
+		{0, time.Minute, time.Minute},
+	} {
+		t.Run(fmt.Sprintf("%v, %v", tt.errorPause, tt.poll), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(engine.StoreOptions{})
+				began, failed := time.Now(), false
+				w.fault = func(op engine.Op, _ []engine.JobID) fault {
+					fails := op == engine.OpClaim && !failed && time.Since(began) >= failsAt
+					failed = failed || fails
+					return fault{refuse: fails}
+				}
+				waited := map[engine.JobID]time.Duration{}
+				c := live.Config{Engine: settings(1), Handler: func(_ context.Context, j *engine.Job) error {
+					waited[j.ID] = j.Waited
+					return nil
+				}}
+				c.Engine.Fetch.ErrorPause, c.Engine.Fetch.Poll, c.Engine.InStep = tt.errorPause, tt.poll, true
+				s := start(t, w, c)
+				time.Sleep(failsAt)
+				w.enqueue(t, 1, 1) // its claim fails, or that of a poll at the same time
+				time.Sleep(tt.pause / 2)
+				w.enqueue(t, 2, 2)
+				time.Sleep(tt.pause/2 + 10*time.Millisecond)
+				w.enqueue(t, 3, 3)
+				time.Sleep(time.Second / 2)
+				synctest.Wait()
+				for id, want := range []time.Duration{tt.pause, tt.pause / 2, 0} {
+					if got, ran := waited[engine.JobID(id+1)]; !ran || got != want {
+						t.Errorf("job %d waited %v (%v), want %v", id+1, got, ran, want)
+					}
+				}
+				if err := s.end(); err != nil {
+					t.Error(err)
+				}
+				w.once(t, 3)
+			})
+		})
+	}
+}
+
+// glued is a store that listens on although nobody wants to hear of it any more.
+type glued struct {
+	*world
+	let chan struct{}
+}
+
+func (g *glued) Listen(context.Context, func()) error {
+	<-g.let
+	return nil
+}
+
+// TestListenerOutlivesStop stops while the store goes on listening: it is reported as a call that did not return.
+func TestListenerOutlivesStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &glued{newWorld(engine.StoreOptions{}), make(chan struct{})}
+		s := start(t, g, live.Config{Engine: settings(1), CancelWithin: 3 * time.Second, Handler: none})
+		time.Sleep(time.Second)
+		began := time.Now()
+		var abandoned *live.AbandonedError
+		if err := s.end(); !errors.As(err, &abandoned) || *abandoned != (live.AbandonedError{Calls: 1}) || time.Since(began) != 3*time.Second {
+			t.Errorf("got %v within %v, want 1 call within 3s", err, time.Since(began))
+		}
+		close(g.let)
+	})
+}
+
 // listened is a store on which listening lasts for given times, and then fails.
 type listened struct {
 	*world

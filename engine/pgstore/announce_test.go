@@ -3,6 +3,8 @@ package pgstore
 import (
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // TestNews leaves word of jobs that are due at several times before it is sent: what is announced is the earliest of
@@ -35,6 +37,47 @@ func TestNews(t *testing.T) {
 			}
 			if ready, due := n.take(); ready || !due.IsZero() {
 				t.Errorf("taken twice: ready %v, due %v", ready, due)
+			}
+		})
+	}
+}
+
+// TestWakeAfter announces of a batch when the first of its jobs will be ready, wherever in the batch that is, and of
+// those alone whose outcomes took effect.
+func TestWakeAfter(t *testing.T) {
+	after := func(delay time.Duration) engine.Outcome { return engine.Outcome{Verb: engine.Nack, Delay: delay} }
+	const soon, later = time.Hour, 2 * time.Hour
+	for _, tt := range []struct {
+		name     string
+		outcomes []engine.Outcome
+		stale    int // which of them; -1: none
+		ready    bool
+		due      time.Duration // 0: none is
+	}{
+		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, false, soon},
+		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, false, soon},
+		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, false, later},
+		{"one goes back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}}, -1, true, soon},
+		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var s Store
+			s.news.init()
+			results := make([]engine.Result, len(tt.outcomes))
+			for i := range results {
+				results[i].Status = engine.Applied
+				if i == tt.stale {
+					results[i].Status = engine.Stale
+				}
+			}
+			from := time.Now()
+			s.wakeAfter(tt.outcomes, results)
+			ready, due := s.news.take()
+			if ready != tt.ready || due.IsZero() != (tt.due == 0) {
+				t.Errorf("ready %v, due at %v; want %v, after %v", ready, due, tt.ready, tt.due)
+			}
+			if tt.due > 0 && (due.Before(from.Add(tt.due)) || due.After(time.Now().Add(tt.due))) {
+				t.Errorf("due after %v, want %v", due.Sub(from), tt.due)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestCancel cancels jobs in every state, with the dead kept and not: only those that were live are reported,
-// none of them is claimed or committed any more, and the next job of a serial key is free.
+// none of them is claimed or committed any more, and the next job of a serial key is free, which is announced.
 func TestCancel(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: keep}), bounded(t)
@@ -28,12 +28,20 @@ func TestCancel(t *testing.T) {
 		if err := s.Enqueue(ctx, []engine.NewJob{{ID: 5, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Cancel(ctx, []engine.JobID{5, 99, 1, 4}, []engine.JobID{77})
+		mute := &Store{pool: s.pool, rules: s.rules, text: s.text} // nobody takes its announcements
+		mute.news.init()
+		got, err := mute.Cancel(ctx, []engine.JobID{5, 99, 1, 4}, []engine.JobID{77})
 		if want := []engine.JobID{77, 1, 4, 5}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("canceled %v, %v, want %v", got, err, want)
 		}
-		if got, err := s.Cancel(ctx, []engine.JobID{1, 4, 5}, nil); err != nil || len(got) != 0 {
+		if ready, _ := mute.news.take(); !ready {
+			t.Error("nobody is told that the next job of the serial key may be claimed")
+		}
+		if got, err := mute.Cancel(ctx, []engine.JobID{1, 4, 5}, nil); err != nil || len(got) != 0 {
 			t.Errorf("canceled once more: %v, %v", got, err)
+		}
+		if ready, _ := mute.news.take(); ready {
+			t.Error("jobs are announced although none was canceled")
 		}
 		results, err := s.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: holder, Seq: 1}, Outcomes: []engine.Outcome{
 			{LeaseKey: leases[0].Key(), Verb: engine.Ack}, {LeaseKey: leases[1].Key(), Verb: engine.Ack}}}, nil)

@@ -186,6 +186,17 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// TestCancelledKillsNobody stops executions at whose end their process would die: they never come to that end.
+func TestCancelledKillsNobody(t *testing.T) {
+	w := quietWorld(t, 3)
+	w.node.Kinds = []engine.KindConfig{{Timeout: time.Second, Retry: &policies.Backoff{MaxAttempts: 1}}}
+	w.flaky.service, w.flaky.kill = drawn(t)(dist.Constant(5)), 1
+	w.start().Run()
+	if n := w.ledger.n; n[engine.NodeDown] != 0 || n[engine.Finished] != 3 || n[engine.Buried] != 3 {
+		t.Errorf("%d processes died, %d executions finished, %d jobs are buried, want 0, 3 and 3", n[engine.NodeDown], n[engine.Finished], n[engine.Buried])
+	}
+}
+
 // TestHolds asks what the engine of a node holds before, during and after an execution, and while its process is frozen
 // or down.
 func TestHolds(t *testing.T) {

@@ -80,7 +80,7 @@ func TestQuietStop(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
 		s := start(t, w, live.Config{Engine: settings(2), Logger: slog.New(slog.NewTextHandler(&log, nil)), Handler: none})
 		w.enqueue(t, 1, 10)
-		time.Sleep(time.Second)
+		time.Sleep(1050 * time.Millisecond) // no poll is just then
 		if err := s.end(); err != nil || log.Len() != 0 {
 			t.Errorf("%v, and the log has\n%s", err, log.String())
 		}

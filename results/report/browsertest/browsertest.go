@@ -93,7 +93,7 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 		t.Fatalf("start %s: %v", chromium(), err)
 	}
 	inside, closeTab := chromedp.NewContext(browser)
-	limited, cancel := context.WithTimeout(inside, time.Minute)
+	limited, cancel := context.WithTimeout(inside, 5*time.Minute)
 	t.Cleanup(func() { cancel(); closeTab() })
 	tb := &Tab{Context: limited, t: t}
 	tb.Run() // which opens it
@@ -152,7 +152,7 @@ func Eval[T any](tb *Tab, expression string) T {
 func (tb *Tab) Until(condition string) {
 	tb.t.Helper()
 	if !Eval[bool](tb, fmt.Sprintf(`new Promise(done => {
-		const last = Date.now() + 20000, look = () => { if (%s) done(true); else if (Date.now() > last) done(false); else setTimeout(look, 20); };
+		const last = Date.now() + 60000, look = () => { if (%s) done(true); else if (Date.now() > last) done(false); else setTimeout(look, 20); };
 		look();
 	})`, condition)) {
 		tb.t.Fatalf("it does not come to pass that %s", condition)

@@ -30,7 +30,7 @@ var budgets = []budget{
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
-	{"engine/memstore", 3234, 2250},
+	{"engine/memstore", 3159, 2250},
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 561, 500},
 	{"engine/quantity", 812, 480},
@@ -63,7 +63,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 82_854, 56_000
+	mostLines, goalLines             = 82_779, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

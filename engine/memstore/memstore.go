@@ -36,7 +36,7 @@ type Store struct {
 	lines    lines
 	late     treap // ready rows that came out of order
 	waiting  waiting
-	leased   leases     // by expiry
+	leased   list       // by expiry
 	lapsed   list       // taken from their holders, not yet handed to a reaper
 	orphaned list       // their lease records are lost
 	dead     list       // kept after their end

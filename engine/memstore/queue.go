@@ -74,6 +74,16 @@ func (l *list) insertAfter(s *rows, ref, at uint32) {
 	}
 }
 
+// insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
+// expiries of leases of one length do.
+func (l *list) insertByKey(s *rows, ref uint32) {
+	key, at := s.at(ref).key, l.tail
+	for at != 0 && s.at(at-1).key > key {
+		at = s.at(at - 1).prev
+	}
+	l.insertAfter(s, ref, at)
+}
+
 func (l *list) remove(s *rows, ref uint32) {
 	r := s.at(ref)
 	if r.prev == 0 {

@@ -57,8 +57,8 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	now := s.now()
 	if s.byNode == nil {
 		s.byNode = &nodeLists{}
-		for ref := range s.leased.all() {
-			s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
+		for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
+			s.byNode.insert(&s.rows, s.nodeOf(at-1), at-1)
 		}
 	}
 	s.scratch = s.scratch[:0]
@@ -77,13 +77,12 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 
 // lapse takes expired leases from their holders, if the store's options ask for it.
 func (s *Store) lapse(now engine.Time) {
-	for s.leased.held > 0 {
-		first := s.leased.at(s.leased.head)
-		if first.expiry.Add(s.options.LapseAfter) > now {
+	for s.leased.head != 0 {
+		ref := s.leased.head - 1
+		r := s.rows.at(ref)
+		if r.key.Add(s.options.LapseAfter) > now {
 			return
 		}
-		ref := first.link - 1
-		r := s.rows.at(ref)
 		s.unlist(ref, r)
 		r.token++
 		r.place = inLapsed
@@ -133,23 +132,29 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 
 // expired returns the row of the job whose lease is to be recovered after that of the row after; none if there is none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
-	place, link, position := inOrphans, s.orphaned.head, s.leased.head
+	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
+	which, at := 0, s.orphaned.head
 	if after != none {
 		r := s.rows.at(after)
-		if place, link = r.place, r.next; place == inList {
-			position = r.prev + 1
+		at = r.next
+		switch r.place {
+		case inLapsed:
+			which = 1
+		case inList:
+			which = 2
 		}
 	}
-	if place == inOrphans && (link == 0 || !s.options.Orphans) {
-		place, link = inLapsed, s.lapsed.head
+	if which == 0 && (at == 0 || !s.options.Orphans) {
+		which, at = 1, s.lapsed.head
 	}
-	if link != 0 {
-		return link - 1
+	for at == 0 && which < len(lists)-1 {
+		which++
+		at = lists[which].head
 	}
-	if first := s.leased.from(position); first.link != 0 && first.expiry.Add(grace) <= now {
-		return first.link - 1
+	if at == 0 || which == 2 && s.rows.at(at-1).key.Add(grace) > now {
+		return none
 	}
-	return none
+	return at - 1
 }
 
 // nextExpiry returns the time until there is a lease to recover.
@@ -157,8 +162,8 @@ func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	switch {
 	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:
 		return 0
-	case s.leased.held > 0:
-		return max(0, s.leased.at(s.leased.head).expiry.Add(grace).Sub(now))
+	case s.leased.head != 0:
+		return max(0, s.rows.at(s.leased.head-1).key.Add(grace).Sub(now))
 	}
 	return engine.Forever
 }

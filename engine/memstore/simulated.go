@@ -94,8 +94,10 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for ref := range s.leased.all() {
+	for at := s.leased.head; at != 0; {
+		ref := at - 1
 		r := s.rows.at(ref)
+		at = r.next
 		if !lose(r.id) {
 			continue
 		}

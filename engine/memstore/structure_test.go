@@ -189,7 +189,7 @@ func checkLeased(t fatal, s *Store, visit func(uint32, string) *row, stats *engi
 		*list
 		name  string
 		place place
-	}{{&s.lapsed, "the lapsed list", inLapsed}, {&s.orphaned, "the orphans", inOrphans}} {
+	}{{&s.leased, "the leased list", inList}, {&s.lapsed, "the lapsed list", inLapsed}, {&s.orphaned, "the orphans", inOrphans}} {
 		checkList(t, s, l.list, l.name, func(ref uint32) *row {
 			r := visit(ref, l.name)
 			if r.state != engine.InFlight || r.place != l.place || r.token == 0 || r.delivery == 0 {
@@ -199,37 +199,11 @@ func checkLeased(t fatal, s *Store, visit func(uint32, string) *row, stats *engi
 			return r
 		}, func(a, b *row) bool { return a.key <= b.key || l.place == inOrphans })
 	}
-	checkRing(t, &s.leased, func(position uint32, e leased) {
-		r := visit(e.link-1, "the leases")
-		if r.state != engine.InFlight || r.place != inList || r.token == 0 || r.delivery == 0 || r.prev != position || r.key != e.expiry {
-			t.Fatalf("row %+v is leased, at position %d until %d", r, position, e.expiry)
-		}
-		stats.InFlight[r.class()]++
-	})
 	if x := s.byNode; x != nil {
 		checkNodes(t, s, x)
 	}
 	if s.lapsed.head != 0 && s.options.LapseAfter < 0 {
 		t.Fatalf("a lease lapsed against the options")
-	}
-}
-
-// checkRing visits the leases and wants them in the order of expiry, gaps included, with none at the head.
-func checkRing(t fatal, l *leases, visit func(position uint32, e leased)) {
-	t.Helper()
-	held, latest := 0, engine.Time(0)
-	for at := l.head; at != l.tail; at++ {
-		e := *l.at(at)
-		if e.expiry < latest || e.link == 0 && at == l.head {
-			t.Fatalf("%+v follows one that expires at %d", e, latest)
-		}
-		if latest = e.expiry; e.link != 0 {
-			held++
-			visit(at, e)
-		}
-	}
-	if held != l.held || l.tail-l.head > uint32(len(l.ring)) {
-		t.Fatalf("%d leases from %d to %d of %d, the ring says %d", held, l.head, l.tail, len(l.ring), l.held)
 	}
 }
 
@@ -256,8 +230,8 @@ func checkNodes(t fatal, s *Store, x *nodeLists) {
 	for node := range x.of {
 		next[node] = x.of[node].head
 	}
-	for ref := range s.leased.all() {
-		node, at := s.nodeOf(ref), ref+1
+	for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
+		node := s.nodeOf(at - 1)
 		if next[node] != at {
 			t.Fatalf("node %d has row link %d next, want %d", node, next[node], at)
 		}
@@ -454,8 +428,6 @@ func checkIndex(t fatal, s *Store, live int) {
 	}
 }
 
-func firstLeased(s *Store) uint32 { return s.leased.from(s.leased.head).link - 1 }
-
 // TestCheckSeesDamage breaks one thing at a time in a store of every state.
 func TestCheckSeesDamage(t *testing.T) {
 	tests := []struct {
@@ -464,13 +436,10 @@ func TestCheckSeesDamage(t *testing.T) {
 	}{
 		{"a count", func(s *Store) { s.stats.Ready[0]++ }},
 		{"a size", func(s *Store) { s.lines.lanes[0].ready[0].size++ }},
-		{"a position", func(s *Store) { s.rows.at(firstLeased(s)).prev = 9 }},
+		{"a link back", func(s *Store) { s.rows.at(s.leased.head - 1).prev = 9 }},
 		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
-		{"a lost row", func(s *Store) { s.leased = leases{} }},
-		{"an expiry", func(s *Store) { s.rows.at(firstLeased(s)).key += 1 << 40 }},
-		{"an order", func(s *Store) { s.leased.at(s.leased.head).expiry += 1 << 40 }},
-		{"a number of leases", func(s *Store) { s.leased.held++ }},
-		{"a gap at the head", func(s *Store) { s.leased.head-- }},
+		{"a lost row", func(s *Store) { s.leased = list{} }},
+		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
 		{"a heap", func(s *Store) { w := &s.waiting; *w.at(0), *w.at(1) = *w.at(1), *w.at(0) }},
 		{"an entry left", func(s *Store) { s.waiting.left[0] = 9 }},
 		{"a tree", func(s *Store) {
@@ -514,7 +483,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"the heads", func(s *Store) { s.tenants.root = 0 }},
 		{"a ring", func(s *Store) { s.tenants.turn.next = s.tenants.turn }},
 		{"a count by kind", func(s *Store) { s.running[0]++ }},
-		{"a state", func(s *Store) { s.rows.at(firstLeased(s)).state = engine.Ready }},
+		{"a state", func(s *Store) { s.rows.at(s.leased.head - 1).state = engine.Ready }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

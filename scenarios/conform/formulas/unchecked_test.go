@@ -18,7 +18,6 @@ var unchecked = map[string]string{
 	"pgmq":        "an extension of PostgreSQL that no package of Debian has",
 	"faktory":     "its server starts a Redis of its own and waits on the wall clock",
 	"inngest":     "its server is one program with its state store: it waits on the wall clock",
-	"temporal":    "its server waits on the wall clock, and its module brings hundreds of others: no run is recorded yet",
 	"hatchet":     "its engine waits on the wall clock and its retries are SQL of its own schema",
 
 	"sqs":            "a service without a program to run: emulators are other implementations",

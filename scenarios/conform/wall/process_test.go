@@ -17,12 +17,13 @@ import (
 
 // line is what a driver writes: what happens to a job, or an answer.
 type line struct {
-	Kind   string // began, ended, died, delayed; done
-	Job    string
-	Number int
-	OK     bool
-	Delay  float64
-	Error  string // of done
+	Kind    string // began, ended, died, delayed; done, serves
+	Job     string
+	Number  int
+	OK      bool
+	Delay   float64
+	Error   string         // of done
+	Address map[string]any // of serves: a server that is up
 }
 
 // log logs it as an event of a node.

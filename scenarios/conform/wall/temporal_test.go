@@ -76,7 +76,7 @@ var temporal = &peer{
 				Metrics: []string{"sojourn", "attempts"}},
 			{Name: "a retry goes to the tail", Keys: []string{"engine.place", "engine.fetch"}, Case: "order", Fault: "engine.place=head",
 				Parts:   []common.Part{{Name: "share of retries behind all fresh jobs", Value: common.Last("first", "fresh"), Least: .01}},
-				Metrics: []string{"fresh.wait"}, Cause: "while a backlog is young, what is new may be handed to a worker before it (matching, BacklogNegligibleAge)"},
+				Metrics: []string{"fresh.wait"}},
 			{Name: "a lost attempt ends with its heartbeat", Case: "lost", Fault: "engine.lease.ttl=2m", Patient: true,
 				Keys:    []string{"engine.lease", "engine.reaper.every", "engine.reaper.on-start", "engine.reaper.after", "retry.backoff", "engine.fetch"},
 				Parts:   []common.Part{{Name: "death of a process to the next attempt", Value: common.Mean(common.Lost), Least: 3, Unit: "s"}},

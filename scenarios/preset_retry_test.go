@@ -77,6 +77,7 @@ var goldenRetries = []goldenRetry{
 	{"river", [6]float64{1, 16, 81, 256, 625, 1296}, 0, spread(0.1, 0.1, fourth(0, 0)), 25, "claim", 24, "20.4d"},
 	{"oban", [6]float64{17.85, 19.95, 24.15, 32.55, 49.35, 82.95}, 0, spread(0, 0.1, func(n float64) float64 { return 15 + math.Pow(2, n) }), 20, "claim", 19, "12.7d"},
 	{"graphile", [6]float64{2.718, 7.389, 20.09, 54.60, 148.4, 403.4}, 3e-4, exactly(capped(math.E, math.Exp(10))), 25, "claim", 24, "4.0d"},
+	{"pg-boss", [6]float64{}, 0, exactly(same(0)), 3, "claim", 2, "0s"},
 	{"que", [6]float64{4, 19, 84, 259, 628, 1299}, 0, exactly(fourth(0, 3)), 16, "failure", 15, "2.1d"},
 	{"gue", [6]float64{1.6, 2.56, 4.10, 6.55, 10.49, 16.78}, 1e-3, spread(0.2, 0.2, capped(1.6, 3600)), 0, "failure", 25, "10.2h"},
 	{"delayed-job", [6]float64{6, 21, 86, 261, 630, 1301}, 0, exactly(fourth(0, 5)), 25, "failure", 24, "20.4d"},

@@ -59,6 +59,7 @@ var goldenEngines = []struct{ preset, want string }{
 	{"river", "ttl 1h heartbeat 0s of job fence state reaper 30s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
 	{"oban", "ttl 1h heartbeat 0s of job fence none reaper 1m grace 0s counts failure after ready place head max unlimited promoter 1s place due ack late"},
 	{"graphile", "ttl 4h heartbeat 0s of job fence none reaper 9m grace 0s counts failure after ready place retry max unlimited promoter 0s place due ack late"},
+	{"pg-boss", "ttl 15m heartbeat 0s of job fence state reaper 2m grace 0s counts failure after retry place retry max unlimited promoter 0s place created ack late"},
 	{"solid-queue", "ttl 5m heartbeat 1m of node fence token reaper 5m grace 0s counts failure after dead place retry max unlimited promoter 1s place tail ack late"},
 	{"pgmq", "ttl 30s heartbeat 0s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place created ack late"},
 	{"sidekiq", "ttl 30s heartbeat 0s of job fence none reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 2.5s..7.5s place tail ack early"},

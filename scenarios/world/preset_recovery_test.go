@@ -35,6 +35,7 @@ func TestPresetRecovery(t *testing.T) {
 		{"river", 59*minute + 50*second, 60*minute + 40*second},
 		{"oban", 59*minute + 50*second, 61*minute + 2*second},
 		{"graphile", 239*minute + 50*second, 250 * minute},
+		{"pg-boss", 14*minute + 50*second, 17*minute + 5*second},
 		{"que", 5 * second, 15 * second},
 		{"gue", 5 * second, 15 * second},
 		{"delayed-job", 239*minute + 50*second, 4*hour + 5*second},
@@ -79,13 +80,17 @@ func TestPresetEnginesRun(t *testing.T) {
 		if p.Engine == nil {
 			continue
 		}
+		size := "nodes: 2, workers: 20"
+		if p.Name == "pg-boss" { // a node of which takes one job each 2 s
+			size = "nodes: 80, workers: 1"
+		}
 		t.Run(p.Name, func(t *testing.T) {
 			sc := load(t, `
 duration: 4m
 drain: 20m
 warmup: 0s
 seeds: 1
-engine: {preset: `+p.Name+`, nodes: 2, workers: 20}
+engine: {preset: `+p.Name+`, `+size+`}
 jobs:
   - class: mail
     arrivals: {process: poisson, rate: 20/s}

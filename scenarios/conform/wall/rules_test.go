@@ -67,7 +67,7 @@ func gone() common.Rule {
 }
 
 // peers are all systems.
-var peers = []*peer{bullmq, graphile, sidekiq, celery, rabbitmq, temporal}
+var peers = []*peer{bullmq, graphile, pgboss, sidekiq, celery, rabbitmq, temporal}
 
 // called is a rule of another name, for a system with more than one suite.
 func called(name string, rule common.Rule) common.Rule {

@@ -50,7 +50,7 @@ var pgboss = &peer{
 			{Name: "a worker takes a job each 2 s", Keys: []string{"engine.fetch", "engine.commit"}, Case: "line", Fault: "engine.fetch.cooldown=0s",
 				Parts:   []common.Part{{Name: "mean wait in a line before one worker", Value: common.Mean(common.Waits()), Least: 1, Unit: "s"}},
 				Metrics: []string{"fresh.wait"}},
-			{Name: "a retry is ready at once", Keys: []string{"retry.backoff", "retry.jitter", "engine.fetch"}, Case: "count", Fault: "retry.backoff={kind: fixed, delay: 5s}",
+			{Name: "a retry is ready at once", Keys: []string{"retry.backoff", "retry.jitter", "engine.fetch", "engine.place"}, Case: "count", Fault: "retry.backoff={kind: fixed, delay: 5s}",
 				Parts:   []common.Part{{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry.wait"}},
 			{Name: "retryDelay seconds", Keys: []string{"retry.backoff", "retry.jitter", "engine.fetch"}, Case: "delay", Fault: "retry.backoff={kind: fixed, delay: 5s}",

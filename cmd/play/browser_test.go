@@ -130,8 +130,10 @@ func TestPageWrongValues(t *testing.T) {
 	tb.Until(settled + ` && !document.querySelector(".knob .bad")`)
 	tb.Quiet(address)
 
-	tb, _ = opened(t, small, "", 1280)
-	tb.Run(chromedp.Evaluate[chromedp.Void](`location.hash = "set=engine.workers%3Dnone"; location.reload()`))
+	s := server(t, small)
+	http := httptest.NewServer(s)
+	t.Cleanup(http.Close)
+	tb = browsertest.Open(t, http.URL+s.Path()+"#set=engine.workers%3Dnone", 1280)
 	tb.Until(knobAt("engine.workers") + `?.querySelector(".bad")`)
 }
 

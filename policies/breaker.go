@@ -205,7 +205,7 @@ type breakerLaw struct {
 	tries    int // the dependency that the latest plan tries; -1: none
 }
 
-// outage is what is known of the health of a dependency.
+// outage is the state of one dependency's circuit breaker: failures in a row, open or closed, last trial.
 type outage struct {
 	failed      int         // in a row
 	open, tried bool        // tried: since it is open

@@ -29,7 +29,7 @@ type first struct {
 	Millis int64  `json:"ms"`
 }
 
-// result is what the policies do under the seeds so far.
+// result is a summary of the simulations so far, as the page shows and copies it: table, charts, confidence.
 type result struct {
 	Seeds    int    `json:"seeds"`
 	HTML     string `json:"html"`
@@ -98,7 +98,7 @@ func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// progress holds what of a run has ended, and has not been shown.
+// progress collects the simulations of one request as they end, for the goroutine that sends results to the page.
 type progress struct {
 	mutex  sync.Mutex
 	firsts []*measure.Run
@@ -186,7 +186,7 @@ func sureness(sum *results.Summary, done bool, most int) string {
 	return fmt.Sprintf("%s so far. Least sure: %s.", seeds, widest)
 }
 
-// life is what happened to one job, and the jobs that are worth a look.
+// life is the trace of one job, with a list of extreme jobs (longest wait, most attempts) to choose from.
 type life struct {
 	Seed     uint64    `json:"seed"`
 	Findings []finding `json:"findings"`

@@ -32,7 +32,7 @@ type tenants struct {
 // compared with all of them.
 const mostTenants, mostCompared = 64, 1 << 10
 
-// tenant returns the state of j's tenant; nil where no policy goes by tenant, or there are too many.
+// tenant returns the state of the tenant id; nil where no policy goes by tenant, or there are too many.
 func (c *Checker) tenant(id engine.TenantID) *tenant {
 	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
 		return nil
@@ -108,7 +108,7 @@ func (c *Checker) turnsRound(s *subject) bool {
 	return true
 }
 
-// cost is what a job costs by the order TenantDeficit.
+// cost returns the price of a job of kind k in a deficit round robin: 1, or its mean run time in nanoseconds.
 func (c *Checker) cost(k engine.Kind) int64 {
 	switch service := c.rules.Store.Service; {
 	case c.rules.Rule.PerJob:
@@ -196,7 +196,7 @@ func (c *Checker) goesFirst(s *subject) bool {
 	return true
 }
 
-// standing is where a ready job stands by the policy's order, the smallest first.
+// standing returns the sort key of a ready job in the policy's order of claims; the smallest is claimed first.
 func (c *Checker) standing(j *job) [2]int64 {
 	r, priority := c.rules.Rule, int64(c.rules.Priority(j.kind))
 	switch c.rules.Order {

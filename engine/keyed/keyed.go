@@ -46,7 +46,7 @@ func (r Rand) Uint64(p Purpose, a, b uint64, n uint16) uint64 {
 	return lo
 }
 
-// weyl is what a key grows by in a round: the golden ratio.
+// weyl is the increment of the Philox key in each round: the golden ratio as a 64-bit fraction.
 const weyl = 0x9E3779B97F4A7C15
 
 // philox2x64 encrypts the counter (lo, hi) with key in ten rounds.

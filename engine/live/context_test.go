@@ -107,7 +107,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// TestErrorTexts says what went wrong, and finds what is wrapped.
+// TestErrorTexts compares the messages of the package's error types, and unwraps their causes.
 func TestErrorTexts(t *testing.T) {
 	cause := errors.New("disk full")
 	for _, tt := range []struct {

@@ -94,7 +94,7 @@ func (e *endings) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 // bare is a store that can do what every store can, and no more.
 type bare struct{ sim.Store }
 
-// TestStoresThatCannot says what a store cannot do that is asked for.
+// TestStoresThatCannot configures simulations with features that their store lacks: New panics with the feature's name.
 func TestStoresThatCannot(t *testing.T) {
 	for want, change := range map[string]func(w *world){
 		"sim: the store counts no rows ahead": func(w *world) { w.config.CountRows = true },

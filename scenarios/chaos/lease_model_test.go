@@ -207,7 +207,11 @@ func TestChaosFollowsTheLeaseProtocol(t *testing.T) {
 	if *long {
 		seeds = max(seeds, 20_000)
 	}
-	for seed := *firstSeed; seed < *firstSeed+seeds; seed++ {
+	for i := range seeds + 1 {
+		seed := *firstSeed + i
+		if i == seeds {
+			seed = 726 // a lease that is taken again under no fence, while the answer to a refused heartbeat is under way
+		}
 		wrong, n := replayLeases(t, seed, nil)
 		if steps += n; wrong != "" {
 			t.Errorf("seed %d: %s", seed, wrong)

@@ -35,6 +35,7 @@ type replayed struct {
 type execution struct {
 	delivery int32
 	overruns bool // it has timed out and goes on
+	refused  bool // a heartbeat under its token was refused, of which its process may yet have to hear
 	aborted  bool // its process is about to die
 }
 
@@ -155,6 +156,8 @@ func (p *leaseReplay) follow(j *replayed, e *engine.Event) bool {
 		}
 		if ok {
 			j.renewed = e.At
+		} else if token >= 1 && token <= len(j.runs) {
+			j.runs[token-1].refused = true
 		}
 		return p.take(j, leaseStep{kind: 'E', node: e.Node, token: token, ok: ok})
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
@@ -280,7 +283,8 @@ func (p *leaseReplay) perceived(j *replayed, e *engine.Event) bool {
 		return p.take(j, leaseStep{kind: 'F', node: e.Node, token: token, ok: e.Error == engine.NoError})
 	case engine.LeaseLost:
 		switch {
-		case p.r.Node.Lease.Local: // by the node's own clock, whatever the store thinks
+		case p.r.Node.Lease.Local, // by the node's own clock, whatever the store thinks
+			run.refused && p.rules.prolongs(&j.jobLeases, token): // without a fence a reaper has made it good since
 			if l.phase == phaseRunning {
 				l.phase = phaseLost
 			} else if !run.overruns {

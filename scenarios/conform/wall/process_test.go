@@ -15,7 +15,7 @@ import (
 	"qsim/conform/common"
 )
 
-// line is what a driver writes: what happens to a job, or an answer.
+// line is one line of JSON from a driver's standard output: an event of a job, or an answer to a command.
 type line struct {
 	Kind    string // began, ended, died, delayed; done, serves
 	Job     string

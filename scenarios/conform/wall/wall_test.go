@@ -17,7 +17,7 @@ import (
 
 const second, minute, ms = time.Second, time.Minute, time.Millisecond
 
-// settings are those of a system, in its own words, for a case.
+// settings configure a real queue system for one test case, by the names of its own options.
 type settings struct {
 	Worker map[string]any
 	Job    map[string]any

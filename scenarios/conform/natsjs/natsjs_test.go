@@ -29,10 +29,18 @@ type setting struct {
 }
 
 var (
-	nak   = func(m *nats.Msg) error { return m.Nak() }
+	nak   = atOnce
 	quiet = func(*nats.Msg) error { return nil }
 	list  = []time.Duration{5 * second, 10 * second, 20 * second, 40 * second}
 )
+
+// atOnce refuses a message, and lets the server hear it before its worker asks for the next one: the server takes naks
+// and pulls from two queues, so that which of them it sees first is else a race of its goroutines.
+func atOnce(m *nats.Msg) error {
+	err := m.Nak()
+	time.Sleep(time.Millisecond)
+	return err
+}
 
 func later(d time.Duration) func(m *nats.Msg) error {
 	return func(m *nats.Msg) error { return m.NakWithDelay(d) }

@@ -3,7 +3,10 @@ package common
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"qsim/results"
 	"qsim/results/plain"
@@ -47,7 +50,7 @@ type Verdict struct {
 	Word                  string
 	Real, Simulated       float64 // means over the seeds
 	Half                  float64 // half-width of the 95 % interval of the real mean
-	Difference, Uncertain float64 // simulated less real, and the half-width of its 95 % interval
+	Difference, Uncertain float64 // simulated less real, and the half-width of its 95 % interval, at least that of chance
 	P                     float64 // of KS
 	Count                 int     // size of the real sample; 0: it is none
 }
@@ -78,7 +81,7 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 		}
 		return v
 	}
-	var a, b []float64
+	var a, b, variances []float64
 	for i, r := range real {
 		var values []float64
 		for _, s := range simulated[i] {
@@ -87,17 +90,32 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 			}
 		}
 		a, b = append(a, p.Value(r)), append(b, results.MeanOf(values))
+		if len(values) > 1 {
+			variances = append(variances, stat.Variance(values, nil)*(1+1/float64(len(values))))
+		}
 	}
 	v.Real, v.Half = results.Interval(a)
 	v.Simulated, _ = results.Interval(b)
 	difference := results.Against(a, b, true)
 	v.Difference, v.Uncertain = difference.Difference, difference.Half
+	if len(variances) > 0 { // two seeds may be equal by chance: what simulations of one seed differ by is known better
+		v.Uncertain = max(v.Uncertain, 1.96*math.Sqrt(results.MeanOf(variances)/float64(len(a))))
+	}
 	v.Word = p.word(&v)
 	return v
 }
 
 // tolerance is by how much the two sides of a part may differ.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
+
+// moves reports whether a planted fault takes the simulated side of a rule further away than the rule tolerates. Where it
+// does not, a rule that is off with the fault is so by the chance of few seeds.
+func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
+	return slices.ContainsFunc(rule.Parts, func(p Part) bool {
+		before, after := p.judge(c.real, c.simulated, 1), p.judge(c.real, faulty, 1)
+		return p.Sample != nil || !(math.Abs(after.Simulated-before.Simulated) <= p.tolerance(&before))
+	})
+}
 
 // red reports whether a planted fault is seen under so many seeds: the rule is off, or of two seeds, whose interval may
 // be wider than any fault, the difference is twice the tolerance.

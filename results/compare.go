@@ -117,7 +117,7 @@ func (s *Summary) judge() {
 			if e == nil {
 				continue // a metric that does not exist has no row, and its query a warning
 			}
-			v := Verdict{Query: o.Query, Policy: p.Label, Text: o.Text, Expect: o.Expect,
+			v := Verdict{Query: o.Query, Policy: p.Label, Text: o.Text, Expect: o.Expect, Line: o.Line,
 				Value: e.Mean, Low: e.Low, High: e.High, Half: e.Half, Bound: e.Bound}
 			v.Outcome, v.Seeds, v.Reason = judge(e, o.Above, o.Bound)
 			s.Objectives = append(s.Objectives, v)

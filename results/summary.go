@@ -102,6 +102,7 @@ type Verdict struct {
 	Seeds   int     // Unclear: about this many seeds would decide; 0: no number of seeds would, for Reason
 	Reason  string  // Unclear: why, if more seeds would not help
 	Half    float64 // of the interval; not in summary.json
+	Line    int     // of the objective in the scenario's file; 0: it is not in the file; not in summary.json
 }
 
 // Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does.

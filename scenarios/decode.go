@@ -120,6 +120,11 @@ func (sc *Scenario) fill() {
 			p.Label = p.Kind
 		}
 	}
+	for i := range sc.Objectives {
+		if at := lookupAt(lookup(sc.tree.full, "objectives"), i); at != nil {
+			sc.Objectives[i].line = max(0, at.Line) // that of an override is negative
+		}
+	}
 	if sc.Baseline == "" && len(sc.Policies) > 0 {
 		sc.Baseline = sc.Policies[0].Label
 	}

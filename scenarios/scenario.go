@@ -113,4 +113,9 @@ type Objective struct {
 	Policies []string `yaml:"policies,omitempty,flow"`
 	// missed: a scenario that shows a failure says so, and the objective is met by being missed
 	Expect Expect `yaml:"expect"`
+
+	line int
 }
+
+// Line returns the line of the scenario's file on which the objective stands, from 1; 0: it was set from elsewhere.
+func (o *Objective) Line() int { return o.line }

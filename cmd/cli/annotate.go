@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -68,15 +73,65 @@ func writeGithub(w io.Writer, all []annotation) error {
 	for _, a := range all {
 		place := ""
 		if a.Line > 0 {
-			place = fmt.Sprintf(",line=%d,col=%d", a.Line, a.Column)
+			place = fmt.Sprintf(",line=%d", a.Line)
+		}
+		if a.Column > 0 {
+			place += fmt.Sprintf(",col=%d", a.Column)
 		}
 		message := a.Message
 		if a.Help != "" {
 			message += "\n" + a.Help
 		}
-		if _, err := fmt.Fprintf(w, "::%s file=%s%s::%s\n", a.Severity, value.Replace(a.File), place, text.Replace(message)); err != nil {
+		place = value.Replace(inWorkspace(a.File)) + place
+		if _, err := fmt.Fprintf(w, "::%s file=%s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inWorkspace returns the path of a file as annotations name it: relative to the checkout that a workflow works in.
+func inWorkspace(file string) string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	absolute, err := filepath.Abs(file)
+	if _, missing := os.Stat(absolute); root == "" || err != nil || missing != nil {
+		return file
+	}
+	if relative, err := filepath.Rel(root, absolute); err == nil && filepath.IsLocal(relative) {
+		return filepath.ToSlash(relative)
+	}
+	return file
+}
+
+// annotationsOf returns an annotation for each case that fails or is unclear.
+func annotationsOf(suites []text.Suite) (all []annotation) {
+	for _, s := range suites {
+		for i := range s.Cases {
+			c := &s.Cases[i]
+			severity := "error"
+			switch {
+			case !c.Failed && c.Outcome == results.Unclear:
+				severity = "warning"
+			case !c.Failed:
+				continue
+			}
+			all = append(all, annotation{File: s.File, Line: c.Line, Severity: severity, Message: c.String()})
+		}
+	}
+	return all
+}
+
+// stepSummary appends what write writes to the summary of a workflow's step, if there is one.
+func stepSummary(write func(w io.Writer) error) error {
+	name := os.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	_, ended := fmt.Fprintln(file) // the next one begins a paragraph
+	return cmp.Or(err, ended, file.Close())
 }

@@ -81,7 +81,7 @@ Exit codes:
 		"repeatable")
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
-	addFormat(c, &f.format)
+	addFormat(c, &f.format, judging...)
 	addSameWithin(c, &f.sameWithin)
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
 	ui.Group(c, "How to run a scenario", "set", "parallel", "memory")
@@ -146,9 +146,14 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
 		}
 	}
+	var suites []text.Suite
+	for _, comparison := range list {
+		suites = append(suites, text.Suite{Name: comparison.Scenario, File: comparison.New.Name, Cases: comparison.Cases()})
+	}
 	err = s.print(output{
-		json:  func() ([]byte, error) { return results.MarshalComparisons(list) },
-		table: func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
+		suites: suites,
+		json:   func() ([]byte, error) { return results.MarshalComparisons(list) },
+		table:  func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
 	}, "", "")
 	if err != nil {
 		return err

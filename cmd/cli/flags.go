@@ -65,11 +65,11 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 }
 
 // addManyFlags defines the flags that commands which simulate one scenario many times have in common: how many
-// simulations run at once, what is printed, and out, the folder of the files.
-func addManyFlags(c *cobra.Command, f *runFlags, out string) {
+// simulations run at once, what is printed, also in further formats, and out, the folder of the files.
+func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) {
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
-	addFormat(c, &f.format)
+	addFormat(c, &f.format, formats...)
 	flags.StringVarP(&f.out, "out", "o", "", out)
 }

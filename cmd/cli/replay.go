@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/plain"
 	"qsim/scenarios/trace"
 	"qsim/scenarios/world"
 )
@@ -17,13 +18,13 @@ func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	if s.flags.check {
 		words = append(words, "--check")
 	}
-	return shellLine(words)
+	return plain.ShellLine(words...)
 }
 
 // leading returns the command line that prints the trace before an invariant broke: all events of the last second.
 func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
-	return shellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000"))
+	return plain.ShellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000")...)
 }
 
 // naming returns the words of a command line with which a command simulates the run in which an invariant broke.
@@ -41,17 +42,4 @@ func openable(name string) string {
 		return short
 	}
 	return name
-}
-
-// shellLine joins words into a command line, quoted for a shell.
-func shellLine(words []string) string {
-	line := make([]string, len(words))
-	for i, word := range words {
-		line[i] = word
-		if word == "" || strings.Trim(word,
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@") != "" {
-			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(line, " ")
 }

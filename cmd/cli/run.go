@@ -69,6 +69,7 @@ the scenario.`,
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration
+  qsim run my.yaml --format github                  annotations and a summary in a workflow
   qsim run my.yaml --check                          with the engine's invariants checked`,
 		ValidArgsFunction: completeScenarios,
 		Args:              atLeastOneScenario,
@@ -82,7 +83,7 @@ the scenario.`,
 	addMemory(c, &f.memory)
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
-	addFormat(c, &f.format)
+	addFormat(c, &f.format, judging...)
 	addSameWithin(c, &f.sameWithin)
 	flags.StringArrayVar(&f.asked, "metric", nil, "a column more: a `METRIC` of qsim list metrics, as goodput or 'goodput during "+
 		"STORM class CLASS'; repeatable")
@@ -109,6 +110,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		return err
 	}
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	if f.format == "github" { // errors and warnings of scenarios, too, stand where their lines are shown
+		err = cmp.Or(annotate(c, names, &f.scenarioFlags, f.format), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -143,6 +147,11 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		}
 		if worst = ui.Worse(worst, code); worst == ui.ExitInterrupted {
 			break
+		}
+	}
+	if f.format == "junit" { // one document for all
+		if err := s.print(output{suites: s.judged}, "", ""); err != nil {
+			return err
 		}
 	}
 	if worst != ui.ExitMet {
@@ -181,8 +190,13 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
 	note := took(runs, time.Since(start))
-	// before anything is drawn; the files are written even if nobody reads it
-	printed := s.print(s.summaryOutput(summary), "", "")
+	result := s.summaryOutput(summary)
+	result.suites = []text.Suite{{Name: summary.Scenario, File: l.Name, Cases: summary.Cases(s.flags.strict)}}
+	s.judged = append(s.judged, result.suites...)
+	var printed error
+	if s.flags.format != "junit" { // before anything is drawn; the files are written even if nobody reads it
+		printed = s.print(result, "", "")
+	}
 	path, err := s.store(l, summary, start)
 	if err == nil {
 		err = s.lastLine(path, note)

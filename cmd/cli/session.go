@@ -26,6 +26,7 @@ type session struct {
 	stdout  io.Writer
 	stderr  io.Writer // errors; all else goes to the console
 	console *ui.Console
+	judged  []text.Suite // by the scenarios that have been run
 }
 
 // newSession checks the flags that commands share, and warns of environment variables that belong to no flag.
@@ -41,8 +42,9 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 
 // output is a result that a command prints as JSON, or by one function as text, Markdown or CSV.
 type output struct {
-	json  func() ([]byte, error)
-	table func(w io.Writer, o text.TableOptions) error
+	json   func() ([]byte, error)
+	table  func(w io.Writer, o text.TableOptions) error
+	suites []text.Suite // what the command judges, as annotations or JUnit XML
 }
 
 // print prints a result in the format asked for. In formats for programs, the path of the files, if any, goes to
@@ -50,6 +52,10 @@ type output struct {
 func (s *session) print(result output, path, note string) error {
 	all := s.flags.Tables(result.table)
 	all["json"] = ui.Bytes(result.json)
+	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, result.suites) }
+	all["github"] = func(w io.Writer) error {
+		return cmp.Or(writeGithub(w, annotationsOf(result.suites)), stepSummary(all["markdown"]))
+	}
 	return cmp.Or(all.Print(s.stdout, s.flags.format), s.lastLine(path, note))
 }
 

@@ -10,11 +10,16 @@ import (
 	"qsim/cmd/ui"
 )
 
-// addFormat defines the flag --format of a command that prints a table.
-func addFormat(c *cobra.Command, to *string) {
-	ui.AddChoice(c, to, "format", "FORMAT", "of the result: table, markdown, csv or json", "table", "markdown", "csv",
-		"json")
+// addFormat defines the flag --format of a command that prints a table, with more formats than that of every command.
+func addFormat(c *cobra.Command, to *string, more ...string) {
+	words := append([]string{"table", "markdown", "csv", "json"}, more...)
+	last := len(words) - 1
+	usage := "of the result: " + strings.Join(words[:last], ", ") + " or " + words[last]
+	ui.AddChoice(c, to, "format", "FORMAT", usage, words...)
 }
+
+// judging are the further formats of commands that judge: annotations of a GitHub workflow, and JUnit XML.
+var judging = []string{"github", "junit"}
 
 // plotMode is the value of --plot: how a plot is drawn in the terminal.
 type plotMode string

@@ -12,6 +12,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/trace"
 	"qsim/scenarios/world"
@@ -331,5 +332,5 @@ func (t *tracer) commandLine(more ...string) string {
 		words = append(words, "--set", set)
 	}
 	words = append(words, "--policy", t.sim.Policy(), "--seed", fmt.Sprint(t.sim.Seed()))
-	return shellLine(append(words, more...))
+	return plain.ShellLine(append(words, more...)...)
 }

@@ -90,7 +90,7 @@ same command goes on where it was.
 	ui.AddAtLeast(c, &f.maxSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
 	flags.Var(&f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
 	flags.Var(&f.indifference, "indifference", "ignore differences below this `PERCENT`")
-	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
+	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)", judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
@@ -188,13 +188,14 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
-	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+	suites := []text.Suite{{Name: found.Scenario, File: l.Name, Cases: found.Cases()}}
+	result := output{suites: suites, json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		return study.WriteTuning(w, found, o, func(policy string, sets []string) string {
 			words := []string{"qsim", "run", name, "--policy", policy}
 			for _, set := range sets {
 				words = append(words, "--set", set)
 			}
-			return shellLine(words)
+			return plain.ShellLine(words...)
 		})
 	}}
 	folder := ""

@@ -102,7 +102,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 			text, err := json.MarshalIndent(summary, "", "  ")
 			return append(text, '\n'), err
 		}
-		if err := s.print(output{asJSON, summary.Write}, "", ""); err != nil {
+		if err := s.print(output{json: asJSON, table: summary.Write}, "", ""); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,7 @@ type Objective struct {
 	Text   string  // the bound as the scenario writes it, for example "below 10s"
 	Policy string  // one label or kind; empty: every policy
 	Expect bool    // true: the objective is expected to be missed
+	Line   int     // in the scenario's file; 0: it is not in the file
 }
 
 // Settings describes a scenario for measurements and reports.

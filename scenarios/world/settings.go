@@ -112,7 +112,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 		o := &sc.Objectives[i]
 		r := measure.Objective{
 			Query:  measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
-			Expect: o.Expect.Value(),
+			Expect: o.Expect.Value(), Line: o.Line(),
 		}
 		if o.Limit != nil {
 			r.Limit = o.Limit.Std()

@@ -362,6 +362,7 @@ func TestBackoffNames(t *testing.T) {
 	_, shareErr := ParseJitter("±300%")
 	_, unitErr := ParseJitter("+20")
 	_, signErr := ParseJitter("20%")
+	_, outErr := ParseJitter("300%")
 	_, addendErr := ParseJitter("+0s")
 	_, wordErr := ParseJitter("±ful")
 	_, emptyErr := ParseJitter("±%")
@@ -381,6 +382,7 @@ func TestBackoffNames(t *testing.T) {
 		shareErr:  `share "300%" is over 100%`,
 		unitErr:   `share 20 has no percent sign: write 20%`,
 		signErr:   `jitter "20%" has no sign: write ±20%, +20% or -20%`,
+		outErr:    `bad jitter "300%": want none, full, equal, decorrelated, or a spread such as ±20%, +10%, -50%, +30s`,
 		addendErr: `bad jitter "+0s": 0s is out of range: want more than 0 and at most ten years`,
 		wordErr:   `bad jitter "±ful": want none, full, equal, decorrelated, or a spread such as ±20%, +10%, -50%, +30s`,
 		emptyErr:  `bad share "%"`,

@@ -125,7 +125,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 		p.onClaimed(o)
 		return
 	}
-	i := p.circuitOf(o.Job)
+	i := dependencyOf(o.Job, p.Kinds)
 	if i < 0 || o.Failed() && (o.Error == engine.Canceled || o.Error == engine.LeaseExpired) {
 		return
 	}
@@ -170,14 +170,9 @@ func (p *Breaker) set(c *circuit, s circuitState) {
 	}
 }
 
-// circuitOf returns the index of the dependency that a job kind calls, or -1.
-func (p *Breaker) circuitOf(k engine.Kind) int {
-	for i, set := range p.Kinds {
-		if k < 64 && set>>k&1 != 0 {
-			return i
-		}
-	}
-	return -1
+// dependencyOf returns the index of the dependency that a job kind calls, or -1.
+func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
+	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
 }
 
 func (p *Breaker) begin() {
@@ -247,11 +242,10 @@ func (l *breakerLaw) Observe(o *engine.Observation) {
 		if l.tries >= 0 && o.Kinds&l.kinds[l.tries] != 0 {
 			d := &l.of[l.tries]
 			d.tried, d.at = true, o.Now
-			l.tries = -1
 		}
 		return
 	}
-	i := slices.IndexFunc(l.kinds, func(set engine.Kinds) bool { return o.Job < mostClasses && set.Has(o.Job) })
+	i := dependencyOf(o.Job, l.kinds)
 	if i < 0 || o.Error == engine.Canceled || o.Error == engine.LeaseExpired {
 		return
 	}
@@ -260,7 +254,7 @@ func (l *breakerLaw) Observe(o *engine.Observation) {
 	case o.Error == engine.NoError:
 		*d = outage{}
 	default:
-		if d.failed++; d.open || d.failed >= l.failures {
+		if d.failed++; d.failed >= l.failures {
 			*d = outage{failed: d.failed, open: true, at: o.Now}
 		}
 	}

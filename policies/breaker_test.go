@@ -117,6 +117,12 @@ func TestBreakersOfTwo(t *testing.T) {
 	if got := plan(3 * minute); got != "010 any 1" {
 		t.Errorf("got %q", got)
 	}
+	for _, at := range []engine.Time{10 * minute, 20 * minute} { // a try that found its job is no reason to begin with the other
+		if got := plan(at); got != "001 any 1" {
+			t.Errorf("both are due, at %v: got %q", at, got)
+		}
+		policy.Observe(&engine.Observation{Now: at + 60*minute, Kinds: 1, Count: 1})
+	}
 }
 
 // The wait until a try is drawn once, from the time to a tenth more, evenly: of 200 breakers that plan every 10 ms the

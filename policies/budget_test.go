@@ -33,6 +33,7 @@ type line struct {
 
 func play(t *testing.T, policy engine.Policy, script []line) {
 	t.Helper()
+	law := Guarantees(policy).Law()
 	for n, l := range script {
 		o := engine.Observation{Now: engine.Time(l.at), Ended: l.kind != claimed, Class: l.class, Error: l.err, Count: 1}
 		if l.kind == claimed {
@@ -40,6 +41,7 @@ func play(t *testing.T, policy engine.Policy, script []line) {
 		}
 		for range l.count {
 			policy.Observe(&o)
+			law.Observe(&o)
 		}
 		view := engine.View{Now: o.Now, Workers: 1000, Idle: 1000}
 		want := fmt.Sprintf("any %d, fresh %d", l.want, 1000-l.want)
@@ -48,6 +50,12 @@ func play(t *testing.T, policy engine.Policy, script []line) {
 		}
 		if got := spell(policy.Plan(&view, nil)); got != want {
 			t.Errorf("line %d: got %q, want %q", n, got, want)
+		}
+		if _, some := policy.(*RetryBudget); some {
+			continue // its law leaves it some room
+		}
+		if least, most := roomByLaw(law, view); least != l.want || most != l.want {
+			t.Errorf("line %d: from %d to %d retries are legal, want %d", n, least, most, l.want)
 		}
 	}
 }

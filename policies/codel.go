@@ -95,7 +95,9 @@ type codelLaw struct {
 
 // Plan implements Law.
 func (l *codelLaw) Plan(v *engine.View, terms []engine.Term) string {
-	l.emptyAt = min(l.emptyAt, v.Now)
+	if l.emptyAt == engine.Never {
+		l.emptyAt = v.Now
+	}
 	l.plan = pending{limit: v.Idle}
 	want, rest := l.of.Target, 0
 	if v.Now <= l.emptyAt.Add(l.of.Interval) {

@@ -142,6 +142,9 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 		l.add([]*yaml.LoadError{errorAt(at, bad)}, "")
 		return given
 	}
+	if storm, found := strings.CutPrefix(set.Path, "storms."); found && value.Value == noStorm {
+		return l.withoutObjectives(next, at, storm)
+	}
 	return next
 }
 

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -86,6 +87,9 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	if len(path) == 0 {
 		return mergedValue(strings.Join(done[max(0, len(done)-1):], ""), node, value), nil
 	}
+	if len(done) == 3 && done[0] == "policies" && done[2] == "with" {
+		path = []string{strings.Join(path, ".")} // the keys of that map are paths
+	}
 	if node != nil && node.Kind == yaml.SequenceNode {
 		return applyInList(node, at, done, path, value)
 	}
@@ -140,17 +144,40 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 			if names = append(names, n.Value); n.Value != path[0] {
 				continue
 			}
+			result := *list
+			result.Content = slices.Clone(list.Content)
+			if len(path) == 1 && name == "storms" && value.Value == noStorm {
+				result.Content = slices.Delete(result.Content, i, i+1)
+				return &result, nil
+			}
 			element, e := applyAt(item, at, append(done, path[0]), path[1:], value)
 			if e != nil {
 				return nil, e
 			}
-			result := *list
-			result.Content = append([]*yaml.Node(nil), list.Content...)
 			result.Content[i] = element
 			return &result, nil
 		}
 	}
 	return nil, unknownName(wordFor[name], path[0], names)
+}
+
+// noStorm is the value of an override that takes a storm away: storms.NAME=none.
+const noStorm = "none"
+
+// withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override took away.
+func (l *loader) withoutObjectives(given, at *yaml.Node, storm string) *yaml.Node {
+	list := lookup(given, "objectives")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return given
+	}
+	rest := *list
+	rest.Content = slices.DeleteFunc(slices.Clone(list.Content), func(o *yaml.Node) bool {
+		return word(o, "during") == storm || word(o, "after") == storm
+	})
+	if n := len(list.Content) - len(rest.Content); n > 0 {
+		l.addOne(errorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", n, len(list.Content))), Warning, "")
+	}
+	return merged(given, mapOf(at, "objectives", &rest))
 }
 
 // overridable lists the parts of a scenario that a policy may override for itself.

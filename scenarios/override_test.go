@@ -96,3 +96,43 @@ func TestClassTimeout(t *testing.T) {
 		t.Errorf("timeouts %v and %v", sc.TimeoutOf(0), sc.Variant(0).TimeoutOf(0))
 	}
 }
+
+// TestOverrideWith: a path goes through the `with:` of a policy, whose keys are paths.
+func TestOverrideWith(t *testing.T) {
+	const text = smallest + "policies: [{kind: fifo}, {kind: fifo, label: A, with: {retry.jitter: none, retry: {backoff: {first: 2s}}}}]\n"
+	sets := []Override{{Path: "policies.A.with.retry.jitter", Value: "±30%"}, {Path: "policies.A.with.retry.backoff.first", Value: "3s"}, {Path: "policies.fifo.with.engine.workers", Value: "7"}}
+	sc := load(t, text, sets...)
+	if a := sc.Variant(1).Retry; a.Jitter.String() != "±30%" || a.Backoff.First.String() != "3s" || sc.Variant(0).Engine.Workers != 7 || sc.Variant(1).Engine.Workers == 7 {
+		t.Errorf("jitter %v, first %v, workers %d", a.Jitter, a.Backoff.First, sc.Variant(0).Engine.Workers)
+	}
+	for _, s := range sc.Explain(sets) {
+		if k, _ := KeyOf(s.Path); strings.HasPrefix(s.Path, "policies.A.with.retry.jitter") && (s.Value != "±30%" || s.Origin != "--set policies.A.with.retry.jitter=±30%" || k.Path != "retry.jitter") {
+			t.Errorf("%+v, a key %s", s, k.Path)
+		}
+	}
+}
+
+// TestNoStorm takes a storm away, with the objectives about it, and says so.
+func TestNoStorm(t *testing.T) {
+	const text = smallest + "storms: [{name: a, at: 1m, for: 1m, slow: {factor: 2}}, {name: b, at: 3m, for: 1m, slow: {factor: 3}}]\n" +
+		"objectives: [{metric: fresh.wait.p99, during: a, below: 1s}, {metric: recovery.time, after: a, below: 1m}, {metric: fresh.wait.p99, during: b, below: 1s}, {metric: dead.count, below: 1}]\n"
+	sc, ds := Load("test.yaml", []byte(text), []Override{{Path: "storms.a", Value: "none"}})
+	if sc == nil || len(sc.Storms) != 1 || sc.Storms[0].Name != "b" || len(sc.Objectives) != 2 {
+		t.Fatalf("%v", ds)
+	}
+	if len(ds) != 1 || ds[0].Severity != Warning || ds[0].Set != "--set storms.a=none" || ds[0].Message != "objectives about this storm go with it: 2 of 4" {
+		t.Errorf("it says %v", ds)
+	}
+	if again := load(t, string(sc.Resolved())); again.ConfigHash() != sc.ConfigHash() {
+		t.Error("resolved it is another")
+	}
+	if none := load(t, smallest+"storms: [{name: a, at: 1m, for: 1m, slow: {factor: 2}}]\n", Override{Path: "storms.a", Value: "none"}); none.ConfigHash() != load(t, smallest).ConfigHash() {
+		t.Error("without its only storm it is not what it is without storms")
+	}
+	for value, want := range map[string]string{"storms.c=none": `no storm is named "c" there is "a", "b"`, "storms.a=nothing": `want a map of keys, not "nothing"`, "jobs.mail=none": `want a map of keys, not "none"`} {
+		path, value, _ := strings.Cut(value, "=")
+		if sc, ds := Load("test.yaml", []byte(text), []Override{{Path: path, Value: value}}); sc != nil || !strings.Contains(fmt.Sprint(ds), want) {
+			t.Errorf("%s: %v", path, ds)
+		}
+	}
+}

@@ -36,8 +36,11 @@ type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 func Keys() []Key { return slices.Clone(reference().keys) }
 
 // KeyOf returns the key of the language that is at a path of a scenario: jobs.CLASS.timeout for jobs.mail.timeout. The
-// keys of a class's retry are those of retry.
+// keys of a class's retry are those of retry, those of a policy's `with:` what they change.
 func KeyOf(path string) (Key, bool) {
+	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
+		path = rest
+	}
 	if class, rest, found := strings.Cut(path, ".retry."); found && strings.HasPrefix(class, "jobs.") {
 		path = "retry." + rest
 	}

@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,9 +82,6 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 		Host: host, Version: ui.Version})
 	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is gone")
 	defer stop()
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
 	address := "http://" + listener.Addr().String() + page.Path()
 	if _, err := fmt.Fprintln(c.OutOrStdout(), address); err != nil {
 		return ui.IOError("write address", err)
@@ -98,8 +91,8 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 			console.Note("%v", err) // whoever reads it opens the address by hand
 		}
 	}
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return ui.Fail(ui.ExitIO, fmt.Errorf("serve the page: %w", err))
+	if err := page.Serve(ctx, listener); err != nil {
+		return ui.Fail(ui.ExitIO, err)
 	}
 	return ui.Fail(ui.ExitInterrupted, nil)
 }

@@ -191,6 +191,66 @@ func TestPageTakenAlong(t *testing.T) {
 	tb.Quiet(address)
 }
 
+// TestPageOwn changes what is the scenario's own: its storm is removed and brought back, by keyboard; the `with:` of a
+// policy is set; the table gets a column; and a billion jobs are refused beside the value that brings them.
+func TestPageOwn(t *testing.T) {
+	tb, address := opened(t, strings.Replace(small, "fresh: 80%}", "fresh: 80%, with: {retry.max-attempts: 3, retry.jitter: none}}", 1), "", 1280)
+	tb.Run(chromedp.Focus(`#knobs button[aria-label="Remove storm down"]`), chromedp.KeyEvent(kb.Enter))
+	tb.Until(hash + ` === "#set=storms.down=none" && ` + settled + ` && !` + knobAt("storms.down.for") + ` && document.activeElement.id === "undo"`)
+	if said := browsertest.Eval[string](tb, knobAt("storms.down")+`.querySelector(".warn").textContent`); said != "objectives about this storm go with it: 1 of 1" {
+		t.Errorf("it says %q", said)
+	}
+	tb.Run(chromedp.Click("#flags"))
+	tb.Until(`window.taken === "qsim run small --set storms.down=none"`)
+	tb.Run(chromedp.Click("#yaml"))
+	tb.Until(`window.taken.includes("class: mail") && !window.taken.includes("name: down")`)
+	accessible(t, tb)
+	tb.Picture(*pictures, "removed")
+	tb.Run(chromedp.Focus(`#k-storms\.down-row .below button`), chromedp.KeyEvent(kb.Enter))
+	tb.Until(`location.hash === "" && ` + settled + ` && ` + knobAt("storms.down.for") + ` && document.querySelector("#head").textContent.includes("goal ≤ 10m")`)
+
+	tb.Run(chromedp.Focus(`#k-policies\.Weighted\%2080\/20\.with\.retry\.max-attempts-slide`), chromedp.KeyEvent(kb.ArrowRight))
+	tb.Until(hash + ` === "#set=policies.Weighted+80/20.with.retry.max-attempts=4" && ` + settled + ` && document.querySelector("#head").textContent.includes("Weighted 80/20, retry.max-attempts 4")`)
+	if is := browsertest.Eval[string](tb, knobAt("policies.Weighted 80/20.with.retry.jitter")+`.textContent`); !strings.Contains(is, "with retry jitter") {
+		t.Errorf("the other key of the policy is %q", is)
+	}
+	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown))
+	tb.Until(hash + `.endsWith("&metric=fresh.wait.p99") && ` + settled + ` && document.querySelector("#out th.asked")`)
+	tb.Run(chromedp.Click("#flags"))
+	tb.Until(`window.taken.endsWith("--metric fresh.wait.p99")`)
+
+	const rate = `#k-jobs\.mail\.arrivals\.rate`
+	tb.Run(chromedp.Focus(rate), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("8333333.3/s"+kb.Enter))
+	tb.Until(knobAt("jobs.mail.arrivals.rate") + `.querySelector(".bad")?.textContent.startsWith("jobs.mail.arrivals brings most of 999,999,996 jobs in one simulation, and the page takes 20,000,000 at most") && document.getElementById("state").className === "stopped"`)
+	tb.Picture(*pictures, "billion")
+	accessible(t, tb)
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(settled + ` && !document.querySelector(".knob .bad")`)
+	tb.Quiet(address)
+}
+
+// TestPageByKeyboard comes to every control by the tabulator, sees where it is, and leaves each again; on a telephone
+// too.
+func TestPageByKeyboard(t *testing.T) {
+	for _, width := range []int64{1280, 390} {
+		tb, address := opened(t, small, "#set=engine.workers%3D7", width)
+		want := browsertest.Eval[[]string](tb, `(window.stops = () => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility() && !e.disabled))().map(e => e.outerHTML.slice(0, 90))`)
+		tb.Run(chromedp.Evaluate[chromedp.Void](`window.met = []; addEventListener("focusin", e => window.met.push(window.stops().indexOf(e.target) + (getComputedStyle(e.target).outlineStyle === "none" ? " without an outline" : "")))`))
+		for range want {
+			tb.Run(chromedp.KeyEvent(kb.Tab))
+		}
+		for i, at := range browsertest.Eval[[]string](tb, `window.met.map(String)`) {
+			if at != fmt.Sprint(i) {
+				t.Errorf("%d px: stop %d, %s, is met as %s", width, i, want[i], at)
+			}
+		}
+		if n := browsertest.Eval[int](tb, `window.met.length`); n != len(want) || n < 40 {
+			t.Errorf("%d px: %d stops of %d", width, n, len(want))
+		}
+		tb.Quiet(address)
+	}
+}
+
 // TestPageNarrow looks at the page on a telephone, dark and light.
 func TestPageNarrow(t *testing.T) {
 	for _, scheme := range []string{"dark", "light"} {
@@ -215,7 +275,7 @@ func accessible(t *testing.T, tb *browsertest.Tab) {
 		const faults = [], all = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
 		const name = e => e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || e.title;
 		for (const e of all("input, select, button, a, [role=region], dialog[open]")) if (!(name(e) || "").trim()) faults.push("no name: " + e.outerHTML.slice(0, 120));
-		for (const key of ["aria-describedby", "aria-labelledby"]) for (const e of document.querySelectorAll("[" + key + "]")) if (!document.getElementById(e.getAttribute(key))) faults.push(key + " leads nowhere: " + e.getAttribute(key));
+		for (const key of ["aria-describedby", "aria-labelledby"]) for (const e of document.querySelectorAll("[" + key + "]")) if (!e.getAttribute(key).split(" ").every(id => document.getElementById(id))) faults.push(key + " leads nowhere: " + e.getAttribute(key));
 		const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
 		for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("twice: " + id);
 		let level = 0;

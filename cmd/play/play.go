@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"io"
 	"net"
@@ -35,6 +36,7 @@ const (
 	mostJobs        = 20e6             // of one simulation: some ten seconds
 	longest         = time.Minute      // that a request may simulate
 	slowest         = 10 * time.Second // that a browser may take to send a request, or to take a line of the answer
+	idle            = 2 * time.Minute  // that a connection may be kept without a request
 )
 
 // Options are the scenario that a page begins with, and where it is served.
@@ -87,6 +89,17 @@ func New(o Options) *Server {
 
 // Path returns the path of the page's address, with the token.
 func (s *Server) Path() string { return "/" + s.token + "/" }
+
+// Serve serves the page until ctx ends, and then returns nil.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: slowest / 2, WriteTimeout: slowest, IdleTimeout: idle,
+		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the page: %w", err)
+	}
+	return nil
+}
 
 // ServeHTTP answers requests for the page, and those of the page itself.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -145,6 +158,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
 type ask struct {
 	Sets     []set    `json:"sets"`
 	Policies []string `json:"policies"` // labels; none: those that the page begins with
+	Metrics  []string `json:"metrics"`  // columns beside those of the objectives, as --metric takes them
 	Policy   string   `json:"policy"`   // whose trace
 	Find     string   `json:"find"`     // which job of it
 }
@@ -172,8 +186,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.
 	if _, more := decoder.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = cmp.Or(more, errors.New("text after the request"))
 	}
-	if err == nil && len(a.Sets) > mostSets {
-		err = errors.New("too many settings")
+	if err == nil && max(len(a.Sets), len(a.Metrics)) > mostSets {
+		err = errors.New("too many settings, or columns")
 	}
 	if err != nil {
 		http.Error(w, "this is no request of the page: "+err.Error(), http.StatusBadRequest)
@@ -183,6 +197,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	if s.places.Enter(ctx) != nil {
+		_ = out.control.SetWriteDeadline(time.Now().Add(slowest))
 		http.Error(w, "the page is busy", http.StatusServiceUnavailable)
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -149,7 +148,10 @@ func TestProblems(t *testing.T) {
 		{"an unknown key", `{"sets": [{"path": "engine.wokers", "value": "9"}]}`, 0, `unknown key "wokers"`},
 		{"a path without a name", `{"sets": [{"path": "jobs.post.priority", "value": "1"}]}`, 0, `post`},
 		{"a policy", `{"policies": ["fresh"]}`, -1, `no policy is named "fresh"`},
-		{"far too many jobs", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8000000/s"}]}`, -1, "brings most of 960,000,000 jobs in one simulation"},
+		{"far too many jobs", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8000000/s"}, {"path": "engine.workers", "value": "9"}]}`, 0, "brings most of 960,000,000 jobs in one simulation"},
+		{"far too many by a storm", `{"sets": [{"path": "engine.workers", "value": "9"}, {"path": "storms.+", "value": "{name: b, at: 1s, for: 1s, burst: {class: mail, count: 30M}}"}]}`, 1, "storms.b.burst brings most of 30,002,400 jobs"},
+		{"far too many together", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "4000/s"}, {"path": "duration", "value": "100m"}, {"path": "engine.workers", "value": "9"}]}`, 1, "brings most of 24,000,000 jobs"},
+		{"a billion", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8333333.3/s"}]}`, 0, "brings most of 999,999,996 jobs"},
 		{"too many for the loader", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "90000000/s"}]}`, 0, "at most 1e+09"},
 		{"a file", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, file: small.yaml}"}]}`, 0, "no file can be named here"},
 		{"a file, spelled", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, \"\\x66ile\": small.yaml}"}]}`, 0, "no file can be named here"},
@@ -178,23 +180,6 @@ func TestWarnings(t *testing.T) {
 	got := decode[scene](t, lines[0]).Problems
 	if len(got) != 1 || got[0].Error || got[0].Set != -1 || !strings.HasSuffix(got[0].Place, "small.yaml:12:22") || !strings.Contains(got[0].Message, "after the arrivals end") || len(lines) < 4 {
 		t.Errorf("%d lines, %+v", len(lines), got)
-	}
-}
-
-// TestLimits refuses more policies than charts can show, and what takes more memory than is allowed.
-func TestLimits(t *testing.T) {
-	large := server(t, small)
-	large.o.Fits = func(sc *scenarios.Scenario) error { return fmt.Errorf("%d workers take too much", sc.Engine.Workers) }
-	if _, lines := post(large, "run", `{}`); len(lines) != 1 || !strings.Contains(lines[0], `"error":true,"message":"8 workers take too much"`) {
-		t.Errorf("%q", lines)
-	}
-	var sets []string
-	for i := range 24 {
-		sets = append(sets, fmt.Sprintf(`{"path": "policies.+", "value": "{kind: fifo, label: f%d}"}`, i))
-	}
-	_, lines := post(server(t, small), "run", `{"sets": [`+strings.Join(sets, ",")+`]}`)
-	if len(lines) != 1 || !strings.Contains(lines[0], "shows 24 policies at once, and here are 26") {
-		t.Errorf("%q", lines)
 	}
 }
 
@@ -290,33 +275,6 @@ func ask1(t *testing.T, ctx context.Context, to *httptest.Server, s *Server, bod
 	}
 	t.Cleanup(func() { answer.Body.Close() })
 	return bufio.NewScanner(answer.Body)
-}
-
-// TestLongest ends a run that takes too long, and says so.
-func TestLongest(t *testing.T) {
-	s := server(t, strings.Replace(small, "duration: 2m", "duration: 6h", 1))
-	w := httptest.NewRecorder()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	s.run(ctx, &ask{}, &stream{w: w, control: http.NewResponseController(w)})
-	if !strings.Contains(w.Body.String(), `"error":"stopped after 1m0s`) {
-		t.Errorf("it says %s", w.Body)
-	}
-}
-
-// TestBusy has places for some requests at a time; another one waits until its time is over.
-func TestBusy(t *testing.T) {
-	s := server(t, small)
-	for range mostAtOnce {
-		_ = s.places.Enter(t.Context())
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+s.Path()+"run", strings.NewReader("{}"))
-	if s.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("%d", w.Code)
-	}
 }
 
 // TestTrace follows the job that waited longest, and names the others that are worth a look.

@@ -48,6 +48,7 @@ func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 		return
 	}
 	settings := world.Settings(sc)
+	relabel(&settings, a.Sets)
 	query, most := shown(&settings), min(int(sc.Seeds), mostSimulations/len(sc.Policies))
 	info, _ := measure.Lookup(query.Metric)
 	watch := results.NewWatch(&settings, narrow)
@@ -97,6 +98,28 @@ func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 	}
 	out.failed(ctx, err)
 }
+
+// relabel adds the changed parameters of a policy to its label, which may name the value that it had: "Weighted 80/20,
+// fresh 60%".
+func relabel(settings *measure.Settings, sets []set) {
+	for i := range settings.Policies {
+		p := &settings.Policies[i]
+		label := p.Label
+		for _, changed := range sets {
+			if key, found := strings.CutPrefix(changed.Path, "policies."+label+"."); found && len(p.Label) < mostLabel {
+				p.Label += ", " + strings.TrimPrefix(key, "with.") + " " + changed.Value
+			}
+		}
+		for k := range settings.Objectives {
+			if o := &settings.Objectives[k]; o.Policy == label {
+				o.Policy = p.Label
+			}
+		}
+	}
+}
+
+// mostLabel is how long, in bytes, the label of a policy may be for more to be added.
+const mostLabel = 60
 
 // progress collects the simulations of one request as they end, for the goroutine that sends results to the page.
 type progress struct {

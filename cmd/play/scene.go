@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // scene is the scenario under a request's settings: the first line of every answer.
@@ -15,9 +18,10 @@ type scene struct {
 	Problems []problem `json:"problems"`
 	Knobs    []knob    `json:"knobs,omitempty"` // empty: it does not load
 	Policies []policy  `json:"policies,omitempty"`
-	Storms   []offer   `json:"storms,omitempty"` // kinds that could be added
-	Kinds    []kind    `json:"kinds,omitempty"`  // of policies that could be added
-	YAML     string    `json:"yaml,omitempty"`   // resolved
+	Storms   []offer   `json:"storms,omitempty"`  // kinds that could be added
+	Kinds    []kind    `json:"kinds,omitempty"`   // of policies that could be added
+	Columns  []column  `json:"columns,omitempty"` // that the table could have
+	YAML     string    `json:"yaml,omitempty"`    // resolved
 	Duration string    `json:"duration,omitempty"`
 }
 
@@ -62,6 +66,26 @@ type offer struct {
 	Map  string `json:"map"`
 }
 
+// column is a metric that the table could have beside those of the objectives.
+type column struct {
+	Metric string `json:"metric"` // as --metric takes it
+	Label  string `json:"label"`
+}
+
+// columns returns the waits of the first classes, in each storm and in the whole run, that no objective is about.
+func columns(sc *scenarios.Scenario) (all []column) {
+	settings := world.Settings(sc)
+	have := results.TableQueries(&settings)
+	for _, window := range append(settings.Storms, measure.Window{}) {
+		for _, q := range measure.UsualWaits(&settings) {
+			if q.During = window.Name; !slices.Contains(have, q) {
+				all = append(all, column{q.String(), q.Label()})
+			}
+		}
+	}
+	return all
+}
+
 // inFront matches the settings that are shown at first, if their value is a number: parameters of policies, workers,
 // lease, retries, loads, and what storms do and when.
 var (
@@ -91,33 +115,55 @@ func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
 	if sc == nil {
 		return nil, seen
 	}
-	names := a.Policies
-	if len(names) == 0 {
-		names = s.o.Policies
-	}
-	chosen := sc
-	if len(names) > 0 {
-		var err error
-		if chosen, err = sc.Select(names); err != nil {
-			seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
-			return nil, seen
+	chosen, err := s.chosen(sc, a)
+	for i := 0; i < len(a.Metrics) && err == nil; i++ {
+		var q measure.Query
+		if q, err = measure.ParseQuery(a.Metrics[i]); err == nil {
+			err = chosen.Measure([]measure.Query{q})
 		}
+	}
+	if err != nil {
+		seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
+		return nil, seen
 	}
 	for i := range sc.Policies {
 		label := sc.Policies[i].Label
 		seen.Policies = append(seen.Policies, policy{label, len(chosen.PoliciesNamed(label)) > 0})
 	}
-	seen.Knobs = s.knobs(sc, a.Sets)
+	seen.Knobs, seen.Columns = s.knobs(sc, a.Sets), columns(sc)
 	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
 	for _, k := range scenarios.PolicyKinds() {
 		doc, _, _ := strings.Cut(k.Doc, ". ")
 		seen.Kinds = append(seen.Kinds, kind{k.Name, doc})
 	}
 	if err := s.fits(chosen); err != nil {
-		seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
+		seen.Problems = append(seen.Problems, problem{Set: s.blamed(a), Error: true, Message: err.Error()})
 		return nil, seen
 	}
 	return chosen, seen
+}
+
+// chosen returns the scenario with the policies of a request, or those that the page begins with.
+func (s *Server) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
+	switch {
+	case len(a.Policies) > 0:
+		return sc.Select(a.Policies)
+	case len(s.o.Policies) > 0:
+		return sc.Select(s.o.Policies)
+	}
+	return sc, nil
+}
+
+// blamed returns the index of the last setting of a request without which the rest would fit; -1: there is none.
+func (s *Server) blamed(a *ask) int {
+	for i := range slices.Backward(a.Sets) {
+		if sc, _ := s.loaded(slices.Delete(slices.Clone(a.Sets), i, i+1)); sc != nil {
+			if chosen, err := s.chosen(sc, a); err == nil && s.fits(chosen) == nil {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // fits returns an error for a setting that would take the page too long, or too much memory.
@@ -156,7 +202,7 @@ func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []probl
 func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range sc.Explain(s.overrides(sets)) {
-		if strings.HasPrefix(setting.Path, "objectives.") || strings.Contains(setting.Path, ".with.") {
+		if strings.HasPrefix(setting.Path, "objectives.") {
 			continue // which no path of an override reaches
 		}
 		key, known := s.keys[setting.Path]
@@ -172,7 +218,7 @@ func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
 			doc, takes = parameterDoc(sc, words[1], words[2], doc, takes)
 		}
 		front := inFront.MatchString(setting.Path) && numeric.MatchString(setting.Value) &&
-			!strings.HasSuffix(setting.Path, ".label")
+			!strings.HasSuffix(setting.Path, ".label") || strings.Contains(setting.Path, ".with.")
 		all = append(all, knob{setting.Path, setting.Value, usual, setting.Origin, doc, takes, key.Least, key.Most, front})
 	}
 	return all

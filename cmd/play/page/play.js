@@ -4,22 +4,24 @@ const $ = id => document.getElementById(id);
 const make = (tag, properties = {}, ...children) => { const e = Object.assign(document.createElement(tag), properties); e.append(...children); return e; };
 const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
-// What the page asks for: values laid upon the scenario, in their order, and the policies shown; none: those of the
-// scenario. The address keeps it, so that it is a link.
-let asked = {sets: [], policies: []};
+// What the page asks for: values laid upon the scenario, in their order, the policies shown (none: those of the
+// scenario), and columns beside those of the objectives. The address keeps it, so that it is a link.
+const copyOf = value => JSON.parse(JSON.stringify(value));
+const nothing = {sets: [], policies: [], metrics: []};
+let asked = copyOf(nothing);
 let past = [], future = [], scene = null, latest = null, running = null;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-const spelled = of => [...of.sets.map(s => s.path + "=" + s.value), ...of.policies].join(", ") || "as the scenario says";
-const copyOf = value => JSON.parse(JSON.stringify(value));
+const spelled = of => [...of.sets.map(s => s.path + "=" + s.value), ...of.policies, ...of.metrics].join(", ") || "as the scenario says";
 function fragment() {
   const query = new URLSearchParams();
   for (const s of asked.sets) query.append("set", s.path + "=" + s.value);
   for (const p of asked.policies) query.append("policy", p);
+  for (const m of asked.metrics) query.append("metric", m);
   return String(query);
 }
 function follow() {
   const query = new URLSearchParams(location.hash.slice(1));
-  asked = {sets: query.getAll("set").filter(s => s.includes("=")).map(s => ({path: s.slice(0, s.indexOf("=")), value: s.slice(s.indexOf("=") + 1)})), policies: query.getAll("policy")};
+  asked = {sets: query.getAll("set").filter(s => s.includes("=")).map(s => ({path: s.slice(0, s.indexOf("=")), value: s.slice(s.indexOf("=") + 1)})), policies: query.getAll("policy"), metrics: query.getAll("metric")};
 }
 // change makes a new state of what is asked for; several of one gesture, such as of a slider that moves, are undone at once.
 let gesture = null, waiting = 0;
@@ -35,7 +37,7 @@ function settle(pause) {
   history.replaceState(null, "", "#" + fragment());
   $("undo").disabled = !past.length;
   $("redo").disabled = !future.length;
-  $("reset").disabled = !asked.sets.length && !asked.policies.length;
+  $("reset").disabled = same(asked, nothing);
   say($("changed"), asked.sets.length ? `· ${asked.sets.length} changed` : "");
   clearTimeout(waiting);
   waiting = setTimeout(run, pause);
@@ -100,7 +102,7 @@ async function run() {
 // begin shows the scenario as it is, where the settings of a link do not load, and what is wrong with them.
 function begin(wrong) {
   const once = new AbortController();
-  ask("run", {sets: [], policies: []}, line => {
+  ask("run", nothing, line => {
     if (!line.problems) return;
     scene = line;
     show(wrong);
@@ -146,20 +148,19 @@ function show(line) {
   const ok = line.knobs != null, bad = line.problems.some(p => p.error);
   if (ok) scene = line;
   if (scene && !moving) draw();
-  for (const e of document.querySelectorAll(".knob .bad")) e.remove();
+  for (const e of document.querySelectorAll(".knob .said")) e.replaceChildren();
   for (const e of document.querySelectorAll("[aria-invalid]")) e.removeAttribute("aria-invalid");
   $("problems").replaceChildren();
   for (const p of line.problems) {
     const words = make("p", {className: p.error ? "bad" : "warn"}, make("b", {textContent: p.place}), p.message, p.help ? make("i", {textContent: " " + p.help}) : "");
     const at = p.set >= 0 && row(asked.sets[p.set].path, asked.sets[p.set].value);
     if (!at) { $("problems").append(words); continue; }
-    words.id = at.id + "-bad";
-    at.append(words);
+    at.querySelector(".said").append(words);
     at.hidden = false;
-    at.querySelector("input:not([type=range]),select").setAttribute("aria-invalid", "true");
+    if (p.error) at.querySelector("input:not([type=range]),select").setAttribute("aria-invalid", "true");
     words.scrollIntoView({block: "nearest"});
   }
-  if (bad) state("stopped", ok ? "This setting is not simulated." : "Not simulated: " + line.problems.find(p => p.error).message);
+  if (bad) state("stopped", "Not simulated: " + line.problems.find(p => p.error).message);
 }
 const row = (path, value) => [...document.querySelectorAll(".knob")].find(k => k.dataset.path === path && (!lists.test(path) || k.dataset.value === value));
 const titles = {policies: "", engine: "Engine", storms: "Storms", jobs: "Jobs", retry: "Retries", dependencies: "Dependencies"};
@@ -192,10 +193,13 @@ function draw() {
     if (asked.policies.length) asked.policies.push(label);
   }));
   $("policies").append(make("div", {className: "more"}, kinds, add, about));
+  $("column").replaceChildren(make("option", {value: "", textContent: "none"}), ...(scene.columns ?? []).map(c => make("option", {value: c.metric, textContent: c.label})));
+  $("column").value = asked.metrics[0] ?? "";
+  $("column").parentNode.hidden = !scene.columns;
   const groups = new Map(), seen = new Set();
   const into = path => {
-    const words = path.split("."), key = words.length > 2 && (words[0] === "policies" || words[0] === "storms" || words[0] === "jobs" || words[0] === "dependencies") ? words[1] : titles[words[0]] || "The run";
-    if (!groups.has(key)) groups.set(key, make("div", {className: "group"}, make("h2", {textContent: key})));
+    const words = path.split("."), named = words.length > 2 && namedLists.test(path), key = named ? words[1] : titles[words[0]] || "The run";
+    if (!groups.has(key)) groups.set(key, make("div", {className: "group"}, make("h2", {textContent: key}), named && words[0] === "storms" && !added(path) ? away(words[1]) : ""));
     return groups.get(key);
   };
   for (const s of asked.sets) if (lists.test(s.path)) into(s.path).append(knob({path: s.path, value: s.value, usual: "", doc: "", takes: "map", front: true}));
@@ -214,12 +218,20 @@ function draw() {
   if (again && again !== focus) {
     if (typed != null && again.type !== "range") again.value = typed;
     again.focus();
-  }
+  } else if (!document.contains(focus)) $("undo").focus(); // a button that is gone with what it removed
 }
+// away is the button that takes one of the scenario's own storms away.
+function away(storm) {
+  const path = "storms." + storm, button = make("button", {type: "button", textContent: "remove"});
+  button.setAttribute("aria-label", "Remove storm " + storm);
+  button.addEventListener("click", () => change(() => { asked.sets = [...asked.sets.filter(s => !s.path.startsWith(path + ".")), {path, value: "none"}]; }));
+  return button;
+}
+const namedLists = /^(policies|storms|jobs|dependencies)\./;
 const changedAt = path => asked.sets.find(s => s.path === path);
 function knob(k) {
-  const value = changedAt(k.path) && !lists.test(k.path) ? changedAt(k.path).value : k.value, id = "k-" + k.path + (lists.test(k.path) ? nameIn(k.value) : "");
-  const words = k.path.split("."), name = words.length > 2 && /^(policies|storms|jobs|dependencies)\./.test(k.path) ? words.slice(2).join(" ") : lists.test(k.path) ? "added: " + nameIn(k.value) : words.join(" ").replace(/^(engine|retry) /, "");
+  const value = changedAt(k.path) && !lists.test(k.path) ? changedAt(k.path).value : k.value, id = "k-" + encodeURI(k.path + (lists.test(k.path) ? nameIn(k.value) : ""));
+  const words = k.path.split("."), name = namedLists.test(k.path) && !lists.test(k.path) ? words.slice(2).join(" ") || words[1] : lists.test(k.path) ? "added: " + nameIn(k.value) : words.join(" ").replace(/^(engine|retry) /, "");
   const e = make("div", {className: "knob", id: id + "-row"}), scale = lists.test(k.path) ? null : scaleOf(k, value), choices = / \| /.test(k.takes || "") && !scale ? k.takes.split(" | ").filter(c => /^[\w-]+$/.test(c) && c !== "choice") : [];
   e.dataset.path = k.path;
   e.dataset.value = k.value;
@@ -228,7 +240,7 @@ function knob(k) {
   e.classList.toggle("wide", !scale && !choices.length && value.length > 9);
   e.classList.toggle("set", Boolean(changedAt(k.path)));
   const box = choices.includes(value) ? make("select", {id}, ...choices.map(c => make("option", {value: c, textContent: c, selected: c === value}))) : make("input", {id, value, defaultValue: value, spellcheck: false, autocomplete: "off"});
-  box.setAttribute("aria-describedby", id + "-doc");
+  box.setAttribute("aria-describedby", id + "-doc " + id + "-said");
   const commit = text => lists.test(k.path) ? change(() => { asked.sets = asked.sets.map(s => s.path === k.path && s.value === k.value ? {path: k.path, value: text} : s); }) : set(k.path, text);
   box.addEventListener("change", () => { box.defaultValue = box.value; commit(box.value.trim()); });
   e.append(make("label", {htmlFor: id, textContent: name, title: k.path}), box);
@@ -246,9 +258,10 @@ function knob(k) {
     e.append(slide);
   }
   e.append(make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")}));
+  e.append(make("div", {className: "said", id: id + "-said"}));
   if (changedAt(k.path)) {
     const back = make("button", {type: "button", textContent: lists.test(k.path) ? "remove" : "undo"});
-    back.setAttribute("aria-label", (lists.test(k.path) ? "Remove " + nameIn(k.value) : "Back to " + k.usual + " for " + k.path));
+    back.setAttribute("aria-label", lists.test(k.path) ? "Remove " + nameIn(k.value) : (k.usual ? "Back to " + k.usual + " for " : "Undo ") + k.path);
     back.addEventListener("click", () => change(() => {
       const name = k.path.slice(0, -1) + nameIn(k.value), gone = lists.test(k.path);
       asked.sets = asked.sets.filter(s => gone ? !(s.path === k.path && s.value === k.value) && !s.path.startsWith(name + ".") : s.path !== k.path);
@@ -397,7 +410,7 @@ async function copy(text, what) {
 }
 const takes = {
   yaml: () => copy(scene.yaml, "YAML"),
-  flags: () => copy(["qsim", "run", document.body.dataset.run, ...asked.sets.flatMap(s => ["--set", s.path + "=" + s.value]), ...asked.policies.flatMap(p => ["--policy", p])].map(shell).join(" "), "Command"),
+  flags: () => copy(["qsim", "run", document.body.dataset.run, ...asked.sets.flatMap(s => ["--set", s.path + "=" + s.value]), ...asked.policies.flatMap(p => ["--policy", p]), ...asked.metrics.flatMap(m => ["--metric", m])].map(shell).join(" "), "Command"),
   markdown: () => copy(latest?.markdown ?? "", "Markdown"),
   link: () => copy(location.href, "Link"),
   save: () => {
@@ -407,10 +420,11 @@ const takes = {
   },
   undo: () => travel(past, future),
   redo: () => travel(future, past),
-  reset: () => change(() => { asked = {sets: [], policies: []}; }),
+  reset: () => change(() => { asked = copyOf(nothing); }),
 };
 for (const id in takes) $(id).addEventListener("click", takes[id]);
 $("search").addEventListener("input", find);
+$("column").addEventListener("change", () => change(() => { asked.metrics = [$("column").value].filter(Boolean); }));
 new ResizeObserver(() => document.documentElement.style.setProperty("--bar", document.querySelector(".bar").offsetHeight + "px")).observe(document.querySelector(".bar"));
 addEventListener("keydown", event => {
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(text|search)$/.test(event.target.type)) return;

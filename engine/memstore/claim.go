@@ -171,7 +171,7 @@ func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID
 // enlist adds a job's row that is in no list to the leased ones.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
-	s.leased.insertByKey(&s.rows, ref)
+	s.leased.insertByKey(&s.rows, ref, r)
 	if s.byNode != nil {
 		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
 	}

@@ -94,9 +94,10 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 		if earlier := memory.find(b.ID.Seq); earlier != nil {
 			for i := range earlier {
 				dst = append(dst, engine.Result{Status: earlier[i].Again()})
-				if earlier[i] == engine.Unapplied {
-					dst[len(dst)-1] = s.apply(now, &b.Outcomes[i])
-					earlier[i] = dst[len(dst)-1].Status
+				if r := &dst[len(dst)-1]; earlier[i] == engine.Unapplied {
+					r.Status = engine.Unapplied
+					s.apply(now, &b.Outcomes[i], r)
+					earlier[i] = r.Status
 				}
 			}
 			return dst, nil
@@ -104,7 +105,8 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	}
 	from := len(dst)
 	for i := range b.Outcomes {
-		dst = append(dst, s.apply(now, &b.Outcomes[i]))
+		dst = append(dst, engine.Result{})
+		s.apply(now, &b.Outcomes[i], &dst[len(dst)-1])
 	}
 	if memory != nil && len(b.Outcomes) > 0 {
 		memory.remember(b.ID.Seq, dst[from:])
@@ -120,16 +122,17 @@ func (r *row) refund(from engine.State) {
 	}
 }
 
-// apply applies one outcome to its job.
-func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
+// apply applies one outcome to its job, and answers with result, which is empty.
+func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result) {
 	if o.Refused {
-		return engine.Result{}
+		return
 	}
 	ref, r := s.match(o.LeaseKey, o.Guard.Or(s.options.Fence))
 	if r == nil {
-		return engine.Result{Status: engine.Stale}
+		result.Status = engine.Stale
+		return
 	}
-	result := engine.Result{Status: engine.Applied, From: r.state, Class: r.class(), Age: now.Sub(r.enqueuedAt)}
+	result.Status, result.From, result.Class, result.Age = engine.Applied, r.state, r.class(), now.Sub(r.enqueuedAt)
 	if o.Guard != engine.FenceDefault {
 		r.token++
 		result.Delivery, result.Token = r.delivery, engine.Token(r.token)
@@ -166,7 +169,6 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 		r.refund(result.From)
 		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
 	}
-	return result
 }
 
 // dueNow returns the due time of a job's row that becomes ready at once: where jobs may be claimed before they are due,

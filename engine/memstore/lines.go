@@ -70,10 +70,10 @@ func (s *Store) splitByKind() {
 		old[i].each(func(_ engine.Class, q *queue) {
 			for q.size > 0 {
 				ref := q.peek(&s.late, false)
-				q.remove(&s.late, ref)
 				r := s.rows.at(ref)
+				q.remove(&s.late, ref, r)
 				r.lane = s.lines.of(priority, r.kind)
-				s.lineOf(ref, r).insert(&s.late, ref)
+				s.lineOf(ref, r).insert(&s.late, ref, r)
 			}
 		})
 	}

@@ -216,7 +216,7 @@ func (s *Store) now() engine.Time {
 	if s.options.LapseAfter >= 0 {
 		s.lapse(now)
 	}
-	if !s.options.Promoted && s.waiting.size > 0 && s.waiting.at(0).dueAt <= now {
+	if now >= s.nextDue() {
 		for s.promoteOne(now) != none {
 		}
 	}

@@ -9,31 +9,30 @@ type queue struct {
 }
 
 // insert adds a job's row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
-func (q *queue) insert(late *treap, ref uint32) {
+func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
-	r := late.rows.at(ref)
 	switch {
 	case late.counts:
 	case q.list.tail == 0 || late.rows.at(q.list.tail-1).before(r):
 		r.place = inList
-		q.list.pushBack(late.rows, ref)
+		q.list.pushBack(late.rows, ref, r)
 		return
 	case r.before(late.rows.at(q.list.head - 1)):
 		r.place = inList
-		q.list.insertAfter(late.rows, ref, 0)
+		q.list.insertAfter(late.rows, ref, r, 0)
 		return
 	}
 	r.place = inTree
 	late.insert(&q.root, ref)
 }
 
-func (q *queue) remove(late *treap, ref uint32) {
+func (q *queue) remove(late *treap, ref uint32, r *row) {
 	q.size--
-	if late.rows.at(ref).place == inTree {
+	if r.place == inTree {
 		late.remove(&q.root, ref)
 		return
 	}
-	q.list.remove(late.rows, ref)
+	q.list.remove(late.rows, r)
 }
 
 // peek returns the first or, with newest, the last row; the queue must not be empty.
@@ -55,11 +54,19 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 // list is a doubly linked list of rows through their fields prev and next. Links are row + 1; 0 is none.
 type list struct{ head, tail uint32 }
 
-func (l *list) pushBack(s *rows, ref uint32) { l.insertAfter(s, ref, l.tail) }
+// pushBack appends job row r, which is row ref.
+func (l *list) pushBack(s *rows, ref uint32, r *row) {
+	r.prev, r.next = l.tail, 0
+	if l.tail == 0 {
+		l.head = ref + 1
+	} else {
+		s.at(l.tail - 1).next = ref + 1
+	}
+	l.tail = ref + 1
+}
 
-// insertAfter inserts row ref after the job's row with link at; 0: at the front.
-func (l *list) insertAfter(s *rows, ref, at uint32) {
-	r := s.at(ref)
+// insertAfter inserts job row r, which is row ref, after the job's row with link at; 0: at the front.
+func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
 	r.prev = at
 	if at == 0 {
 		r.next, l.head = l.head, ref+1
@@ -76,16 +83,15 @@ func (l *list) insertAfter(s *rows, ref, at uint32) {
 
 // insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
 // expiries of leases of one length do.
-func (l *list) insertByKey(s *rows, ref uint32) {
-	key, at := s.at(ref).key, l.tail
-	for at != 0 && s.at(at-1).key > key {
+func (l *list) insertByKey(s *rows, ref uint32, r *row) {
+	at := l.tail
+	for at != 0 && s.at(at-1).key > r.key {
 		at = s.at(at - 1).prev
 	}
-	l.insertAfter(s, ref, at)
+	l.insertAfter(s, ref, r, at)
 }
 
-func (l *list) remove(s *rows, ref uint32) {
-	r := s.at(ref)
+func (l *list) remove(s *rows, r *row) {
 	if r.prev == 0 {
 		l.head = r.next
 	} else {

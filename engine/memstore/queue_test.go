@@ -28,13 +28,13 @@ func (l *line) insert(key engine.Time, id engine.JobID) {
 	ref := l.rows.alloc()
 	r := l.rows.at(ref)
 	r.key, r.id, r.state = key, id, engine.Ready
-	l.q.insert(&l.late, ref)
+	l.q.insert(&l.late, ref, r)
 	at, _ := slices.BinarySearchFunc(l.want, ref, l.order)
 	l.want = slices.Insert(l.want, at, ref)
 }
 
 func (l *line) remove(i int) {
-	l.q.remove(&l.late, l.want[i])
+	l.q.remove(&l.late, l.want[i], l.rows.at(l.want[i]))
 	l.rows.release(l.want[i])
 	l.want = slices.Delete(l.want, i, i+1)
 }
@@ -162,8 +162,12 @@ func TestWaitingAgainstSlice(t *testing.T) {
 				if live := w.size - len(w.left); live != len(want) {
 					t.Fatalf("%d entries, %d left, want %d live", w.size, len(w.left), len(want))
 				}
-				if e, ok := w.top(); ok != (len(want) > 0) || ok && e.ref != slices.MinFunc(want, order) {
-					t.Fatalf("the top is %+v, %v", e, ok)
+				if len(want) == 0 {
+					if w.first != engine.Never {
+						t.Fatalf("of no job the first is due at %v", w.first)
+					}
+				} else if first := slices.MinFunc(want, order); w.at(0).ref != first || w.first != s.at(first).dueAt {
+					t.Fatalf("the first is row %d, due at %v, want row %d, due at %v", w.at(0).ref, w.first, first, s.at(first).dueAt)
 				}
 			},
 			"push": func(t *rapid.T) {

@@ -86,7 +86,7 @@ func (s *Store) lapse(now engine.Time) {
 		s.unlist(ref, r)
 		r.token++
 		r.place = inLapsed
-		s.lapsed.pushBack(&s.rows, ref)
+		s.lapsed.pushBack(&s.rows, ref, r)
 	}
 }
 

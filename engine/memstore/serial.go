@@ -37,7 +37,8 @@ func (s *Store) leaveSerial(ref uint32, r *row) {
 	l := x.keys[key]
 	moves := l.head == ref+1 && next != 0 && s.rows.at(next-1).state == engine.Ready
 	if moves {
-		s.lineOf(next-1, s.rows.at(next-1)).remove(&s.late, next-1)
+		follower := s.rows.at(next - 1)
+		s.lineOf(next-1, follower).remove(&s.late, next-1, follower)
 	}
 	if x.remove(&l, ref); l.head == 0 {
 		delete(x.keys, key)

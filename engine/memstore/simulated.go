@@ -72,7 +72,7 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 		if !revive(r.id) {
 			continue
 		}
-		s.dead.remove(&s.rows, ref)
+		s.dead.remove(&s.rows, r)
 		s.kept--
 		s.stats.Dead--
 		if reset {
@@ -103,7 +103,7 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 		}
 		s.unlist(ref, r)
 		r.place = inOrphans
-		s.orphaned.pushBack(&s.rows, ref)
+		s.orphaned.pushBack(&s.rows, ref, r)
 		dst = append(dst, engine.Lease{Token: engine.Token(r.token), Holder: *s.holders.at(ref)})
 		s.describe(ref, r, now, &dst[len(dst)-1])
 	}

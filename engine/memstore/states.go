@@ -55,7 +55,7 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 // intoLine adds a ready row to its queue and, unless others of its serial key come first, to the trees of special
 // orders.
 func (s *Store) intoLine(ref uint32, r *row) {
-	s.lineOf(ref, r).insert(&s.late, ref)
+	s.lineOf(ref, r).insert(&s.late, ref, r)
 	if s.special && !s.isBehind(ref, r) {
 		s.join(ref, r)
 	}
@@ -67,7 +67,7 @@ func (s *Store) unready(ref uint32, r *row) {
 	if s.special && !s.isBehind(ref, r) {
 		s.leave(ref, r)
 	}
-	s.lineOf(ref, r).remove(&s.late, ref)
+	s.lineOf(ref, r).remove(&s.late, ref, r)
 	r.place = inList
 }
 
@@ -90,7 +90,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 		case inHeap:
 			s.waiting.leave(r)
 		case inList:
-			s.waiting.due.remove(&s.rows, ref)
+			s.waiting.due.remove(&s.rows, r)
 		}
 	case engine.InFlight:
 		s.stats.InFlight[r.class()]--
@@ -107,11 +107,11 @@ func (s *Store) unplace(ref uint32, r *row) {
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inLapsed:
-		s.lapsed.remove(&s.rows, ref)
+		s.lapsed.remove(&s.rows, r)
 	case inOrphans:
-		s.orphaned.remove(&s.rows, ref)
+		s.orphaned.remove(&s.rows, r)
 	default:
-		s.leased.remove(&s.rows, ref)
+		s.leased.remove(&s.rows, r)
 		if s.byNode != nil {
 			s.byNode.remove(s.nodeOf(ref), ref)
 		}
@@ -173,7 +173,7 @@ func (s *Store) bury(ref uint32, r *row) {
 	}
 	r.state = engine.Dead
 	s.kept++
-	s.dead.pushBack(&s.rows, ref)
+	s.dead.pushBack(&s.rows, ref, r)
 }
 
 func (s *Store) forget(ref uint32, r *row) {

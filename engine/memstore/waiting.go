@@ -13,7 +13,8 @@ type waiting struct {
 	rows   *rows
 	chunks []*[chunkSize]waiter
 	size   int
-	stamps uint32 // counts what was pushed
+	first  engine.Time // when the first job is due; Never: there is none
+	stamps uint32      // counts what was pushed
 	// left holds the job IDs of the entries whose row has left, by their stamps: it may
 	// hold another job by now.
 	left map[uint32]engine.JobID
@@ -26,7 +27,9 @@ type waiter struct {
 	stamp uint32
 }
 
-func (w *waiting) init(s *rows) { w.rows, w.left = s, make(map[uint32]engine.JobID) }
+func (w *waiting) init(s *rows) {
+	w.rows, w.left, w.first = s, make(map[uint32]engine.JobID), engine.Never
+}
 
 // at returns entry i of the heap. It is stored three places further on, so that siblings share a chunk, and a cache
 // line.
@@ -56,7 +59,11 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 		w.chunks = append(w.chunks, new([chunkSize]waiter))
 	}
 	w.size++
-	return w.up(w.size-1, waiter{dueAt, ref, w.stamps}) == 0
+	if w.up(w.size-1, waiter{dueAt, ref, w.stamps}) > 0 {
+		return false
+	}
+	w.first = dueAt
+	return true
 }
 
 // up places entry e of the waiting heap at the hole i or above it, and returns where.
@@ -107,29 +114,32 @@ func (w *waiting) pop() {
 	}
 }
 
-// top removes void entries, whose row has left, from the top and returns the first valid one; false if there is none.
-func (w *waiting) top() (waiter, bool) {
+// uncover removes void entries, whose row has left, from the top, so that the first entry is valid.
+func (w *waiting) uncover() {
+	w.first = engine.Never
 	for w.size > 0 {
 		e := *w.at(0)
-		if len(w.left) == 0 {
-			return e, true
-		}
 		if _, gone := w.left[e.stamp]; !gone {
-			return e, true
+			w.first = e.dueAt
+			return
 		}
 		w.pop()
 		delete(w.left, e.stamp)
 	}
-	return waiter{}, false
 }
 
 // leave marks the entry of a job's row as void; once most entries are void the heap is rebuilt.
 func (w *waiting) leave(r *row) {
 	w.left[r.prev] = r.id
 	r.prev = 0
-	if len(w.left)*2 <= w.size || len(w.left) < 64 {
-		return
+	if len(w.left)*2 > w.size && len(w.left) >= 64 {
+		w.rebuild()
 	}
+	w.uncover()
+}
+
+// rebuild makes a heap of the valid entries alone.
+func (w *waiting) rebuild() {
 	n := 0
 	for i := range w.size {
 		if _, gone := w.left[w.at(i).stamp]; !gone {
@@ -148,13 +158,14 @@ func (w *waiting) leave(r *row) {
 
 // takeDue removes the earliest job from the heap if it is due, and returns its row.
 func (w *waiting) takeDue(now engine.Time) uint32 {
-	e, ok := w.top()
-	if !ok || e.dueAt > now {
+	if w.first > now {
 		return none
 	}
+	ref := w.at(0).ref
 	w.pop()
-	w.rows.at(e.ref).prev = 0
-	return e.ref
+	w.uncover()
+	w.rows.at(ref).prev = 0
+	return ref
 }
 
 // toWaiting makes a job's row that is in no structure wait until due, with stand as its place when ready; where jobs
@@ -202,8 +213,9 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, t
 	defer s.mu.unlock()
 	now := s.now()
 	for ref := s.waiting.takeDue(now); ref != none; ref = s.waiting.takeDue(now) {
-		s.rows.at(ref).place = inList
-		s.waiting.due.pushBack(&s.rows, ref)
+		r := s.rows.at(ref)
+		r.place = inList
+		s.waiting.due.pushBack(&s.rows, ref, r)
 	}
 	for ; limit > 0; limit-- {
 		at := s.waiting.due.head
@@ -214,7 +226,7 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, t
 			break
 		}
 		r := s.rows.at(at - 1)
-		s.waiting.due.remove(&s.rows, at-1)
+		s.waiting.due.remove(&s.rows, r)
 		take(at-1, r, now)
 		dst = append(dst, s.promotion(at-1, r))
 	}
@@ -227,10 +239,8 @@ func (s *Store) promotion(ref uint32, r *row) engine.Promotion {
 
 // nextDue returns when the earliest waiting job becomes ready by itself; Never if none will.
 func (s *Store) nextDue() engine.Time {
-	if !s.options.Promoted {
-		if e, ok := s.waiting.top(); ok {
-			return e.dueAt
-		}
+	if s.options.Promoted {
+		return engine.Never
 	}
-	return engine.Never
+	return s.waiting.first
 }

@@ -142,7 +142,15 @@ func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
 		q.push(at, r, ref)
 		return
 	}
-	to.push(brief{at, q.key(ref)})
+	if to.size == len(to.events) {
+		to.grow()
+	}
+	if to.size == 0 {
+		to.first = at
+	}
+	to.events[(to.from+to.size)&(len(to.events)-1)] = brief{at, q.key(ref)}
+	to.size++
+	to.last = at
 }
 
 // ring is a ring buffer of events in order of time.
@@ -156,19 +164,12 @@ type ring struct {
 
 func (r *ring) head() *brief { return &r.events[r.from&(len(r.events)-1)] }
 
-func (r *ring) push(e brief) {
-	if r.size == len(r.events) {
-		grown := make([]brief, max(64, 2*r.size))
-		for i := range r.size {
-			grown[i] = r.events[(r.from+i)&(r.size-1)]
-		}
-		r.events, r.from = grown, 0
+func (r *ring) grow() {
+	grown := make([]brief, max(64, 2*r.size))
+	for i := range r.size {
+		grown[i] = r.events[(r.from+i)&(r.size-1)]
 	}
-	r.events[(r.from+r.size)&(len(r.events)-1)] = e
-	if r.size++; r.size == 1 {
-		r.first = e.at
-	}
-	r.last = e.at
+	r.events, r.from = grown, 0
 }
 
 func (r *ring) pop() uint32 {

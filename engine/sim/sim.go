@@ -132,8 +132,8 @@ func (s *Sim) Store() Store { return s.store }
 // with an *Endless at an instant that does not end.
 func (s *Sim) Step() bool {
 	at, from := s.queue.next()
-	for from == timer && !s.isDue(at) {
-		at, from = s.queue.next()
+	if from == timer {
+		at, from = s.nextOrDue(at)
 	}
 	if s.live == 0 || at > s.last || s.ended {
 		if !s.goesOn(at) {
@@ -193,6 +193,16 @@ func (s *Sim) goesOn(at engine.Time) bool {
 		}
 	}
 	return true
+}
+
+// nextOrDue returns the time of the next event and the structure that holds it, of which the queue says that it is a
+// timer, at that time.
+func (s *Sim) nextOrDue(at engine.Time) (engine.Time, rank) {
+	from := timer
+	for from == timer && !s.isDue(at) {
+		at, from = s.queue.next()
+	}
+	return at, from
 }
 
 // isDue reports whether the engine whose timer is first is due at that time. Timers may be set too early: if the engine

@@ -95,18 +95,11 @@ func (v *view) begin() {
 // advance integrates jobs ready, workers busy and so on until t, and ends a segment at each boundary up to t, t included.
 // Nothing changes if t is not ahead.
 func (v *view) advance(t engine.Time) {
-	if t <= v.now && t < v.boundary {
+	if t >= v.boundary {
+		v.cross(t)
+	} else if t <= v.now {
 		return
 	}
-	for v.boundary <= t {
-		v.integrate(v.boundary)
-		v.onBoundary()
-	}
-	v.integrate(t)
-}
-
-// integrate adds up jobs ready, workers busy and so on until t; no boundary of a segment may lie before t.
-func (v *view) integrate(t engine.Time) {
 	dt := int64(t - v.now)
 	area := &v.segment.area
 	fresh := v.ready[engine.Fresh]
@@ -128,6 +121,16 @@ func (v *view) integrate(t engine.Time) {
 		v.stormGoesOn(ready, dt)
 	}
 	v.now = t
+}
+
+// cross ends the segments with a boundary up to t.
+func (v *view) cross(t engine.Time) {
+	for v.boundary <= t {
+		end := v.boundary
+		v.boundary = engine.Never // until onBoundary sets the next
+		v.advance(end)
+		v.onBoundary()
+	}
 }
 
 // onBoundary ends the segment of time that lasted until now and begins the next one.

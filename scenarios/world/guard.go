@@ -20,6 +20,8 @@ type guard struct {
 	rules   check.Rules
 	policy  func() engine.Policy
 	until   engine.Time
+	steps   int // so far
+	broke   bool
 	next    int // steps at which the store is looked at next
 }
 
@@ -42,11 +44,28 @@ func (g *guard) watch(cfg *sim.Config) {
 // stepsBetweenBalances is the least number of events between two comparisons of the store with the recorded events.
 const stepsBetweenBalances = 1 << 10
 
-// broken reports whether an invariant broke by the n-th step; the guard must have a checker.
-func (g *guard) broken(s *sim.Sim, n int) bool {
-	if n >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
+// run processes that many events of a simulation, and reports whether it goes on: there are more, and no invariant
+// broke.
+func (g *guard) run(s *sim.Sim, events int) bool {
+	for range events {
+		if !s.Step() {
+			return false
+		}
+		if g.checker != nil {
+			if g.steps++; g.broken(s) {
+				g.broke = true
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// broken reports whether an invariant broke by the latest step; the guard must have a checker.
+func (g *guard) broken(s *sim.Sim) bool {
+	if g.steps >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
 		// Every job of the store is looked at: seldom enough to cost little.
-		g.next = n + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())
+		g.next = g.steps + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())
 		g.audit(s)
 	}
 	return g.checker.Breach() != nil

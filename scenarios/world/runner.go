@@ -154,19 +154,13 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	var collector *measure.Collector
 	guard := w.guard(seed)
 	s, collector = w.start(seed, workload, guard.watch)
-	for n := 1; s.Step(); n++ {
-		if guard.checker != nil && guard.broken(s, n) {
-			return nil, w.breached(seed, guard)
-		}
-		if n%stepsBetweenChecks != 0 {
-			continue
-		}
+	for guard.run(s, stepsBetweenChecks) && workload.Err() == nil {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if workload.Err() != nil {
-			break
-		}
+	}
+	if guard.broke {
+		return nil, w.breached(seed, guard)
 	}
 	if err := workload.Err(); err != nil {
 		return nil, &FileError{err}

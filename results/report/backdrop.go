@@ -5,9 +5,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// backdropLines holds the lines of all policies, drawn in grey behind the line of the policy that a panel is about: the
-// same in all panels of a chart. In an SVG they are written once, or its size would grow with the square of the number
-// of policies.
+// backdropLines holds the curves of all policies, drawn in grey behind the coloured curve of one policy, and equal in
+// all panels of a chart. In an SVG they are written once, or its size would grow with the square of the number of
+// policies.
 type backdropLines []curve
 
 func (b backdropLines) Plot(c draw.Canvas, p *plot.Plot) {

@@ -15,14 +15,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (a pixel is more), paths of
-// straight lines as steps from point to point, and attributes instead of styles, which a page's own rules may recolour
-// and which still apply where a page forbids inline styles.
+// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (less than a pixel), paths as
+// relative steps, and attributes instead of inline styles, which a page's style sheet may override and a content
+// security policy may forbid.
 type svgCanvas struct {
-	name   string // of the figure, for identifiers
+	name   string // name of the figure, the prefix of element identifiers
 	height vg.Length
-	out    []byte // the elements so far
-	shared []byte // the backdrop's elements, which stand once in a document; nil: there is none
+	out    []byte // the SVG elements written so far
+	shared []byte // SVG elements of the backdrop, which a document holds once; nil: no backdrop
 	panel  vg.Rectangle
 	states []svgState
 }
@@ -35,7 +35,7 @@ type svgState struct {
 	offset vg.Length
 	turn   float64 // radians, counterclockwise, around origin
 	origin vg.Point
-	plain  bool // elements take their colour from where they are used
+	plain  bool // elements inherit the colour of the element that refers to them
 }
 
 func newSVGCanvas(name string, height vg.Length) *svgCanvas {
@@ -77,7 +77,7 @@ func (s *svgCanvas) Pop() { s.states = s.states[:len(s.states)-1] }
 // DrawImage panics: no chart has a bitmap.
 func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("report: an SVG holds no bitmap") }
 
-// placed returns a point of the canvas in the coordinates of the whole drawing, with y upwards.
+// placed converts a point of the translated and rotated coordinates to those of the drawing, y upwards.
 func (s *svgCanvas) placed(p vg.Point) vg.Point {
 	state := s.now()
 	if state.turn != 0 {
@@ -155,14 +155,14 @@ func (s *svgCanvas) path(path vg.Path) {
 	s.out = append(data.out, "\"/>\n"...)
 }
 
-// tenths returns the place of a point in the SVG, in tenths of a point, with y downwards.
+// tenths converts a point to its position in the SVG, in tenths of a point, y downwards.
 func (s *svgCanvas) tenths(p vg.Point) place {
 	p = s.placed(p)
 	return place{int64(math.Round(float64(p.X) * 10)), int64(math.Round(float64(s.height-p.Y) * 10))}
 }
 
-// FillString writes a text. It gets the length that it was laid out with, so that it keeps its width in another font,
-// unless the chart's font lacks one of its characters.
+// FillString writes a text element with its width as an attribute, so that another font keeps the width, unless the
+// chart's font lacks one of its characters.
 func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 	if face.Font.Size == 0 || strings.TrimSpace(words) == "" {
 		return
@@ -186,11 +186,11 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 	s.out = append(s.out, ">"+html.EscapeString(words)+"</text>\n"...)
 }
 
-// lacked reports whether the charts' font may lack a character.
+// lacked reports whether the charts' font may have no glyph for a character.
 func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
 
-// share draws a part that is the same in all panels of a figure: once, with the colour of the backdrop, and then by
-// reference. It returns false if the panel c differs in size from the first.
+// share draws what all panels of a figure have in common: once, in the colour of the backdrop, and after that as a
+// reference to the first drawing. It returns false if the panel c differs in size from the first.
 func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	if s.shared == nil {
 		out := s.out
@@ -211,7 +211,7 @@ func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	return true
 }
 
-// definitions returns the <defs> element with the shared parts that other elements refer to.
+// definitions returns the <defs> element of the SVG: the drawing that several panels refer to.
 func (s *svgCanvas) definitions() []byte {
 	if s.shared == nil {
 		return nil
@@ -222,14 +222,14 @@ func (s *svgCanvas) definitions() []byte {
 // place is a position in an SVG in tenths of a point, y downwards.
 type place struct{ x, y int64 }
 
-// pathData writes the steps of an SVG path. Rounding errors do not accumulate: each point lies where it would by
-// itself. Of points on a horizontal line only the first and the last are kept.
+// pathData writes the steps of an SVG path in relative, rounded coordinates. Rounding errors do not accumulate: each
+// point lies where it would by itself. Of points on a horizontal line only the first and the last are kept.
 type pathData struct {
 	out       []byte
 	at, start place
-	moved     bool  // to at, which is not written yet: a circle begins elsewhere
-	level     int64 // a step with no height that is not written yet
-	lines     bool  // the last command of out is a relative line
+	moved     bool  // a move to the position at is still to be written: a circle begins elsewhere
+	level     int64 // a horizontal step that is still to be written
+	lines     bool  // the last command in out is a relative line
 }
 
 func (d *pathData) flush() {

@@ -39,7 +39,7 @@ func (d *drawing) medianMarks() string {
 	return d.bandMarks()
 }
 
-// shadeWords returns the explanation of a chart's shades and, if limits are drawn without names, of the limit lines.
+// shadeWords returns the part of a chart's footer about its shades and its limit lines without names.
 func (d *drawing) shadeWords(limits bool) string {
 	var shades []string
 	switch storms := d.settings.Storms; {
@@ -87,8 +87,8 @@ func (d *drawing) stormWords() string {
 	return "Storm: " + words[0] + "."
 }
 
-// shown returns the policies that get a panel each when there are too many for one plot: all, or the first ones and
-// those with the indexes must.
+// shown returns the policies that get a panel each, at most panelLimit: those in must, the baseline, and the first
+// ones.
 func (d *drawing) shown(must ...int) []policy {
 	if len(d.policies) <= panelLimit {
 		return d.policies
@@ -112,7 +112,7 @@ func (d *drawing) shown(must ...int) []policy {
 	return policies
 }
 
-// panelWords returns a remark on how many policies have a panel, "" if all have one.
+// panelWords returns a sentence on how many of the policies have a panel, "" if all have one.
 func (d *drawing) panelWords() string {
 	if len(d.policies) <= panelLimit {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// attemptsChart returns the chart of claims over time, fresh jobs and retries together, and of how busy the workers
-// are.
+// attemptsChart returns the chart of claims per second over time, first attempts and retries together, and of the
+// workers' utilization.
 func attemptsChart(d *drawing) *sheet {
 	peaks, top := make([]float64, len(d.policies)), 0.0
 	for i, p := range d.policies {

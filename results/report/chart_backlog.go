@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// backlogChart returns the chart of the backlog over time, of fresh jobs and retries: a panel for each policy.
+// backlogChart returns the chart of the backlog over time, fresh jobs and retries, with a panel per policy.
 func backlogChart(d *drawing) *sheet {
 	n := len(d.policies)
 	fresh, retry, all := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -68,7 +68,7 @@ func backlogChart(d *drawing) *sheet {
 	return s
 }
 
-// twinNames returns, for each policy, the name of an earlier one with the same line; "" if there is none.
+// twinNames returns, for each policy, the name of an earlier policy whose curve looks the same; "" if there is none.
 func (d *drawing) twinNames(line func(p *policy) []float64) []string {
 	var lines [][]float64
 	for i := range d.policies {
@@ -83,7 +83,7 @@ func (d *drawing) twinNames(line func(p *policy) []float64) []string {
 	return names
 }
 
-// jobs returns a number of jobs, averaged over time and seeds, as text.
+// jobs returns a number of jobs, a mean over time and seeds, as text.
 func jobs(v float64) string {
 	if v > 0 && v < 1 {
 		return "under 1"
@@ -91,8 +91,8 @@ func jobs(v float64) string {
 	return count(math.Round(v))
 }
 
-// backlogWords returns remarks on a policy's highest backlog, longest first, with the policy that has the same line if
-// there is room for it.
+// backlogWords returns texts on the highest backlog of a policy, from the longest to the shortest, the longest with the
+// name of the policy that has the same curve.
 func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
 	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
@@ -123,7 +123,7 @@ func (d *drawing) backlogKey(withLater bool) key {
 	return append(k, d.windowKey()...)
 }
 
-// windowKey returns the legend of the shades for storms and warm-up.
+// windowKey returns the legend entries for the shaded windows of time: storms (fault windows) and the warm-up.
 func (d *drawing) windowKey() (k key) {
 	switch storms := d.settings.Storms; {
 	case len(storms) == 1:
@@ -160,10 +160,10 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh, best, worst)
 }
 
-// fewJobs returns a backlog that is worked off within half a job's run time.
+// fewJobs returns the backlog, in jobs, that all workers finish within half a job's run time.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-// under returns the phrase that names the policy, or any policy, in a finding about all.
+// under returns the phrase "under <policy>" for a title, or "under any policy" if the title is about all of them.
 func (d *drawing) under() string {
 	if len(d.policies) == 1 {
 		return " with " + d.policies[0].name

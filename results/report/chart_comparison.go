@@ -15,20 +15,20 @@ import (
 
 // panelMetric is the metric of one panel of the comparison chart, with its value under every policy.
 type panelMetric struct {
-	name      string // of the panel
+	name      string // heading of the panel
 	info      measure.MetricInfo
 	log       bool
 	estimates []*results.Estimate   // by policy; nil: not computed
-	against   []*results.Difference // by policy, from the baseline; nil: none
+	against   []*results.Difference // difference from the baseline, by policy; nil: none
 }
 
-// value returns the estimate of policy i; ok is false if there is no finite value.
+// value returns the estimate of the metric under policy i; ok is false if there is no finite value.
 func (m *panelMetric) value(i int) (e *results.Estimate, ok bool) {
 	e = m.estimates[i]
 	return e, e != nil && !e.Null() && !math.IsInf(e.Mean, 0)
 }
 
-// words returns the estimate of policy i as text, or the reason why there is none.
+// words returns the estimate of the metric under policy i as text, or the reason why there is none.
 func (m *panelMetric) words(i int) string {
 	e, ok := m.value(i)
 	switch {
@@ -42,14 +42,14 @@ func (m *panelMetric) words(i int) string {
 	return results.FormatEstimate(e, m.info)
 }
 
-// shown reports whether policy i differs significantly from the baseline.
+// shown reports whether the metric under policy i differs significantly from the baseline.
 func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
 // mostMeasures is the most metrics that the comparison chart shows.
 const mostMeasures = 4
 
-// comparisonChart returns the chart of the results table's first columns with their intervals: what the policies give,
-// and what they cost.
+// comparisonChart returns the chart of the results table's first metrics, benefits and costs, with their confidence
+// intervals under each policy.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
 	s := &sheet{name: "4-dots", title: d.finding(), footer: d.footer(d.comparisonMarks(measures))}
@@ -97,7 +97,7 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	return marks
 }
 
-// measures returns the metrics of the comparison chart, one for each panel: those of objectives, and of costs.
+// measures returns the metrics of the comparison chart, one per panel: first the benefits, then costs.
 func (d *drawing) measures() []panelMetric {
 	gets, pays := d.table.In(results.Gets), d.table.In(results.Pays)
 	most := max(mostMeasures-len(pays), mostMeasures-1)

@@ -12,7 +12,7 @@ import (
 	"qsim/results/measure"
 )
 
-// leastShare is the smallest share of jobs on the axis of the distribution chart.
+// leastShare is the smallest share of jobs on the y axis of the distribution chart.
 const leastShare = .0005
 
 // distribution is the distribution of the fresh waits of one policy. Jobs that were never claimed count as waiting
@@ -20,13 +20,13 @@ const leastShare = .0005
 type distribution struct {
 	policy
 	waits     []float64 // s, ascending
-	shares    []float64 // of jobs that waited longer than that
-	unclaimed float64   // share of jobs
-	none      bool      // there is no job
+	shares    []float64 // share of the jobs that waited longer than the wait of the same index
+	unclaimed float64   // share of the jobs never claimed
+	none      bool      // the policy had no such job
 }
 
-// distributionChart returns the chart of the share of fresh jobs that wait longer than a time, over that time. It is
-// nil if no distribution was stored.
+// distributionChart returns the chart of the waits' complementary distribution: the share of fresh jobs that wait
+// longer than t, over t. It is nil if no distribution was stored.
 func distributionChart(d *drawing) *sheet {
 	if d.seeds > 0 && !slices.ContainsFunc(d.summary.Data, func(p results.PolicyData) bool { return p.Pooled != nil }) {
 		return nil
@@ -97,9 +97,8 @@ func distributionChart(d *drawing) *sheet {
 	return s
 }
 
-// distributionLimit returns the limit that the distribution chart marks and its title mentions: an objective's, over
-// the jobs of the objective, if their distribution was stored; else no limit, over the jobs that the titles of the
-// waits are about.
+// distributionLimit returns the wait limit that the distribution chart marks and mentions in its title: an objective's,
+// if the waits of its jobs were stored; else none, with the jobs that the titles of the wait charts are about.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
 	usual := limit{during: q.During, after: q.After, class: q.Class}
@@ -129,7 +128,7 @@ func (d *drawing) jobsOf(l limit) string {
 	return words
 }
 
-// find returns the histogram of the waits of the fresh jobs that the limit l is about; nil if there is none.
+// find returns the histogram of the waits of the fresh jobs that limit l applies to; nil if there is none.
 func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	for i := range pooled {
 		if pooled[i].Query == l.query("fresh.wait") {
@@ -168,8 +167,7 @@ func (c *distribution) over(wait float64) float64 {
 	return share
 }
 
-// exceeded returns the wait that the given share of jobs exceeds. more is true if the unclaimed jobs alone make up that
-// share, so that the wait is a lower bound.
+// exceeded returns the wait that the given share of jobs exceeds, a quantile.
 func (c *distribution) exceeded(share float64) (wait float64, more bool) {
 	for i, s := range c.shares {
 		if s <= share*(1+1e-9) {

@@ -22,10 +22,10 @@ type Map struct {
 	Seeds            int
 	XKey, YKey       string
 	XValues, YValues []string // of the coarse grid, in ascending order
-	// Steps is how many positions it is from one value to the next: tiles and edges are
-	// placed by positions, of which the first value has 0.
+	// Steps is the number of grid positions from one value to the next, and the first value has position 0: tiles and
+	// edges are placed by grid positions.
 	Steps int
-	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: what never comes
+	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: the measured event never happens
 	// within the run.
 	Edge   string
 	Panels []MapPanel // at least one
@@ -34,9 +34,9 @@ type Map struct {
 // MapPanel is the part of a Map about one policy.
 type MapPanel struct {
 	Label string
-	Tiles []MapTile    // that cover the map
+	Tiles []MapTile    // rectangles that together cover the map
 	Edge  [][4]float64 // X0, Y0, X1, Y1: horizontal and vertical lines
-	// Beyond is the share of the map beyond the edge. Measured of Full points were measured.
+	// Beyond is the share of the map's area beyond the edge. Measured of Full points were measured.
 	Beyond         float64
 	Measured, Full int
 }
@@ -44,13 +44,13 @@ type MapPanel struct {
 // MapTile is a rectangle of a map with one value.
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
-	Value          float64 // NaN: there is none
-	AtLeast        bool    // Value is but a lower bound
-	Never          bool    // it does not come within the run: Value, if there is one, says little
+	Value          float64 // NaN: no value
+	AtLeast        bool    // Value is only a lower bound
+	Never          bool    // the measured event does not happen within the run; Value, if any, is of little use
 }
 
-// MapCharts draws a map: a figure with a panel for each policy, and if there are several one
-// for each policy alone, all on one scale of colours.
+// MapCharts draws a map as a figure with a panel for each policy and, if there are several policies, one more figure
+// for each, all on one colour scale.
 func MapCharts(m *Map) ([]Figure, error) {
 	switch {
 	case len(m.Panels) == 0:
@@ -73,10 +73,10 @@ func MapCharts(m *Map) ([]Figure, error) {
 }
 
 const (
-	mapLeft   = vg.Length(58) // of a panel, for the labels of its y axis
+	mapLeft   = vg.Length(58) // width left of a panel, for the labels of its y axis
 	mapBelow  = vg.Length(32)
 	mapAbove  = vg.Length(18)
-	mapBar    = vg.Length(86) // of the figure, for the scale of colours
+	mapBar    = vg.Length(86) // width of the colour scale at the right of a figure
 	mapGap    = vg.Length(14)
 	mapPanels = 24
 	edgeWidth = vg.Length(1.8)
@@ -124,7 +124,7 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	return s
 }
 
-// beyond returns the phrase for what a policy does in the part of the map beyond the edge: "never recovers".
+// beyond returns the phrase for the behaviour of a policy in the part of the map beyond the edge: "never recovers".
 func (m *Map) beyond() string {
 	switch {
 	case m.Edge != "":
@@ -259,8 +259,8 @@ func (m *Map) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg
 	c.FillText(upright, vg.Point{X: area.Min.X - mapLeft + 2, Y: (area.Min.Y + area.Max.Y) / 2}, fit(mapTick, clean(m.YKey), area.Max.Y-area.Min.Y))
 }
 
-// linked returns the segments of an edge with those joined that continue in one direction. Drawn one by one they would
-// be darker where they meet.
+// linked joins consecutive segments of an edge that have the same direction. Drawn one by one they would be darker
+// where they meet.
 func linked(edge [][4]float64) [][4]float64 {
 	edge = slices.Clone(edge)
 	level := func(s [4]float64) bool { return s[1] == s[3] }
@@ -290,7 +290,7 @@ func linked(edge [][4]float64) [][4]float64 {
 	return all
 }
 
-// joined returns tiles with neighbours of one value joined.
+// joined merges neighbouring tiles of equal value into larger ones.
 func joined(tiles []MapTile) []MapTile {
 	tiles = slices.Clone(tiles)
 	slices.SortFunc(tiles, func(a, b MapTile) int {

@@ -17,11 +17,11 @@ import (
 
 const (
 	laneHeight = vg.Length(20)
-	laneNames  = 118 // points for the names of policies
+	laneNames  = 118 // width in points, for the names of policies
 )
 
-// stormChart returns the chart of each policy's storms, a lane for each policy: when fresh jobs starved, how long
-// retries remained, and when all was as before the storm. It is nil if starvation was not measured.
+// stormChart returns the chart of recovery from storms (fault windows), a lane per policy: when fresh jobs starved, how
+// long retries remained, when waits were normal again. It is nil if starvation was not measured.
 func stormChart(d *drawing) *sheet {
 	totals := make([]float64, len(d.policies))
 	most, any := 0.0, false
@@ -94,10 +94,10 @@ func stormChart(d *drawing) *sheet {
 type recovery struct {
 	at    []float64 // s
 	words string
-	late  bool // some took more than a moment
+	late  bool // at least one recovery took longer than a moment
 }
 
-// backToNormal returns the recoveries of some policies; nil if none was measured.
+// backToNormal returns the recovery times of the given policies; nil if none was measured.
 func (d *drawing) backToNormal(lanes []policy) []recovery {
 	list, any := make([]recovery, len(lanes)), false
 	for i, own := range lanes {
@@ -125,8 +125,8 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 	return list
 }
 
-// starvedTime returns for how many seconds after the warm-up fresh jobs starved, on average over seeds, given the share
-// of each bucket.
+// starvedTime returns the seconds after the warm-up in which fresh jobs starved, a mean over seeds, from the starved
+// share of each bucket of time.
 func (d *drawing) starvedTime(shares []float64) float64 {
 	sum := 0.0
 	for i := d.from; i < len(shares); i++ {
@@ -155,7 +155,7 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals, best, worst)
 }
 
-// charted returns the phrase that names the jobs whose starvation is shown, unless they are all: " of mail".
+// charted returns the phrase that names the class of jobs drawn as starving, " of mail"; "" for all jobs.
 func (d *drawing) charted() string {
 	q := d.settings.Charted()
 	if name := cmp.Or(q.Tenant, q.Class); name != "" {
@@ -164,7 +164,7 @@ func (d *drawing) charted() string {
 	return ""
 }
 
-// mayWait returns in parentheses how long fresh jobs may wait until they starve, "" if classes differ in it.
+// mayWait returns in parentheses after what wait a fresh job starves, "" if classes differ in it.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {
@@ -176,13 +176,13 @@ func (d *drawing) mayWait() string {
 	return " (starved-after)"
 }
 
-// lane is a plotted row of boxes, one for each bucket of time, as dark as a degree of 0 to 1 computed from its value.
+// lane is a row of boxes, one for each bucket of time, each as dark as its value, a share in [0, 1].
 type lane struct {
-	bucket float64 // s
+	bucket float64 // width in s
 	row    float64
 	values []float64
 	color  color.NRGBA
-	half   float64 // of its height, in rows
+	half   float64 // half the height of the lane, in rows
 	degree func(v float64) float64
 }
 
@@ -191,7 +191,7 @@ func (l lane) of(values []float64, c color.NRGBA, half float64, degree func(v fl
 	return l
 }
 
-// shadesOfLane is the number of degrees of darkness: neighbouring boxes of one degree are joined.
+// shadesOfLane is the number of degrees of darkness of a lane: neighbouring boxes of one degree are drawn as one.
 const shadesOfLane = 6
 
 func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
@@ -217,7 +217,7 @@ func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// recovered plots marks at the times when waits were back to normal after a storm.
+// recovered plots marks at the times when the waits of fresh jobs were back to normal after a storm.
 type recovered struct {
 	at  []float64
 	row float64

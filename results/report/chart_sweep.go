@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// sweepFigures is the most metrics of a sweep that are drawn.
+// sweepFigures is the highest number of metrics of a sweep that get a figure.
 const sweepFigures = 12
 
 // SweepCharts draws a figure for each of the first metrics of a sweep: the metric against
@@ -40,13 +40,13 @@ type sweepDrawing struct {
 	*results.Sweep
 	metric   int // index into Queries
 	info     measure.MetricInfo
-	x        int   // the axis along which it is drawn
-	others   []int // the other axes that have several values
+	x        int   // index of the horizontal axis
+	others   []int // indexes of the other axes that have several values
 	panels   []sweepPanel
-	omitted  int // panels that are not drawn
-	policies int // that are drawn
+	omitted  int // number of panels left out
+	policies int // number of policies drawn
 	words    bool
-	log      bool // the axis along which it is drawn
+	log      bool // the horizontal axis is logarithmic
 	xs       []float64
 	from, to float64 // of the values
 	floor    float64 // see waitRange
@@ -56,10 +56,10 @@ type sweepDrawing struct {
 // sweepPanel is a panel of a sweep chart: one combination of values of the axes other than the horizontal one.
 type sweepPanel struct {
 	name  string
-	cells []*results.Cell // by value of the axis that is drawn along; nil: not there
+	cells []*results.Cell // by value of the horizontal axis; nil: not measured
 }
 
-// sweepPolicies is the most policies that one panel shows: as many as there are colours.
+// sweepPolicies is the highest number of policies in one panel: the number of colours.
 const sweepPolicies = len(hues)
 
 func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
@@ -71,8 +71,8 @@ func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	return d
 }
 
-// chooseAxis chooses as the horizontal axis the one of numbers that has most values, or if there is none the one of
-// words.
+// chooseAxis chooses the horizontal axis: the numeric key with most values or, without a numeric key, the key of words
+// with most values.
 func (d *sweepDrawing) chooseAxis() {
 	score := func(a *results.Axis) int {
 		if a.Numbers != nil && len(a.Values) > 1 {
@@ -102,8 +102,8 @@ func (d *sweepDrawing) chooseAxis() {
 	d.log = along.Log && slices.Min(d.xs) > 0 || widening(d.xs)
 }
 
-// widening reports whether positive values rise by steps that themselves grow, over more than a decade: a linear scale
-// would crowd the small ones.
+// widening reports whether positive values rise by growing steps over more than a decade, so that a linear axis would
+// crowd the small ones.
 func widening(xs []float64) bool {
 	last := len(xs) - 1
 	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
@@ -159,7 +159,7 @@ func (d *sweepDrawing) estimate(c *results.Cell, policy int) (e *results.Estimat
 	return e, !e.Null() && !math.IsInf(e.Mean, 0)
 }
 
-// each calls visit with every finite estimate, of all cells and policies.
+// each calls visit with every finite estimate of the metric, over all cells and policies.
 func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.Estimate)) {
 	for i := range d.Cells {
 		for policy := range d.Policies {
@@ -170,7 +170,7 @@ func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.E
 	}
 }
 
-// limits returns the distinct bounds that objectives set for the metric, limitCount at most.
+// limits returns the distinct bounds of the objectives on the metric, limitCount at most.
 func (d *sweepDrawing) limits() []measure.Objective {
 	var found []measure.Objective
 	for _, o := range d.Objectives {
@@ -182,7 +182,7 @@ func (d *sweepDrawing) limits() []measure.Objective {
 	return found
 }
 
-// scale sets the range of the value axis, which is logarithmic for times that differ much.
+// scale sets the range of the value axis, logarithmic for durations that span a large ratio.
 func (d *sweepDrawing) scale() {
 	low, high, positive := math.NaN(), math.NaN(), math.Inf(1)
 	include := func(v float64) {
@@ -222,7 +222,7 @@ func (d *sweepDrawing) scale() {
 	}
 }
 
-// spell returns a value in the unit of the metric as text.
+// spell returns a value as text with the metric's unit.
 func (d *sweepDrawing) spell(v float64) string {
 	switch {
 	case d.info.Unit == "s":
@@ -233,7 +233,7 @@ func (d *sweepDrawing) spell(v float64) string {
 	return count(v)
 }
 
-// spellEstimate returns an estimate in the unit of the metric as text, a lower bound with ≥ before it.
+// spellEstimate returns an estimate as text with the metric's unit, a lower bound with ≥ before it.
 func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
 	if e.Bound != "" {
 		return "≥ " + d.spell(e.Mean)

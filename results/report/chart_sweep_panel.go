@@ -59,7 +59,7 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	return p
 }
 
-// ticks returns the axis values of a sweep chart to label, as many as have room.
+// ticks returns the labelled values of the horizontal axis of a sweep chart, as many as have room.
 func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
 	across := newPanels(len(d.panels)).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
@@ -109,7 +109,7 @@ func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	return l
 }
 
-// reason returns the reason why a panel of a sweep chart has no values, as text.
+// reason returns, as text, the reason why a panel of a sweep chart has no values.
 func (d *sweepDrawing) reason(own *sweepPanel) string {
 	for _, c := range own.cells {
 		if c != nil {
@@ -124,10 +124,10 @@ func (d *sweepDrawing) reason(own *sweepPanel) string {
 // sweepPoint is a point of a policy's line: an estimate with its interval; a NaN mean is a gap.
 type sweepPoint struct {
 	x, mean, low, high float64
-	more               bool // mean is only a lower bound
+	more               bool // the true mean is at least mean (a lower bound)
 }
 
-// sweepLine plots a policy's estimates along an axis: a line with a band over numbers, dots with whiskers over words.
+// sweepLine plots a policy's estimates: a line with a confidence band, or dots with whiskers on an axis of words.
 type sweepLine struct {
 	points []sweepPoint
 	color  color.NRGBA
@@ -182,7 +182,7 @@ func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// note plots a text in the middle of a panel without values.
+// note plots a text in the middle of a panel that has no values.
 type note string
 
 func (n note) Plot(c draw.Canvas, _ *plot.Plot) {

@@ -16,14 +16,14 @@ const tenantsFigure = "7-tenants"
 
 // ranked holds the p99 waits, in order of size, of the tenants that had fresh jobs under one policy.
 type ranked struct {
-	ranks, waits []float64 // from 1 on; s, longest first
-	bounds       int       // of them that lie among jobs that were not claimed
-	slowest      string    // the first of waits in words
-	name         string    // of the tenant with the first of waits
+	ranks, waits []float64 // rank of the tenant, from 1 on
+	bounds       int       // how many of the waits are only lower bounds: the p99 falls among jobs that were never claimed
+	slowest      string    // longest of waits, as text
+	name         string    // name of the tenant with the longest wait
 }
 
-// tenantsChart returns the chart of the p99 waits of fresh jobs by tenant, if there are too many tenants for a table of
-// all. Otherwise, or if the waits were not measured, it is nil.
+// tenantsChart returns the chart of each tenant's p99 wait of fresh jobs, in order of size, if there are too many
+// tenants for a table. Otherwise, or if the waits were not measured, it is nil.
 func tenantsChart(d *drawing) *sheet {
 	known := tenantsWithWaits(d.summary, len(d.settings.Tenants)-1)
 	if known <= tenantLimit {
@@ -83,8 +83,8 @@ func tenantsChart(d *drawing) *sheet {
 	return s
 }
 
-// tenantsTitle returns the title about the objective's worst tenant, in the words of the table; without such an
-// objective, about the slowest tenant under each policy, with its name if tenants are of several classes.
+// tenantsTitle returns the title of the tenants chart: the worst tenant's metric of an objective, worded as in the
+// results table, or else the slowest tenant under each policy, named if tenants belong to several classes.
 func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int) string {
 	if q := d.waitQuery(); q.Tenant == measure.WorstTenant {
 		if title := d.tableTitle(q); title != "" {

@@ -15,9 +15,9 @@ import (
 	"qsim/results/plain"
 )
 
-// TuneCharts draws what a search tried: for each policy the settings along the first key, with the goal's value for
-// each, its interval, whether it meets the objectives and how many seeds it was given. Equal searches have equal
-// figures.
+// TuneCharts draws the settings tried by a tuning search, a panel for each policy: along the first key the goal
+// metric's value, its interval, whether the setting meets the objectives, and its number of seeds. Equal searches have
+// equal figures.
 func TuneCharts(t *results.Tuning) ([]Figure, error) {
 	if len(t.Axes) == 0 || len(t.Policies) == 0 {
 		return nil, fmt.Errorf("draw tuning: it has %d axes and %d policies", len(t.Axes), len(t.Policies))
@@ -38,7 +38,7 @@ type tuneDrawing struct {
 	logY     bool
 }
 
-// Limits of the margins drawn: those further from their bounds stand at the edge of the chart.
+// lowestMargin and highestMargin bound the axis of margins: distances beyond are drawn at the chart's edge.
 const (
 	lowestMargin  = -1.5
 	highestMargin = 1.05
@@ -67,7 +67,7 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 	return d
 }
 
-// value returns the value of a trial to draw, with the half-width of its interval; ok is false if there is none.
+// value returns the goal's value at a tried setting and half the width of its interval; ok: it is known.
 func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	mean, half = r.Mean, r.Half
 	if d.Margin {
@@ -161,7 +161,7 @@ func (d *tuneDrawing) alt() string {
 	return strings.Join(words, " ")
 }
 
-// panel returns the plot of the settings tried under the i-th policy.
+// panel returns the plot of the settings tried for the i-th policy.
 func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 	p, own := newPlot(), d.shown[i]
 	low, high := d.xs[0], d.xs[0]
@@ -224,7 +224,7 @@ func margins(limit int) plot.Ticker {
 	})
 }
 
-// tuneDots plots the settings that were tried as dots.
+// tuneDots plots tried settings as dots.
 type tuneDots struct {
 	d   *tuneDrawing
 	own *results.TunedPolicy

@@ -13,10 +13,10 @@ import (
 
 const waitMetric = "fresh.wait.p99"
 
-// shortWait is the wait of fresh jobs, in s, up to which it is not worth a remark unasked.
+// shortWait is the wait of fresh jobs, in s, below which a title mentions waits only for an objective.
 const shortWait = .05
 
-// waitLines are the lines of one plot of fresh waits: of all fresh jobs, or of those of a class.
+// waitLines holds the curves of one plot of fresh waits: of all fresh jobs, or of one class.
 type waitLines struct {
 	class string
 	of    func(p *policy) (median, low, high []float64)
@@ -42,7 +42,7 @@ func (d *drawing) firstRow(rows []waitLines) waitLines {
 	return rows[max(0, slices.IndexFunc(rows, func(row waitLines) bool { return class != "" && row.class == clean(class) }))]
 }
 
-// peaksOf returns the highest wait in one plot of fresh waits, by policy.
+// peaksOf returns, for each policy, the highest wait in one plot of fresh waits.
 func (d *drawing) peaksOf(row waitLines) []float64 {
 	highest := make([]float64, len(d.policies))
 	for i := range d.policies {
@@ -164,8 +164,8 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 	addTimeline(p, t)
 }
 
-// above returns the edge of a band only where the median is above the lower end of the axis; a band around values that
-// small is clutter.
+// above returns one edge of a confidence band with gaps where the median is below the lower end of the axis: a band
+// around values that small is clutter.
 func above(edge, median []float64, least float64) []float64 {
 	out := slices.Clone(edge)
 	for i := range out {
@@ -176,7 +176,7 @@ func above(edge, median []float64, least float64) []float64 {
 	return out
 }
 
-// peakWords returns remarks on a policy's highest wait, the longer first.
+// peakWords returns two texts on a policy's highest wait, the longer first.
 func peakWords(peak float64) []string {
 	if math.IsNaN(peak) {
 		return []string{"none claimed", ""}
@@ -184,7 +184,7 @@ func peakWords(peak float64) []string {
 	return []string{"peak " + seconds(peak), seconds(peak)}
 }
 
-// waitExtent returns the range of all values in the wait chart: lines, bands and limits.
+// waitExtent returns the least and largest value of the wait chart: curves, bands and limits.
 func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
 	low, high = math.NaN(), math.NaN()
 	include := func(v float64) {
@@ -212,7 +212,7 @@ func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
 	return low, high
 }
 
-// extremes returns the indexes of the least and the largest value; −1 if there is none.
+// extremes returns the indexes of the least and the largest value; −1 if all are NaN.
 func extremes(values []float64) (least, largest int) {
 	least, largest = -1, -1
 	for i, v := range values {
@@ -229,11 +229,11 @@ func extremes(values []float64) (least, largest int) {
 	return least, largest
 }
 
-// similar is the ratio up to which two values are too close to name a winner.
+// similar is the ratio of two policies' values up to which a title names no winner.
 const similar = 1.25
 
-// rangeTitle returns a sentence on how a value, which is not NaN for best and worst, differs between policies. The
-// values have no interval: a winner is named where they differ by more than a quarter.
+// rangeTitle returns a title sentence that compares the values of a quantity between policies; those of best and worst
+// are not NaN. The values have no interval: a winner is named where they differ by more than a quarter.
 func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
 	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
 	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
@@ -244,8 +244,8 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 		values[worst] <= values[best]*similar, every)
 }
 
-// between returns a sentence with the amounts low and high of what under the policies best and worst or, if they are
-// the same, under every policy. An empty every means that there is one policy.
+// between returns a title sentence with the value of a quantity under the worst and the best policy or, if both are the
+// same, under every policy. An empty every means that there is one policy.
 func (d *drawing) between(what, low, high string, best, worst int, same bool, every string) string {
 	switch {
 	case every == "":
@@ -263,7 +263,7 @@ func (d *drawing) between(what, low, high string, best, worst int, same bool, ev
 		d.policies[best].name)
 }
 
-// alt returns a title with the value of each policy behind it, as alternative text for a chart.
+// alt returns the alternative text of a chart: its title and the value of each policy.
 func (d *drawing) alt(title, what string, value func(i int) string) string {
 	var words []string
 	for i, p := range d.policies {

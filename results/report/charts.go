@@ -9,9 +9,9 @@ import (
 	"qsim/results/measure"
 )
 
-// Charts draws the figures of a run: the wait of fresh jobs over time, the backlog over time, the distribution of
-// waits, the policies compared, attempts and the workers' utilization over time, when fresh jobs starved, and, where
-// they are many, the waits of tenants. A figure for which sum has no data, because an earlier version stored none, is
+// Charts draws the figures of a run: wait of fresh jobs (never attempted) over time, backlog over time, distribution of
+// waits, comparison of the policies, attempts and workers' utilization over time, starvation of fresh jobs, and waits
+// by tenant if there are many tenants. A figure for which sum has no data, because an earlier version stored none, is
 // left out. s is the scenario and sum the summary of its runs, with sum.Data; version is that of the program. Neither
 // is changed. It fails if sum has no data or does not fit s.
 func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure, error) {
@@ -23,7 +23,7 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 		tenantsChart), nil
 }
 
-// figures draws charts; those for which there is no data are left out.
+// figures draws the charts of a run, without those that have no data.
 func (d *drawing) figures(charts ...func(*drawing) *sheet) (figures []Figure) {
 	for _, chart := range charts {
 		if sheet := chart(d); sheet != nil {
@@ -36,8 +36,8 @@ func (d *drawing) figures(charts ...func(*drawing) *sheet) (figures []Figure) {
 const (
 	nameLimit  = 40 // characters of a policy's label in titles
 	stormLimit = 30 // characters of a storm's name in titles
-	together   = 8  // so many policies share one plot; more have a panel each
-	panelLimit = 24 // panels of a figure
+	together   = 8  // most policies that share one plot; more policies have a panel each
+	panelLimit = 24 // most panels of a figure
 )
 
 // drawing holds what the charts of a run share: settings, summary and time series, reduced to the values drawn.
@@ -46,32 +46,32 @@ type drawing struct {
 	summary  *results.Summary
 	table    *results.Table
 	version  string
-	pairs    bool // policies belong together in twos
+	pairs    bool // the policies are pairs: two runs of each, next to each other
 	seeds    int
 	policies []policy
-	xs       []float64 // s: the middle of each bucket
-	from     int       // the first bucket that is not wholly in the warm-up
+	xs       []float64 // s: the middle of each bucket of time
+	from     int       // the first bucket of time that is not wholly in the warm-up
 }
 
 // policy holds the time series of one policy, over all seeds. A NaN is a gap.
 type policy struct {
 	name    string
 	hue     hue
-	index   int // in the scenario
-	color   int // of hues
+	index   int // of the policy in the scenario
+	color   int // index into hues
 	median  []float64
 	low     []float64 // of the band around median
 	high    []float64
-	classes [][]float64 // as median, by class; nil: there is one, or they were not told apart
-	fresh   []float64   // jobs ready, mean over seeds
+	classes [][]float64 // as median, by class; nil: only one class, or classes were not measured apart
+	fresh   []float64   // jobs ready and never attempted, mean over seeds
 	retry   []float64
-	due     []float64 // fresh + retry
-	later   []float64 // jobs not yet due
+	due     []float64 // all jobs ready: fresh jobs and retries
+	later   []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
 
 	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
-	busy     []float64 // share of the workers, likewise
-	again    []float64 // share of the claims that are retries, likewise
-	starved  []float64 // share of the time in which fresh jobs starved, likewise; nil: not measured
+	busy     []float64 // utilization of the workers, mean over seeds
+	again    []float64 // share of the claims that are retries, mean over seeds
+	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds; nil: not measured
 }
 
 func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*drawing, error) {
@@ -163,8 +163,8 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	return p
 }
 
-// middle returns the median over seeds of the values, NaN if only a minority of the seeds has one, and the band around
-// it. It sorts values.
+// middle returns the median over seeds, and the band around it, NaN if only a minority of the seeds has a value. It
+// sorts values.
 func middle(values []float64, seeds int, lower, upper float64) (median, low, high float64) {
 	if 2*len(values) < seeds || len(values) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
@@ -173,7 +173,7 @@ func middle(values []float64, seeds int, lower, upper float64) (median, low, hig
 	return quantile(values, .5), quantile(values, lower), quantile(values, upper)
 }
 
-// meanOf returns the mean over series of a bucket's value; a series that has ended counts as 0. NaN if all have.
+// meanOf returns the mean of a bucket over several time series; a series that has ended counts as 0. NaN if all have.
 func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64 {
 	sum, n := 0.0, 0
 	for k := range series {
@@ -188,7 +188,7 @@ func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64
 	return sum / float64(len(series))
 }
 
-// repeat doubles the only bucket of a series, so that it is drawn from its beginning to its end.
+// repeat doubles the single bucket of a series, so that a curve has a beginning and an end.
 func (p *policy) repeat() {
 	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again} {
 		*values = append(*values, (*values)[0])
@@ -198,7 +198,7 @@ func (p *policy) repeat() {
 	}
 }
 
-// at is element i, or NaN where a series has ended or is not a finite number.
+// at returns element i of a series, or NaN beyond its end or if it is not finite.
 func at(values []float64, i int) float64 {
 	if i >= len(values) || math.IsInf(values[i], 0) {
 		return math.NaN()
@@ -236,7 +236,7 @@ func (d *drawing) peak(values []float64) float64 {
 	return top
 }
 
-// end returns the end of a time axis in s: the end of arrivals, or of the last bucket for which seen returns true.
+// end returns the end of a time axis in s: of the arrivals, or of the last bucket for which seen is true.
 func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	end := d.settings.Duration.Seconds()
 	for i := range d.policies {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// distributionValues returns the value of each policy for the title and the alternative text: the share of jobs that
-// wait longer than the limit or, without a limit, the p99 wait, infinite if it falls among the unclaimed.
+// distributionValues returns, for each policy, the share of jobs that wait longer than the limit or, without a limit,
+// the p99 wait (infinite if it falls among jobs never claimed), for the title and the alternative text.
 func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
 	values := make([]float64, len(all))
 	for i := range all {
@@ -69,7 +69,7 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
 }
 
-// exceededTitle returns the sentence on the p99 waits, in the words of the table if that has them for every policy.
+// exceededTitle returns the sentence on the p99 waits, worded as in the results table if it has all of them.
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	asked, jobs := at.query(waitMetric), d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {

@@ -29,39 +29,39 @@ import (
 
 // Figure is one finished chart: an SVG, and on demand a PNG.
 type Figure struct {
-	Name     string // of a file without its ending, for example "1-fresh-p99"
+	Name     string // name of a file without its ending, for example "1-fresh-p99"
 	Title    string // the finding, one sentence
-	Subtitle string // what is drawn
-	Footer   string // where it comes from and what its marks mean
-	Alt      string // the finding and its numbers, for those who cannot see it
+	Subtitle string // the quantity drawn
+	Footer   string // source of the data and meaning of the marks
+	Alt      string // alternative text: the finding and its numbers
 	SVG      []byte // a document of its own, with an XML declaration
 
-	inline []byte // for a page: the drawing without the texts around it
-	legend string // for a page, as HTML
-	none   bool   // there is nothing to see
-	dull   bool   // there is little to see
+	inline []byte // the drawing without the texts around it, as SVG for a page
+	legend string // the legend as HTML, for a page
+	none   bool   // the chart is empty of events: nothing to see
+	dull   bool   // the chart has little to see, such as waits near zero
 	height vg.Length
-	paint  func(c draw.Canvas) // draws all of it
+	paint  func(c draw.Canvas) // draws the whole figure, with its texts
 }
 
 const (
-	dpi    = 144 // of a PNG
+	dpi    = 144 // dots per inch of a PNG
 	width  = 7.6 * vg.Inch
 	margin = vg.Length(14)
-	room   = width - 2*margin // for what a figure says and shows
-	edge   = vg.Length(4)     // around the drawing on a page
+	room   = width - 2*margin // width between the margins of a figure
+	edge   = vg.Length(4)     // margin around the drawing on a page
 )
 
 // sheet is a chart before it is drawn: its texts and the function that draws it.
 type sheet struct {
 	name, title, subtitle, alt, footer string
 
-	key    key                 // below the subtitle
-	height vg.Length           // of everything below that and above the footer
-	body   func(c draw.Canvas) // draws it; called once for each format
+	key    key                 // legend, below the subtitle
+	height vg.Length           // of the drawing, between legend and footer
+	body   func(c draw.Canvas) // draws the chart's drawing; called once for each format
 	panels *panels             // instead of height and body
-	none   bool                // there is nothing to see
-	dull   bool                // there is little to see
+	none   bool                // nothing to see, as in Figure
+	dull   bool                // little to see, as in Figure
 }
 
 var (
@@ -160,8 +160,8 @@ func (f *Figure) bitmap(dpi int) ([]byte, error) {
 	return raster.Bytes(), nil
 }
 
-// bitmap is a PNG canvas that draws a box for each character that the font lacks, and turns round text that is written
-// from right to left. An SVG needs no such help: viewers use other fonts, and know directions.
+// bitmap is a PNG canvas that draws a box for each character that the font lacks, and reorders right-to-left text for
+// display. An SVG needs no such help: viewers use other fonts, and know directions.
 type bitmap struct{ vgimg.PngCanvas }
 
 func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
@@ -174,8 +174,8 @@ func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
 	}, asSeen(s)))
 }
 
-// asSeen reverses parts that are written from right to left within a text that runs from left to right: letters of
-// Hebrew or Arabic with the spaces and signs between them. Numbers keep their direction.
+// asSeen reorders a text for display: runs of right-to-left letters (Hebrew, Arabic) with the spaces and signs between
+// them are reversed. Numbers keep their direction.
 func asSeen(s string) string {
 	runes := []rune(s)
 	for from := 0; from < len(runes); from++ {
@@ -199,7 +199,7 @@ func fromRight(r rune) bool {
 	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
 }
 
-// lines draws lines of text from y downwards and returns where the next line would stand.
+// lines draws lines of text from y downwards and returns the y of the line after them.
 func lines(c draw.Canvas, style text.Style, lines []string, y, height vg.Length) vg.Length {
 	for _, l := range lines {
 		c.FillText(style, vg.Point{X: c.Min.X + margin, Y: y}, l)

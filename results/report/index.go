@@ -14,7 +14,7 @@ import (
 // IndexEntry is a run on an index page.
 type IndexEntry struct {
 	Summary *results.Summary
-	Href    string // of its report, relative to the index
+	Href    string // of the run's report page, relative to the index
 	Made    results.RunInfo
 }
 
@@ -45,7 +45,7 @@ type indexCell struct {
 	Value string
 }
 
-// indexMark is the verdict on an objective, by its number in the run's list of objectives.
+// indexMark is the verdict on one objective of a run, by its number in the run's list of objectives.
 type indexMark struct {
 	Kind, Sign, Outcome string
 	Number              int

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// tag writes the text s with its lower left corner at a point, on a background that hides what lies behind.
+// tag draws text with its lower left corner at a point, on a background that covers the drawing beneath.
 func tag(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	w, h := style.Width(s), style.Font.Size
 	ground := color.NRGBA{R: 255, G: 255, B: 255, A: 215}
@@ -23,12 +23,12 @@ type entry struct {
 	color  color.NRGBA
 	dashes []vg.Length
 	area   bool
-	policy int // it stands for, from 1; 0: for none
+	policy int // number of the policy shown, from 1; 0: of none
 }
 
 const (
 	keyLine = vg.Length(13)
-	keyName = vg.Length(170) // the widest name
+	keyName = vg.Length(170) // widest name; longer ones are shortened
 )
 
 var keyStyle = textStyle(8.5, ink, false)
@@ -36,8 +36,8 @@ var keyStyle = textStyle(8.5, ink, false)
 // key is a legend of a chart, laid out in rows across a canvas.
 type key []entry
 
-// place calls visit, if it is not nil, with each legend entry's position on a canvas of that width, x from the left and
-// y from the top, and returns the number of rows.
+// place lays out a legend on a canvas of the given width: it calls visit, if not nil, with the position of each entry,
+// x from the left and y from the top, and returns the number of rows.
 func (k key) place(width vg.Length, visit func(e entry, name string, x, y vg.Length)) int {
 	x, rows := vg.Length(0), 1
 	for _, e := range k {
@@ -73,7 +73,7 @@ func (d *drawing) policyKey() key {
 	return k
 }
 
-// height returns the height of the legend on a canvas of that width.
+// height returns the height of the legend on a canvas of the given width.
 func (k key) height(width vg.Length) vg.Length {
 	if len(k) == 0 {
 		return 0
@@ -94,8 +94,8 @@ func (k key) draw(c draw.Canvas) {
 	})
 }
 
-// alone reports whether a text of that width at places[i] stays clear of the other dots and the texts beside them: each
-// dot is 8 points before its text.
+// alone reports whether the text beside the dot at places[i], of the given width, is clear of the other dots and their
+// texts: each dot is 8 points before its text.
 func alone(places []vg.Point, i int, width vg.Length) bool {
 	for k, other := range places {
 		right := other.X - places[i].X

@@ -14,13 +14,13 @@ import (
 // limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
 type limit struct {
 	seconds float64
-	during  string // jobs enqueued in that storm; empty: all
-	after   string // jobs enqueued after that storm; empty: all
-	class   string // jobs of that class; empty: all
+	during  string // name of a storm: jobs enqueued during it; empty: all jobs
+	after   string // name of a storm: jobs enqueued after it; empty: all jobs
+	class   string // name of a class of jobs; empty: all jobs
 	text    string // for example "≤ 10s"
 }
 
-// limitCount is the most limits that a chart draws.
+// limitCount is the highest number of limits that a chart draws.
 const limitCount = 3
 
 var (
@@ -28,7 +28,7 @@ var (
 	limitText  = textStyle(8, ink, false)
 )
 
-// limits returns the distinct bounds that objectives set on the fresh p99 wait of all tenants, in file order.
+// limits returns the distinct bounds of the objectives on the fresh p99 wait of all tenants together, in file order.
 func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
@@ -52,7 +52,7 @@ func (d *drawing) limits() []limit {
 	return found
 }
 
-// query returns the query for a metric over the jobs that the limit is about.
+// query returns the query for a metric, restricted to the jobs that the limit applies to.
 func (l limit) query(metric string) measure.Query {
 	return measure.Query{Metric: metric, During: l.during, After: l.after, Class: l.class}
 }
@@ -81,7 +81,7 @@ func (d *drawing) limitLabel(l limit) string {
 // of the curves.
 type limitLines struct {
 	limits []limit
-	names  []string // of limitNames
+	names  []string // those of limitNames
 	curves []curve
 }
 
@@ -118,11 +118,11 @@ func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// apart is the spacing, in points of length, of the positions along a curve that names on the chart avoid.
+// apart is the spacing, in points of length, at which curves are sampled for placing names clear of them.
 const apart = 4
 
-// emptiest returns the first of the places, for the lower left corner of a name of width wide, at which it hides fewest
-// of the points taken.
+// emptiest returns the first of the candidate positions, each the lower left corner of a name of width wide, at which
+// the name covers fewest points of curves.
 func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	best, least := places[0], math.MaxInt
 	for _, at := range places {
@@ -139,7 +139,7 @@ func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	return best
 }
 
-// along returns points all along curves, in positions on the canvas.
+// along returns points sampled all along some curves, in canvas positions.
 func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
 	var points []vg.Point
 	for _, l := range curves {

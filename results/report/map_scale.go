@@ -39,11 +39,11 @@ const hatchGap = vg.Length(5)
 type colorScale struct {
 	low, high float64
 	log       bool
-	empty     bool // there is no value at all
-	dark      bool // small values are dark: the metric is better the more there is of it
-	never     bool // something never comes
-	missing   bool // something has no value
-	clipped   bool // something is below low
+	empty     bool // no tile has a value
+	dark      bool // small values are dark: for a metric where more is better
+	never     bool // at least one tile where the measured event never happens
+	missing   bool // at least one tile without a value
+	clipped   bool // at least one value below low
 	info      measure.MetricInfo
 }
 
@@ -87,7 +87,7 @@ func newColorScale(m *Map) *colorScale {
 	return s
 }
 
-// any reports whether holds is true for a tile of any panel.
+// any reports whether holds is true for at least one tile of any panel.
 func (m *Map) any(holds func(t *MapTile) bool) bool {
 	for i := range m.Panels {
 		for k := range m.Panels[i].Tiles {
@@ -99,7 +99,7 @@ func (m *Map) any(holds func(t *MapTile) bool) bool {
 	return false
 }
 
-// farSide returns the words for the values beyond the map's edge, with cases in which the value was only bounded.
+// farSide returns the words for the values beyond the map's edge, lower bounds included.
 func (m *Map) farSide() string {
 	if m.any(func(t *MapTile) bool { return t.Never }) {
 		return m.Edge + " or without end"
@@ -122,7 +122,7 @@ func (s *colorScale) color(v float64) color.NRGBA {
 	return viridisAt(1 - s.share(v))
 }
 
-// fill paints a rectangle of a map's area in the colour of v. Points where the event never comes are hatched, which
+// fill paints a rectangle of a map in the colour of value v. Points where the event never comes are hatched, which
 // shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
 	// A little too large, or the ground would shine through between two of one colour.
@@ -144,8 +144,8 @@ func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never 
 	}
 }
 
-// hatch draws lines through r, aligned with those of every other rectangle hatched from the same origin: rising lines,
-// or horizontal ones.
+// hatch draws parallel lines through rectangle r, rising or horizontal, aligned with those of all rectangles hatched
+// from the same origin.
 func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink color.NRGBA) {
 	style := draw.LineStyle{Color: ink, Width: .7}
 	if !rising {

@@ -21,8 +21,8 @@ var assets embed.FS
 // PageOptions holds the optional parts of a report page: program version, scenario, and the absent charts.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
-	Scenario []byte   // resolved, as YAML; nil: it is not known
-	Absent   []string // what could not be shown and why, in sentences
+	Scenario []byte   // resolved, as YAML; nil: unknown
+	Absent   []string // sentences: each a chart that could not be drawn, and why
 }
 
 // Page returns a report as one HTML document that needs no network, allows none, and can be read without scripts,
@@ -58,7 +58,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	return execute("report.html.tmpl", p)
 }
 
-// newPage returns a page with the finding of a summary, its table t and its warnings.
+// newPage returns a page with the finding of a summary, its results table t and its warnings.
 func newPage(sum *results.Summary, t *results.Table) *page {
 	p := &page{Name: clean(sum.Scenario), Table: tableOf(sum, t), summary: sum}
 	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
@@ -96,13 +96,13 @@ type page struct {
 	Warnings, Absent                   []string
 	Table                              headTable
 	Numbers                            valueTable
-	Sections, Quiet                    []section // in order; Quiet: where there is nothing to see
+	Sections, Quiet                    []section // in order; those with Quiet have nothing to see
 	Command                            string
 	Fingerprints                       plainTable
 	Scenario                           string
 	Style                              template.CSS
 
-	Live    bool // there are charts over time
+	Live    bool // the page has interactive charts over time
 	Toggles []toggle
 	Data    template.JS
 	Script  template.JS
@@ -113,10 +113,10 @@ type page struct {
 // phrase is a part of a sentence; a phrase that names a policy is printed in the policy's colour.
 type phrase struct {
 	Text string
-	Hue  string // t0, t1...; "": of no policy
+	Hue  string // CSS class t0, t1...; "": not a policy's name
 }
 
-// headline returns a finding as a headline, and the cost that it names as the sentence below.
+// headline sets the headline of a page to a finding, and the sentence below it to the cost that belongs to the finding.
 func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	if f.Worst == "" {
 		return []phrase{{Text: p.Name}}, nil
@@ -131,7 +131,7 @@ func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	return p.colored(words), price
 }
 
-// colored splits a sentence at the names of policies; where several names begin, the longest counts.
+// colored splits a sentence at the names of policies, the longest name first, to colour them.
 func (p *page) colored(words string) []phrase {
 	var list []phrase
 	from := 0
@@ -165,8 +165,8 @@ func isLetter(b byte) bool {
 
 // swatch is the mark of a policy in a page: its colour and dash pattern.
 type swatch struct {
-	Hue    int    // of hues
-	Dashes string // "": a box
+	Hue    int    // index into hues
+	Dashes string // dash pattern of a line; "": a box
 }
 
 // swatchOf returns the mark of the policy with that index in the scenario. Policies that share a hue differ in their
@@ -175,7 +175,7 @@ func swatchOf(policy int) swatch {
 	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
 }
 
-// plainTable is a table of words in a page; the first cell of a row is its header.
+// plainTable is a table of text in a page; the first cell of a row is its header.
 type plainTable struct {
 	Caption, Key string
 	Header       []string

@@ -13,7 +13,7 @@ import (
 // cause is a metric that counts events by cause, with the heading of its table column.
 type cause struct{ metric, title string }
 
-// The columns of the tables of causes. The first column is the total, of which the others need not be all parts.
+// duplicateCauses and deathCauses list the columns of the tables of causes: the total first, then parts of it.
 var (
 	duplicateCauses = []cause{
 		{"duplicates.count", "in all"},
@@ -51,8 +51,8 @@ func deaths(sum *results.Summary) finding {
 	return causesOf(sum, "Jobs given up", "deaths", "No job dies", deathCauses)
 }
 
-// causesOf returns a section about events by cause: the policy with most events, the main cause there, and a table of
-// all.
+// causesOf returns a section about a kind of event, split by cause: the policy with most events, the main cause there,
+// and a table of all causes.
 func causesOf(sum *results.Summary, caption, what, none string, causes []cause) finding {
 	t, worst, most := causeTable(sum, caption+" per seed, by cause", causes)
 	switch {
@@ -70,8 +70,8 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 	return finding{Finding: words, Tables: []plainTable{*t}}
 }
 
-// causesAlike returns a sentence on how many events there are under every policy, and the main cause, if that is about
-// the same under all; "" otherwise.
+// causesAlike returns a sentence with the number of events and their main cause, if both are about the same under all
+// policies; "" otherwise.
 func causesAlike(sum *results.Summary, causes []cause, most float64) string {
 	low, high, main := 0, 0, mainCause(&sum.Policies[0], causes, most)
 	for i := range sum.Policies {
@@ -100,7 +100,7 @@ func causesAlike(sum *results.Summary, causes []cause, most float64) string {
 	}
 }
 
-// amount returns the number of events of all causes under policy i, as the table prints it.
+// amount returns the number of events of all causes under policy i, formatted as in the table.
 func amount(sum *results.Summary, i int, causes []cause) string {
 	return results.CellOf(sum, i, measure.Query{Metric: causes[0].metric}).Value
 }
@@ -135,7 +135,7 @@ func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainT
 	return t, worst, most
 }
 
-// under returns the phrase that names the policy, or any policy, in a finding about all.
+// under returns the phrase "under <policy>", or "under any policy" in a sentence about all of them.
 func under(sum *results.Summary) string {
 	if len(sum.Policies) == 1 {
 		return " with " + shorten(clean(sum.Policies[0].Label), nameLimit)
@@ -143,7 +143,7 @@ func under(sum *results.Summary) string {
 	return " under any policy"
 }
 
-// mainCause returns the cause of more than half of all events, as a clause, "" if there is none.
+// mainCause returns a clause that names the cause of more than half of all events, "" if no cause has that many.
 func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
 	for _, c := range causes[1:] {
 		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() &&
@@ -163,7 +163,7 @@ func command(sum *results.Summary) string {
 	return fmt.Sprintf("qsim run scenario.yaml --seed %d --seeds %d", first, last-first+1)
 }
 
-// fingerprints returns the table of the policies' fingerprints, by which equal runs are recognised.
+// fingerprints returns the table of the policies' fingerprints: hashes of all events, equal for equal runs.
 func fingerprints(sum *results.Summary) plainTable {
 	t := plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.", Header: []string{"policy", "kind", "fingerprint"}}
 	for i := range sum.Policies {

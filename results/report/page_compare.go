@@ -14,8 +14,8 @@ import (
 	"qsim/results/text"
 )
 
-// ComparePage returns a page that draws two results of a scenario over each other, policy by policy and with one cursor
-// in all charts, below the list of differences. Both need Settings and Data, of equal steps of time.
+// ComparePage returns a page that compares two results of a scenario: the differences, then charts with both results of
+// each policy as two curves under one cursor. Both need Settings and Data, of equal steps of time.
 func ComparePage(base, new *results.Summary, c *results.Comparison, version string) ([]byte, error) {
 	sum, err := paired(base, new)
 	if err != nil {
@@ -79,7 +79,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	return execute("report.html.tmpl", p)
 }
 
-// paired returns a summary of the policies that are in both results, each twice: from base and from new.
+// paired returns a summary of the policies found in both results, each policy twice: from base and from new.
 func paired(base, new *results.Summary) (*results.Summary, error) {
 	for _, s := range []*results.Summary{base, new} {
 		if s.Settings == nil || len(s.Data) != len(s.Policies) || !s.HasSeries() {
@@ -125,8 +125,8 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	return sum, nil
 }
 
-// changed returns a sentence on the largest significant change in the table's metrics, or on one that the gate does not
-// allow.
+// changed returns a sentence on one change in the table's metrics: one that the gate forbids, or the largest
+// significant one.
 func changed(c *results.Comparison, t *results.Table) string {
 	var most *results.Change
 	for i := range c.Changes {
@@ -156,7 +156,7 @@ func changed(c *results.Comparison, t *results.Table) string {
 		words.Change)
 }
 
-// changeTables returns two tables: of the changes that are significant or judged by the gate, and of all others.
+// changeTables returns two tables of changes: those that are significant or judged by the gate, and all others.
 func changeTables(c *results.Comparison) (shown, others plainTable) {
 	header := []string{"policy", "metric", "base", "new", "difference", "change", "verdict"}
 	if !c.Gate.Set {

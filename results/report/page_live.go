@@ -18,9 +18,9 @@ type toggle struct {
 	On    bool
 }
 
-// liveData is the data that the script of a page reads.
+// liveData is the data of the interactive charts, as the script of a page reads it (JSON).
 type liveData struct {
-	Name     string       `json:"name"` // for files that are saved
+	Name     string       `json:"name"` // of the scenario, for the names of saved files
 	X        []float64    `json:"x"`    // s
 	Warmup   float64      `json:"warmup"`
 	Workers  int          `json:"workers"`
@@ -68,7 +68,7 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive adds the script of a page, and the data that the script reads.
+// goLive adds to a page the script of the interactive charts and their data.
 func (p *page) goLive(d *drawing, markdown, csv string) error {
 	data := d.live()
 	data.Markdown, data.CSV = markdown, csv
@@ -87,7 +87,7 @@ func (p *page) goLive(d *drawing, markdown, csv string) error {
 	return nil
 }
 
-// live returns the data for the charts over time, up to the last bucket with anything to show.
+// live returns the data of the interactive charts over time, up to the last bucket with any backlog, claim or wait.
 func (d *drawing) live() liveData {
 	until := d.end(func(p *policy, bucket int) bool {
 		return !math.IsNaN(p.median[bucket]) || p.due[bucket] > 0 || at(p.attempts, bucket) > 0 || at(p.busy, bucket) > 0
@@ -118,10 +118,10 @@ func (d *drawing) live() liveData {
 	return data
 }
 
-// inFront returns, for each policy, whether the page shows it at first.
+// inFront reports, for each policy, whether the page shows its curves at first.
 func (d *drawing) inFront() []bool { return inFront(d.summary, d.table) }
 
-// finding returns the finding of the table as a sentence.
+// finding returns the finding of the results table as a sentence.
 func (d *drawing) finding() string {
 	words := strings.TrimSuffix(clean0(results.FindingOf(d.summary, d.table).String()), ".")
 	if words == "" {

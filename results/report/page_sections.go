@@ -12,17 +12,17 @@ import (
 // section is a part of a report page below the table.
 type section struct {
 	ID, Heading string
-	Drawing     *drawnFigure // nil: there is none
-	Replay      bool         // a replay of the queue belongs to it
+	Drawing     *drawnFigure // nil: no drawing
+	Replay      bool         // the section holds a replay of the queue
 	finding
 }
 
-// finding is a sentence about the results with the tables that support it.
+// finding is a sentence about the results, with the tables that support it.
 type finding struct {
 	Finding string
 	Tables  []plainTable
-	none    bool // there is nothing to see
-	dull    bool // there is, if an objective asks for it
+	none    bool // nothing to see
+	dull    bool // little to see, unless an objective is about it
 }
 
 // drawnFigure is a figure on a report page.
@@ -30,10 +30,10 @@ type drawnFigure struct {
 	What, Key   string
 	Legend, SVG template.HTML
 	Chart       string // name of the file without its ending
-	Timed       bool   // it is over virtual time
+	Timed       bool   // its x axis is virtual time
 }
 
-// families lists the sections of a report page by the prefixes of the metrics that they show.
+// families lists the sections of a report page, each with the prefixes of its metrics' names.
 var families = []struct {
 	id       string
 	metrics  []string
@@ -97,8 +97,8 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 	return list
 }
 
-// arrange moves the sections about differences between the policies to the front, in the order of the table, and folds
-// those with nothing to see.
+// arrange moves the sections about differences between policies to the front, in the order of the results table, and
+// folds the sections with nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
 	rank := func(id string) int {

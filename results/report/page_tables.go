@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// scene returns a line that describes the scenario: name, storms, load and so on.
+// scene returns a line that describes the scenario: name, load, fault windows and so on.
 func (p *page) scene() []string {
 	sum := p.summary
 	list := []string{p.Name}
@@ -130,12 +130,12 @@ type valueRow struct {
 	Cells    []results.TableCell
 }
 
-// usual lists the metrics of the table of all numbers that are there besides those of the page's main table.
+// usual lists the metrics that the table of all numbers adds to those of the page's main table.
 var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"},
 	{Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
 
-// allNumbers returns the table of all numbers: the columns of the page's main table, those with equal values, and the
-// usual ones.
+// allNumbers returns the table of all numbers: the columns of the page's main table, the metrics that are equal under
+// all policies, and the usual ones.
 func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	v := valueTable{Caption: "Estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
 	var queries []measure.Query
@@ -185,12 +185,12 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	return v
 }
 
-// headTable is the main table of a report page: what each policy gives, and what it costs.
+// headTable is the main table of a report page: a row for each policy, a column for each benefit and cost.
 type headTable struct {
 	Parts []tablePart
 	Rows  []headRow
-	Alike string // what is the same under all policies, in a line
-	More  int    // rows that are hidden at first
+	Alike string // a line with the metrics that are the same under all policies
+	More  int    // number of rows hidden at first
 }
 
 // tablePart is a group of columns of the main table.
@@ -204,7 +204,7 @@ type headColumn struct{ Label, Goal, Query string }
 type headRow struct {
 	Name     string
 	Baseline bool
-	More     bool // hidden at first
+	More     bool // the row is hidden at first
 	Index    int
 	Style    swatch
 	Cells    []headCell
@@ -212,11 +212,11 @@ type headRow struct {
 
 // headCell is a value with its verdict in the main table.
 type headCell struct {
-	Kind, Sign, Outcome string // of the verdict: met, missed or unclear; empty: there is none
+	Kind, Sign, Outcome string // met, missed or unclear; empty: no verdict
 	Value, Change, Note string
 	Mark                string
 	Best                bool
-	Sort                string // the number; empty: there is none
+	Sort                string // the number to sort by; empty: none
 }
 
 // tableOf lays out the results table of a summary for a page.
@@ -275,11 +275,11 @@ func headCellOf(c *results.TableCell) headCell {
 	return cell
 }
 
-// mostInFront is the number of policies shown at first if there are many.
+// mostInFront is the number of policies shown at first if a page has more of them.
 const mostInFront = 4
 
-// inFront returns, for each policy, whether a page shows it at first: all or, if they are many, the baseline, the one
-// that the finding names, and the best and the worst in the first objective's metric.
+// inFront reports, for each policy, whether a page shows it at first: all, unless they are many; then the baseline, the
+// policy named in the finding, and the best and the worst by the first objective's metric.
 func inFront(sum *results.Summary, t *results.Table) []bool {
 	front := make([]bool, len(sum.Policies))
 	if len(front) <= together {

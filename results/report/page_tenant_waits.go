@@ -9,8 +9,8 @@ import (
 	"qsim/results/measure"
 )
 
-// tenantsWithWaits returns how many of the first counted tenants have a p99 wait under every policy; 0: an earlier
-// version did not measure it.
+// tenantsWithWaits returns how many of the first tenants have a p99 wait under every policy; 0: results of an earlier
+// version, which did not measure it.
 func tenantsWithWaits(sum *results.Summary, counted int) int {
 	for i := range sum.Data {
 		counted = min(counted, len(sum.Data[i].TenantWaits))
@@ -55,7 +55,7 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	return t
 }
 
-// slowestFirst returns the tenants that had fresh jobs ready, slowest first, as numbers less 1.
+// slowestFirst returns the indexes, from 0 on, of the tenants that had fresh jobs, slowest first.
 func slowestFirst(waits []measure.TenantWait) []int {
 	var list []int
 	for k := range waits {
@@ -77,8 +77,8 @@ func waitWords(w measure.TenantWait) string {
 	return seconds(w.P99)
 }
 
-// enoughJobs is the least number of jobs of a tenant whose p99 is compared with that of others: ten wait longer than
-// that.
+// enoughJobs is the least number of jobs that a tenant needs for its p99 wait to be compared with other tenants': ten
+// jobs wait longer than that p99.
 const enoughJobs = 1000
 
 // slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than

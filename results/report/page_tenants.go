@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// tenantLimit is the most tenants with a table row of their own.
+// tenantLimit is the highest number of tenants with a table row of their own.
 const tenantLimit = 12
 
 // tenants returns the section about tenants: shares of the work and waits of the busiest ones.
@@ -47,7 +47,7 @@ func eachClassIsATenant(s *measure.Settings) bool {
 	return slices.EqualFunc(s.Tenants[1:], s.Classes, func(tenant, class string) bool { return tenant == class+"/0" })
 }
 
-// tenantTable returns a table with a row for each tenant of order and a column for each policy.
+// tenantTable returns a table with a row for each tenant in order and a column for each policy.
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
 	t := plainTable{Caption: caption, Header: []string{"tenant"}}
 	for i := range sum.Policies {
@@ -59,7 +59,7 @@ func tenantTable(sum *results.Summary, caption string, order []int, cell func(po
 	return t
 }
 
-// add adds a row with a name and that many cells to the table.
+// add appends a row with a name and the given cells to the table.
 func (t *plainTable) add(name string, cells int, cell func(i int) string) {
 	row := []string{name}
 	for i := range cells {
@@ -91,7 +91,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	return t
 }
 
-// mostCounted returns how many of the first tenants were counted under every policy.
+// mostCounted returns how many of the first tenants have a count of executions under every policy.
 func mostCounted(sum *results.Summary) int {
 	counted := len(sum.Settings.Tenants) - 1
 	for i := range sum.Data {
@@ -100,7 +100,7 @@ func mostCounted(sum *results.Summary) int {
 	return counted
 }
 
-// busiest returns the counted tenants with most executions, over all policies, as numbers less 1.
+// busiest returns the indexes, from 0 on, of the tenants with most executions over all policies.
 func busiest(sum *results.Summary, counted int) []int {
 	totals := make([]int64, counted)
 	order := make([]int, counted)

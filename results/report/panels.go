@@ -9,18 +9,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panels are plots of one size in rows and columns. A file has them on one drawing; a page has each as a drawing of its
-// own, in as many columns as there is room for.
+// panels holds plots of one size, in rows and columns. A file has them on one drawing; a page has each as a drawing of
+// its own, in as many columns as there is room for.
 type panels struct {
 	n, columns int
-	steps      int       // ticks of a time axis, at most
-	tall       vg.Length // of a plot without its axis
-	above      vg.Length // of it, for headings
-	axis       vg.Length // below it
-	right      vg.Length // of it, for words
-	// build makes plot i. alone: nothing at its left names its rows.
+	steps      int       // most ticks of a time axis
+	tall       vg.Length // height of a plot without its axis
+	above      vg.Length // height above a plot, for headings
+	axis       vg.Length // height of the axis below a plot
+	right      vg.Length // width at the right of a plot, for words
+	// build returns plot i; alone is true where no names of rows stand at its left.
 	build  func(i int, alone bool) *plot.Plot
-	policy func(i int) int // that plot i is about; nil: about all
+	policy func(i int) int // index of the policy of plot i; nil: every plot shows all policies
 }
 
 const (
@@ -48,7 +48,7 @@ func newPanels(n int) *panels {
 	return p
 }
 
-// panelsOf returns a panel for each of some policies; fill draws it, with at most steps ticks of time.
+// panelsOf returns a panel for each given policy, drawn by fill with at most steps ticks of time.
 func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
 	all := newPanels(len(policies))
 	if d.pairs {
@@ -120,8 +120,8 @@ func (g *panels) inline(name, alt string) []byte {
 	return append(out, "</div>"...)
 }
 
-// grid lays out n plots in rows and columns, and returns their height and the function that draws them; build makes plot
-// i, whose axis of time has at most steps ticks.
+// grid lays out n plots in rows and columns, and returns the height of all and the function that draws them; build
+// makes plot i, with at most steps ticks on the time axis.
 func grid(n int, build func(i, steps int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
 	g := newPanels(n)
 	g.build = func(i int, _ bool) *plot.Plot { return build(i, g.steps) }

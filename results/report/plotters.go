@@ -19,7 +19,7 @@ type curve struct {
 	style  draw.LineStyle
 }
 
-// others returns the line of another policy, drawn behind a panel's own: in grey and thin, as there are many of them.
+// others returns the curve of a policy in the background of another policy's panel: thin and grey.
 func others(xs, ys []float64) curve {
 	return curve{xs, ys, draw.LineStyle{Color: backdrop, Width: .6}}
 }
@@ -30,7 +30,7 @@ func box(x0, y0, x1, y1 vg.Length) []vg.Point {
 }
 
 const (
-	fineColumn = vg.Length(.25) // half a pixel
+	fineColumn = vg.Length(.25) // width of half a pixel
 	greyColumn = vg.Length(2.5)
 )
 
@@ -83,10 +83,10 @@ func (a area) Plot(c draw.Canvas, p *plot.Plot) {
 
 func floored(v float64, p *plot.Plot) float64 { return math.Max(v, p.Y.Min) }
 
-// span is a half-open range of indexes.
+// span is a half-open range of indexes into a series.
 type span struct{ from, to int }
 
-// runs returns the index ranges of ys without a gap.
+// runs returns the index ranges of ys between its gaps (NaN).
 func runs(ys []float64) []span {
 	var spans []span
 	from := -1
@@ -105,8 +105,8 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin keeps the first, lowest, highest and last of the points in each column of that width, half a pixel, and drops
-// the others, which nobody would see.
+// thin drops the points of a curve that nobody would see: of each column, half a pixel wide, it keeps the first,
+// lowest, highest and last point.
 func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points
@@ -139,8 +139,8 @@ type dot struct {
 	row             float64
 	color           color.NRGBA
 	label           string
-	hollow          bool // no difference from the baseline is shown
-	more            bool // mean is only a lower bound
+	hollow          bool // no significant difference from the baseline
+	more            bool // the true mean is at least mean (a lower bound)
 }
 
 func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
@@ -169,7 +169,7 @@ func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
 	tag(c, style, vg.Point{X: vg.Length(left), Y: y + 5}, d.label)
 }
 
-// remark plots a text in place of a dot without a value.
+// remark plots a text in place of the dot of a policy without a value.
 type remark struct {
 	row  float64
 	text string
@@ -189,7 +189,7 @@ func (r remark) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// level plots a dotted vertical line at the baseline's value.
+// level plots a dotted vertical line at the baseline policy's value.
 type level float64
 
 func (l level) Plot(c draw.Canvas, p *plot.Plot) {
@@ -198,8 +198,8 @@ func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
 }
 
-// heading names a panel, above it. At its right stands the first remark that leaves room for the name; if none does,
-// the last one, beside a shortened name.
+// heading plots the name of a panel above it. At its right stands the first remark that leaves room for the name; if
+// none does, the last one, beside a shortened name.
 type heading struct {
 	name    string
 	remarks []string

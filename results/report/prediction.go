@@ -7,9 +7,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Prediction draws a run that was simulated and one that was measured over each other: the wait of fresh jobs over
-// time, and its distribution. sum has two policies, the simulated one and the real one, with sum.Data, and s fits it;
-// title states how far apart they are. version is that of the program.
+// Prediction draws a simulated run and a measured run of the same scenario in common charts: the wait of fresh jobs
+// over time, and its distribution.
 func Prediction(s *measure.Settings, sum *results.Summary, title, version string) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {

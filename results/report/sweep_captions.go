@@ -36,10 +36,10 @@ func (d *sweepDrawing) title() string {
 	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at, d.spellEstimate(largest), most)
 }
 
-// name returns the metric with its filters, as text.
+// name returns the metric with its filters (class, storm, tenant) as text.
 func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()) }
 
-// place returns the values of a cell and, if there are several, the policy, as text.
+// place returns the key values of a cell and, if there are several policies, the policy, as text.
 func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	var words []string
 	if len(d.Policies) > 1 {
@@ -124,7 +124,7 @@ func (g metGroup) words(first bool, judged, all int) string {
 	return words + " with " + list(g.names)
 }
 
-// outcome joins the outcomes in a cell of the policy's objectives on the metric; "" without objectives.
+// outcome joins the verdicts, in one cell and under one policy, on the objectives of the metric; "" without objectives.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 	row := results.CellRow{}
 	for _, v := range c.Rows[policy].Verdicts {
@@ -183,7 +183,7 @@ func (d *sweepDrawing) footer() string {
 		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
 }
 
-// alt returns the alternative text of a sweep chart: the range of each policy.
+// alt returns the alternative text of a sweep chart: the range of the metric under each policy.
 func (d *sweepDrawing) alt() string {
 	var words []string
 	for policy := range d.Policies {

@@ -20,16 +20,16 @@ var (
 	gridline = rgb(0xe7eaee)
 	axisline = rgb(0x9aa4af)
 	stormInk = rgb(0xd1242f)
-	backdrop = rgb(0xc9d0d7) // other policies in a panel that is about one
+	backdrop = rgb(0xc9d0d7) // curves of other policies behind one policy's panel
 )
 
 // hue holds the colours of one policy: one for lines and dots, and a darker one for text on white (contrast at least
 // 4.5).
 type hue struct{ line, text color.NRGBA }
 
-// The colours of policies. The first four are Okabe and Ito's in pairs of a dark and a light hue, warm and cold, which
-// stay apart under deuteranopia and protanopia; the others are told apart by lightness. Dashes distinguish lines
-// without colour.
+// hues are the colours of policies, by index. The first four are Okabe and Ito's in pairs of a dark and a light hue,
+// warm and cold, which stay apart under deuteranopia and protanopia; the others are told apart by lightness. Dashes
+// distinguish lines without colour.
 var hues = [...]hue{
 	{rgb(0xD55E00), rgb(0xB54F00)},
 	{rgb(0x0072B2), rgb(0x0067A1)},
@@ -48,7 +48,7 @@ var dashes = [len(hues)][]vg.Length{
 var (
 	freshColor   = rgb(0x0072B2)
 	retryColor   = rgb(0xE69F00)
-	waitingColor = rgb(0xf3ddb0) // a retry that is not due yet: a paler retry
+	waitingColor = rgb(0xf3ddb0) // jobs in backoff (retries not yet due): a paler retry colour
 )
 
 func rgb(v uint32) color.NRGBA {
@@ -104,7 +104,7 @@ func aligned(s, like text.Style) text.Style {
 	return s
 }
 
-// themed maps names to those colours of charts for which a page has variables.
+// themed maps the colours of charts that a page's theme can replace to their CSS variable names.
 var themed = themedColors()
 
 func themedColors() []themedColor {

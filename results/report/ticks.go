@@ -10,7 +10,7 @@ import (
 
 const day = 24 * time.Hour
 
-// steps lists the possible distances of ticks on a linear time axis.
+// steps lists the possible distances between ticks on a linear time axis.
 var steps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
@@ -50,7 +50,7 @@ func counts(limit int) plot.Ticker {
 	})
 }
 
-// countStep returns the least of 1, 2 and 5 times a power of ten that reaches high in at most limit steps.
+// countStep returns the least of 1, 2 and 5 times a power of ten that divides 0 to high into at most limit steps.
 func countStep(high float64, limit int) float64 {
 	if !(high > 0) {
 		high = 1
@@ -74,7 +74,7 @@ const (
 // mostWait is the last tick of a time axis in s, 27 years: longer waits are drawn there.
 const mostWait = 864000000
 
-// decades are the ticks of a logarithmic time axis, in the units that people use.
+// decades lists the ticks of a logarithmic time axis, in s, at customary units: 1ms, 1s, 1m, 1h and so on.
 var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
 
 // waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks

@@ -15,8 +15,8 @@ import (
 // their size. In an SVG both carry attributes that a page's script reads.
 type timeline struct {
 	until  float64 // s
-	steps  int     // ticks, at most
-	about  string  // attributes of the plot, for the script
+	steps  int     // most ticks
+	about  string  // SVG attributes of the plot, for the script
 	inside []plot.Plotter
 	around []plot.Plotter
 }
@@ -60,7 +60,7 @@ func (s *svgCanvas) openPlot(at vg.Rectangle, attributes string) {
 		x, y, w, h, attributes)
 }
 
-// mark adds markup to the SVG that a canvas draws into, if it draws into one.
+// mark writes raw markup into the SVG, if the canvas draws one.
 func mark(c draw.Canvas, markup string) {
 	if svg := svgBelow(c); svg != nil {
 		svg.out = append(svg.out, markup...)
@@ -86,12 +86,12 @@ func ofPolicy(index int, inside ...plot.Plotter) marked {
 	return marked{fmt.Sprintf(`data-policy="%d"`, index), inside}
 }
 
-// dated returns the SVG attribute for an element at a time, or between two, so that it moves when a page zooms.
+// dated returns an SVG attribute with an element's time or times, by which a zooming page moves the element.
 func dated(from, to float64) string {
 	return fmt.Sprintf(`data-from="%s" data-to="%s"`, number(from, 3), number(to, 3))
 }
 
-// peaks plots the names of lines at their highest points: no legend or colour vision is needed.
+// peaks plots the name of each curve at its highest point, so that no legend or colour vision is needed.
 type peaks []peak
 
 type peak struct {
@@ -103,7 +103,7 @@ type peak struct {
 
 var peakStyle = textStyle(8.5, ink, true)
 
-// Plot writes each line's name where it hides least of the lines and of the names before it.
+// Plot writes each curve's name where it covers least of the curves and of the names before it.
 func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	var curves []curve
@@ -149,8 +149,8 @@ func highest(values []float64) int {
 	return top
 }
 
-// twins returns, for each of some lines over time, the first one that looks the same, itself if there is none: where
-// any line is visible, nine in ten of their values are within 6 %.
+// twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:
+// where any curve is visible, nine in ten of their values are within 6 %.
 func twins(lines [][]float64) []int {
 	top := 0.0
 	for _, l := range lines {
@@ -168,7 +168,7 @@ func twins(lines [][]float64) []int {
 	return first
 }
 
-// coincide reports whether the lines a and b are close at nearly all times at which any of lines is at least least.
+// coincide reports whether curves a and b are close at nearly all times at which any of the curves is at least least.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {

@@ -11,8 +11,8 @@ import (
 	"qsim/results/measure"
 )
 
-// waitTitle returns the sentence on which policy lets fresh jobs wait longest, and which shortest. peaks are the
-// highest waits in the plot row, by policy.
+// waitTitle returns the title sentence of the wait chart: which policy makes fresh jobs wait longest, and which
+// shortest.
 func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) string {
 	var silent []string
 	for i, v := range peaks {
@@ -43,9 +43,9 @@ func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) str
 	return title
 }
 
-// waitQuery returns the query of the fresh p99 wait that titles are about: that of the first such column of the table
-// in which policies differ, else of any. If the table has none, it is about one class if there are several, or about
-// the first storm.
+// waitQuery returns the query of the fresh p99 wait that chart titles compare: that of the first such column of the
+// results table in which policies differ, else of any. If the table has none, it is about one class if there are
+// several, or about the first storm.
 func (d *drawing) waitQuery() measure.Query {
 	for _, c := range slices.Concat(d.table.Columns, d.table.Alike) {
 		if c.Metric == waitMetric {
@@ -65,12 +65,12 @@ func (d *drawing) waitQuery() measure.Query {
 	return q
 }
 
-// mixed reports whether all jobs together are a mix of classes.
+// mixed reports whether the waits of all jobs together mix several classes of jobs.
 func (d *drawing) mixed() bool { return len(d.settings.Classes) > 1 }
 
-// tableTitle returns a sentence on how the values of q differ between policies, in the words of the table's cells; ""
-// unless every policy has a value. It names no policy where the table marks none as best, nor for a mix of classes that
-// the objectives are not about: the best policy for one class may be worst for the mix.
+// tableTitle returns a title sentence on how the metric of query q differs between policies, worded as in the results
+// table; "" unless every policy has a value. It names no policy where the table marks none as best, nor for a mix of
+// classes that the objectives are not about: the best policy for one class may be worst for the mix.
 func (d *drawing) tableTitle(q measure.Query) string {
 	c := results.ColumnOf(d.summary, q)
 	order := c.Ranked()

@@ -17,21 +17,21 @@ type window struct {
 	color    color.NRGBA // of its name and, paler, of its ground
 }
 
-// windows plots shades over the full height of a plot, one for each window.
+// windows plots each window of time as a shade over the full height of a plot.
 type windows []window
 
 // windowNames plots the names of windows above the plot.
 type windowNames []window
 
 const (
-	windowRows = 3 // of names, at most
+	windowRows = 3 // most rows of names
 	windowLine = vg.Length(10)
-	windowName = vg.Length(150) // the widest name
+	windowName = vg.Length(150) // widest name; longer ones are shortened
 )
 
 var windowStyle = textStyle(8, ink, true)
 
-// ground returns the colour by which a window of time is shaded.
+// ground returns the colour of a window's shade.
 func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
 
 func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
@@ -58,7 +58,7 @@ func (w windowNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// edges returns the left and right side of a window on a canvas: inside it, and far enough apart to be seen.
+// edges returns the left and right side of a window's shade on a canvas: inside it, and far enough apart to be visible.
 func edges(c draw.Canvas, tx func(float64) vg.Length, s window) (x0, x1 vg.Length) {
 	inside := func(v float64) vg.Length { return min(max(tx(v), c.Min.X), c.Max.X) }
 	x0, x1 = inside(s.from), inside(s.to)
@@ -72,12 +72,12 @@ func edges(c draw.Canvas, tx func(float64) vg.Length, s window) (x0, x1 vg.Lengt
 type windowLabel struct {
 	window
 	text      string
-	x, middle vg.Length // left end of the text; middle of the window
+	x, middle vg.Length // left end of the text, and the middle of the window
 	row       int
 }
 
-// place returns the positions of the windows' names so that none covers another: each in the lowest row with room. A
-// name without room is left out; the shade remains.
+// place returns positions for the windows' names without overlap: each in the lowest row with room. A name without room
+// is left out; the shade remains.
 func (w windowNames) place(c draw.Canvas, tx func(float64) vg.Length) []windowLabel {
 	var placed []windowLabel
 	var ends [windowRows]vg.Length

@@ -128,7 +128,7 @@ func significant(v float64, n int) string {
 	return s
 }
 
-// count returns a number of things as text: 0.4, 12, 980, 4.7k, 24k, 1.34M.
+// count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
 func count(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -165,7 +165,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// list joins names into text: a, b and c.
+// list joins names into an enumeration: a, b and c.
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

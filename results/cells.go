@@ -9,19 +9,19 @@ import (
 	"qsim/results/plain"
 )
 
-// TableCell is the value of one metric under one policy, with its verdicts and its change against the baseline, as
-// texts that every table and page prints.
+// TableCell is the value of one metric under one policy, with its verdicts and its change from the baseline, as texts
+// shared by all tables and pages.
 type TableCell struct {
-	Mean     float64    // NaN: there is no value, for Reason
+	Mean     float64    // NaN: no value; Reason explains why
 	Value    string     // 4m13s, ≥ 2h00m, or plain.Missing
 	Half     string     // ±12.6s; "": there is no interval, or it is narrower than the last digit of Value
-	Baseline bool       // the policy is the one that others are compared with
-	Change   string     // against the baseline: −97%, ×2.4; "": there is none to tell
-	Mark     string     // beside Change: ≈ the same, ? neither a difference nor sameness is shown, or ""
-	Tell     int        // with a "?": about this many seeds would decide; 0: no number would
-	Shown    bool       // a difference to the baseline is shown
-	Verdicts []*Verdict // of the objectives, in their order
-	Best     bool       // no policy has a better value, and one a worse one; see Column.Gain
+	Baseline bool       // the policy is the baseline of the comparison
+	Change   string     // from the baseline: −97%, ×2.4; "": unknown, or this is the baseline
+	Mark     string     // beside Change: ≈ equivalent, ? neither a difference nor equivalence is shown, or ""
+	Tell     int        // with a "?": about this many seeds would decide; 0: no number of seeds would
+	Shown    bool       // the difference from the baseline is significant
+	Verdicts []*Verdict // on the objectives, in their order
+	Best     bool       // no policy has a better value, and at least one has a worse; see Column.Gain
 	Reason   string
 
 	estimate   *Estimate   // nil: it was not measured
@@ -68,7 +68,7 @@ func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	return info
 }
 
-// halfOf returns the half-width of the confidence interval of e as text, "" if e is as exact as it is printed.
+// halfOf returns the half-width of the confidence interval of e as text, "" if it is below the last printed digit.
 func halfOf(e *Estimate, info measure.MetricInfo) string {
 	value := FormatValue(e.Mean, info)
 	if math.IsNaN(e.Half) || FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value {
@@ -88,8 +88,7 @@ func (c *TableCell) Marks() string {
 	return marks
 }
 
-// changeOf returns, as text, the change of the estimate of q under the policy p against the baseline, relative to the
-// baseline.
+// changeOf returns, as text, the relative change of the estimate of q under the policy p from the baseline.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	e, base := p.Find(q), s.BaselinePolicy().Find(q)
 	switch {

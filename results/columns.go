@@ -11,22 +11,22 @@ import (
 // Part is the group of a column in a results table: metrics of objectives, metrics asked for, or costs of a policy.
 type Part uint8
 
-// The parts of a results table, from left to right.
+// metrics of objectives
 const (
 	Gets  Part = iota // what the objectives are about
-	Asked             // what was asked for beside the objectives
-	Pays              // what a policy costs
+	Asked             // metrics asked for in addition
+	Pays              // costs of a policy
 )
 
 // String returns the heading over the columns of a part.
 func (p Part) String() string { return [...]string{"what you get", "asked for", "what you pay"}[p] }
 
-// Table compares the policies of a scenario: the metrics of the objectives in file order, then the metrics asked for,
-// then the largest costs. The terminal, the report and the finding show it.
+// Table compares the policies of a scenario: columns for the metrics of the objectives in file order, then for the
+// additional metrics, then for the largest costs. The terminal, the report and the finding show it.
 type Table struct {
 	Policies []string // labels
 	Columns  []Column // by Part
-	Alike    []Column // those in which all policies are equal: they take a line, not a column
+	Alike    []Column // columns in which all policies are equal, printed as one line
 }
 
 // Column is one metric of a results table, with a cell for each policy.
@@ -35,15 +35,15 @@ type Column struct {
 	Info  measure.MetricInfo
 	Part  Part
 	Label string      // for people: "p99 wait of fresh jobs in payments-down"
-	Goals []Goal      // the bounds that objectives set, each once, in their order
+	Goals []Goal      // distinct bounds of the objectives, in their order
 	Cells []TableCell // by policy
 
-	price  bool    // Asked: it is one of the largest costs too
-	better float64 // 1: more is better, -1: less is, 0: neither is, or nobody knows
+	price  bool    // of Asked: it is also one of the largest costs
+	better float64 // 1: more is better, -1: less is, 0: neither, or unknown
 	within float64 // the equivalence band: values that differ by less than this share of the baseline's are the same
 }
 
-// Find returns the column of the metric q, also if all policies have the same value in it; nil if there is none.
+// Find returns the column of the metric q, folded or not; nil if there is none.
 func (t *Table) Find(q measure.Query) *Column {
 	for _, list := range [][]Column{t.Columns, t.Alike} {
 		for i := range list {
@@ -65,8 +65,8 @@ func (t *Table) In(p Part) (columns []*Column) {
 	return columns
 }
 
-// TableQueries returns the metrics that the table of a scenario has whatever the results: the metrics of its objectives
-// and those asked for; without objectives the p99 wait of each class, deaths and duplicates.
+// TableQueries returns the metrics of a scenario's results table that do not depend on the results: those of the
+// objectives and those asked for; without objectives the p99 wait of each class, deaths and duplicates.
 func TableQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 {
 		return distinct(objectiveQueries(s), s.Asked)
@@ -81,7 +81,7 @@ func objectiveQueries(s *measure.Settings) (queries []measure.Query) {
 	return queries
 }
 
-// distinct joins lists of queries and keeps each query once, where it comes first.
+// distinct joins lists of queries, and keeps only the first of equal queries.
 func distinct(lists ...[]measure.Query) (queries []measure.Query) {
 	for _, q := range slices.Concat(lists...) {
 		if !slices.Contains(queries, q) {
@@ -101,8 +101,8 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	return distinct(queries, priceQueries())
 }
 
-// TableOf returns the table of a summary. It needs no Settings: without them an objective that no policy was judged
-// by has no column.
+// TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy was
+// judged by has no column.
 func TableOf(s *Summary) *Table {
 	t := &Table{}
 	if len(s.Policies) == 0 {
@@ -187,7 +187,7 @@ func (t *Table) fold(s *Summary) {
 	t.Columns = columns
 }
 
-// ColumnOf returns the column that the metric q has or would have in the table of a summary.
+// ColumnOf returns a results table column for the metric q, whether the table of the summary has it or not.
 func ColumnOf(s *Summary, q measure.Query) Column { return columnOf(s, q, Gets) }
 
 func columnOf(s *Summary, q measure.Query, part Part) Column {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// compare fills in each policy's differences to the baseline. The comparisons that the table shows are one family of
+// compare computes each policy's differences from the baseline. The comparisons that the table shows are one family of
 // tests, all others another.
 func (s *Summary) compare() {
 	base := s.BaselinePolicy()
@@ -50,8 +50,8 @@ func (s *Summary) Baseline() int {
 	return max(slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Baseline }), 0)
 }
 
-// difference returns the mean difference of e to base over the seeds in which both have a value, with its interval and
-// test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
+// difference returns the mean difference of e from base over the seeds in which both have a value, with its interval
+// and test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
 func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 	var differences, values []float64
 	for i := range min(len(e.Values), len(base.Values)) {
@@ -67,8 +67,7 @@ func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
 }
 
-// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant differences as
-// shown.
+// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant ones as shown.
 func decide(family []*Difference) {
 	for i, adjusted := range adjustedOf(family, func(d *Difference) (p, low, high float64) { return d.P, d.Low, d.High }) {
 		family[i].Adjusted, family[i].Shown = adjusted, adjusted < alpha
@@ -95,7 +94,7 @@ func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []floa
 	return all
 }
 
-// sure reports whether a difference is sure to keep its sign if a value that is only a lower bound is in truth higher.
+// sure reports whether a difference keeps its sign however much higher a value is that is only a lower bound.
 func sure(difference float64, bound, baseBound string) bool {
 	switch {
 	case bound != "" && baseBound != "":
@@ -108,7 +107,7 @@ func sure(difference float64, bound, baseBound string) bool {
 	return true
 }
 
-// judge computes the verdict of every objective under every policy that it is about.
+// judge computes the verdict of every objective under every policy that the objective applies to.
 func (s *Summary) judge() {
 	for i := range s.Settings.Objectives {
 		o := &s.Settings.Objectives[i]
@@ -125,7 +124,7 @@ func (s *Summary) judge() {
 	}
 }
 
-// policiesOf returns the policy with the label name, or else all of the kind name; all for "".
+// policiesOf returns the policies that an objective names: by label, or else all of that kind; all for "".
 func (s *Summary) policiesOf(name string) []*PolicySummary {
 	var all, ofKind []*PolicySummary
 	for i := range s.Policies {

@@ -15,16 +15,16 @@ import (
 type Comparison struct {
 	Scenario  string
 	Base, New Side
-	Paired    bool     // by seed; otherwise the seeds differ and nothing is common to the two
-	Gate      Gate     // as it was asked for
+	Paired    bool     // values are paired by seed; otherwise the two samples are independent
+	Gate      Gate     // the limit that Compare was given
 	Changes   []Change // by policy, then by query
 	Warnings  []string
 	// SameWithin is the half-width of the equivalence band, as a share of the base's value.
 	SameWithin float64
-	Exit       int // 1: something regressed, or under Gate.Strict may have; else 0
+	Exit       int // 1: a regression, or under Gate.Strict a possible one; else 0
 }
 
-// Side describes one of the two results that are compared.
+// Side is one of the two results of a comparison: its name, version and seeds.
 type Side struct {
 	Name       string // as users know it: a folder or a scenario
 	ConfigHash string
@@ -36,8 +36,8 @@ type Side struct {
 // Gate is the limit beyond which a change for the worse counts as a regression.
 type Gate struct {
 	Set    bool
-	Most   float64 // a metric may be worse by this share of its base value, at least 0
-	Strict bool    // what is unclear counts as a regression
+	Most   float64 // share of the base value, at least 0, by which a metric may be worse
+	Strict bool    // an unclear change counts as a regression
 }
 
 // Change is a metric of one policy in two results that are compared, with the difference and its verdict.
@@ -57,13 +57,13 @@ type Change struct {
 	Likeness
 	N       int     // pairs; not paired: values of the side that has fewer
 	Reason  string  // why there is no difference, or no verdict
-	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
+	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or no direction is worse
 	Seeds   int     // unclear: about this many seeds would decide; 0: no number would, for Reason
 
-	of float64 // what of the base the difference is to; NaN without one
+	of float64 // value of the base that the difference is relative to; NaN without one
 
-	// By how much the change exceeds what the gate allows, with the half-width of the
-	// interval and the two-sided p value; NaN: it does not, or nobody can say.
+	// excess holds by how much the change is worse than the gate allows, with the half-width of the interval and the
+	// two-sided p value; NaN: not worse, or unknown.
 	excess, excessHalf, excessP float64
 }
 
@@ -76,7 +76,7 @@ func (c *Change) Relative() float64 {
 	return c.Difference / c.of
 }
 
-// ChangeWords holds the texts of the cells of a change, the same in every table of a comparison.
+// ChangeWords holds the cells of one change as text, the same in every table of a comparison.
 type ChangeWords struct {
 	Base, New, Difference, Change string
 	Half                          string // of the interval of Difference; "": there is none, or it is 0
@@ -111,12 +111,12 @@ func (c *Change) Words() ChangeWords {
 type CompareOptions struct {
 	BaseName, NewName       string
 	BaseVersion, NewVersion string
-	Queries                 []measure.Query // what to compare; nil: what the table of a run shows, the objectives' metrics and the usual ones
+	Queries                 []measure.Query // metrics to compare; nil: those of the run's table, of the objectives, and the usual ones
 	Gate                    Gate
 }
 
-// Compare compares two results of the same scenario, for each policy label that both have, paired by seed if both have
-// the same seeds, else as independent samples (Welch) and with a warning. The error says why they cannot be compared at
+// Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have
+// the same seeds, else as independent samples (Welch) with a warning. The error says why they cannot be compared at
 // all.
 func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
@@ -204,8 +204,8 @@ func (s *Summary) labelled(label string) *PolicySummary {
 	return &s.Policies[i]
 }
 
-// usualMetrics lists the metrics that are compared besides those of the table and the objectives: together they show
-// most kinds of regression.
+// usualMetrics lists the metrics compared besides those of the table and the objectives: together they reveal most
+// kinds of regression.
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput", "attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
 // comparedQueries returns the metrics that are compared if CompareOptions names none: each once.
@@ -245,7 +245,7 @@ func (c *Comparison) warnOfSides() {
 	}
 }
 
-// change compares one metric of one policy between two results. same says that both runs had the same events: equal
+// change compares one metric of one policy between two results. same is true if both runs had the same events: equal
 // values are then equal for certain.
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()

@@ -6,8 +6,8 @@ import (
 	"qsim/results/measure"
 )
 
-// sample holds the values of a metric by seed and the centre about which they scatter: their mean, or for a quantile
-// the one of the pooled data.
+// sample holds the values of a metric by seed, and the centre of their scatter: their mean, or for a quantile that of
+// the pooled data.
 type sample struct {
 	values []float64
 	centre float64
@@ -53,9 +53,9 @@ func (s *sample) variance() float64 {
 	return float64(deviation * deviation)
 }
 
-// judge compares a change with the gate. It tests the excess of the new value over the greatest value that the gate
-// allows, which is a difference with an interval: the whole of it must lie on one side. (The relative change would
-// divide by the base value, itself an estimate.) Any value above 0 of a metric that may be at most 0 is a regression.
+// judge computes the verdict of a change under the gate. It tests the excess of the new value over the greatest value
+// that the gate allows, a difference whose whole interval must lie on one side. (The relative change would divide by
+// the base value, itself an estimate.) Any value above 0 of a metric that may be at most 0 is a regression.
 func (c *Comparison) judge(d *Change) {
 	info, known := measure.Lookup(d.Metric)
 	if !c.Gate.Set || !known || !info.LessIsBetter && !info.MoreIsBetter || d.Base.Null() && d.New.Null() {
@@ -115,12 +115,11 @@ func (c *Comparison) decide() {
 	}
 }
 
-// confirm finds the changes whose excess over the gate is significant after Holm's
-// adjustment for the number of metrics judged: where nothing is worse than the gate allows, the
-// whole comparison raises a false alarm with a probability of at most 2.5 %. Of the others it
-// says how many seeds would make it certain if all metrics stayed as they are: an interval
-// that is as sure as Holm's procedure asks of the change, by its place among the p values, must
-// end before what is allowed.
+// confirm finds the changes whose excess over the gate is significant after Holm's adjustment for the number of metrics
+// judged: where nothing is worse than the gate allows, the whole comparison raises a false alarm with a probability of
+// at most 2.5 %. Of the others it says how many seeds would make it certain if all metrics stayed as they are: an
+// interval that is as sure as Holm's procedure asks of the change, by its place among the p values, must end before
+// what is allowed.
 func (c *Comparison) confirm() {
 	var p []float64
 	var judged []*Change
@@ -164,7 +163,7 @@ func (c *Comparison) confirm() {
 	}
 }
 
-// Note returns the remark printed beside a change's verdict, or the reason why there is no difference.
+// Note returns the remark printed beside a change's verdict, or the reason why it has no difference.
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear:

@@ -107,7 +107,7 @@ func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	return columns
 }
 
-// classSeries is the prefix of the name of a series.csv column that covers one class.
+// classSeries is the prefix of the names of series.csv columns that cover one class.
 const classSeries = "fresh_wait_p99_s:"
 
 type seriesColumn struct {

@@ -11,15 +11,15 @@ import (
 	"qsim/results/plain"
 )
 
-// Finding is the headline of a table: the worst value of the baseline, the policy that improves it most, and the
-// largest cost of that policy. It quotes the cells of the table as they are printed there.
+// Finding is the headline of a results table: the worst value of the baseline, the policy that improves it most, and
+// the largest cost of that policy. It quotes the cells of the table as they are printed there.
 type Finding struct {
 	Worst string // "Shared FIFO: p99 wait of fresh jobs in payments-down 1m59s"
 	Cure  string // "Weighted 80/20: 186ms (−99.8%), the other two at most 209ms"; "" if there is none
 	Price string // "retries wait 2.4× longer"; "" if there is none
-	// Policy is the index of the policy that cures, -1: there is none.
+	// Policy is the index of the policy that improves the baseline's worst value, -1: none.
 	Policy int
-	// Query is the metric that the sentence is about.
+	// Query is the metric of the baseline's worst value.
 	Query measure.Query
 }
 
@@ -68,8 +68,8 @@ func FindingOf(s *Summary, t *Table) Finding {
 	return Finding{Policy: -1, Worst: view.noDifference()}
 }
 
-// onePolicy returns the finding of a table with one policy: about the first goal that it misses, or else the first
-// column.
+// onePolicy returns the finding of a table with one policy: on the first goal that the policy misses, or else on the
+// first column.
 func onePolicy(t *Table, gets []*Column) Finding {
 	worst := gets[0]
 	if i := slices.IndexFunc(gets, func(c *Column) bool { return c.Cells[0].missed() > 0 }); i >= 0 {
@@ -94,8 +94,7 @@ func (c *Column) says(policy string, i int) string {
 	return policy + ": " + c.Label + " " + c.Cells[i].Value
 }
 
-// missed counts the objectives that are missed in a cell, expected or not, and the unclear ones that the scenario
-// expects to be missed.
+// missed returns how many objectives a cell misses, expected or not, including unclear ones whose miss is expected.
 func (c *TableCell) missed() (n int) {
 	for _, v := range c.Verdicts {
 		if v.Outcome == Missed || v.Outcome == Unclear && v.Expect {
@@ -105,7 +104,7 @@ func (c *TableCell) missed() (n int) {
 	return n
 }
 
-// missed counts the objectives that policy i misses in all columns.
+// missed returns how many objectives policy i misses in all columns.
 func (f *finder) missed(i int) (n int) {
 	for _, column := range f.In(Gets) {
 		n += column.Cells[i].missed()
@@ -113,8 +112,8 @@ func (f *finder) missed(i int) (n int) {
 	return n
 }
 
-// cure returns the finding of a column in which another policy is better than the baseline and misses at most most
-// objectives; false if there is none.
+// cure returns the finding that another policy improves on the baseline in a column, if it misses at most most
+// objectives; false if no policy does.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := -1
 	for i := range c.Cells {
@@ -133,8 +132,8 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	return result, true
 }
 
-// stronger reports whether cell i of the column c shows a larger gain than cell k; a significant gain comes before any
-// other.
+// stronger reports whether cell i of the column c has a larger gain over the baseline than cell k; a significant gain
+// comes before any other.
 func (f *finder) stronger(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
@@ -142,8 +141,8 @@ func (f *finder) stronger(c *Column, i, k int) bool {
 	return c.Gain(i, f.base) > c.Gain(k, f.base)
 }
 
-// weaker reports whether cell i of the column c shows a larger loss than cell k; a significant loss comes before any
-// other.
+// weaker reports whether cell i of the column c has a larger loss against the baseline than cell k; a significant loss
+// comes before any other.
 func (f *finder) weaker(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
@@ -212,11 +211,11 @@ func inWords(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notable is the ratio to the baseline from which a finding names a cost to jobs, such as longer waits, before any cost
-// to machines.
+// notable is the ratio to the baseline from which a finding mentions a cost to jobs, such as longer waits, before any
+// cost to machines.
 const notable = 1.2
 
-// price returns a clause about the metric other than c in which policy i is worst against the baseline: deaths first,
+// price returns a clause about the worst cost of policy i, a metric other than c, against the baseline: deaths first,
 // then costs to jobs, then idle and wasted time of workers, whose ratios are large where little was wasted before.
 // Differences that are not significant are left out.
 func (f *finder) price(c *Column, i int) string {
@@ -266,8 +265,8 @@ func (f *finder) price(c *Column, i int) string {
 	return worst.Label + " " + cell.Value + " instead of " + base.Value
 }
 
-// harm returns the finding of a column in which the baseline is better than some policy and no policy is better than
-// the baseline; false otherwise.
+// harm returns the finding of a column in which some policy is worse than the baseline and none is better; false
+// otherwise.
 func (f *finder) harm(c *Column) (Finding, bool) {
 	worst, none := -1, ", none is better"
 	for i := range c.Cells {

@@ -28,7 +28,7 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 	return strings.Replace(plain.Grouped(plain.Digits(v, 3)), "-", "−", 1)
 }
 
-// vague is a half-width of an interval, as a multiple of the value, from which the value is printed with one digit.
+// vague is the ratio of an interval's half-width to the value from which the value is printed with one digit.
 const vague = 5
 
 // FormatEstimate returns the value of an estimate as text, a lower bound with ≥ before it.
@@ -95,14 +95,14 @@ func groupedBound(bound string) string {
 // Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
-// inUnitOf returns the metric's description with the unit of a bound: a ratio that may exceed 1 is printed in % if its
-// bound is.
+// inUnitOf returns the metric's description with the unit of an objective's bound: a ratio that may exceed 1 is printed
+// in % if its bound is.
 func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
 	info.Share = info.Share || info.Unit == "1" && strings.HasSuffix(bound, "%")
 	return info
 }
 
-// Words returns the value of a verdict with its interval, as text for a table.
+// Words returns the value of a verdict with its interval as text, for a table.
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
 	info = inUnitOf(info, v.Text)

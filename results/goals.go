@@ -10,7 +10,7 @@ import (
 type Goal struct {
 	Text     string   // ≤ 10s
 	Policies []string // labels of the policies that have a verdict; nil: all
-	Expect   bool     // it is expected to be missed
+	Expect   bool     // the bound is expected to be missed
 }
 
 // addGoal adds the bound of a verdict to the column's goals, or the verdict's policy to the goal with that bound.

@@ -8,9 +8,9 @@ import (
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
 const DefaultSameWithin = 0.05
 
-// Likeness is the judgement of a difference that is not significant: equivalent, or how many more seeds it would take.
-// Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the 95 % interval that is
-// printed, which is stricter than the 90 % interval of two one-sided tests at 5 %.
+// Likeness is the result of an equivalence test, for a difference that is not significant: equivalent, or the number of
+// seeds that would decide. Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the
+// 95 % interval that is printed, which is stricter than the 90 % interval of two one-sided tests at 5 %.
 type Likeness struct {
 	Same bool // the whole interval lies within the equivalence band around the baseline
 	// Tell is about how many seeds would show either a difference or equivalence, if neither is shown; 0:

@@ -7,19 +7,18 @@ import (
 	"qsim/results/measure"
 )
 
-// price is a metric of the whole run that may get worse under a policy which improves others.
+// price is a cost metric: of the whole run, and likely to get worse under a policy that improves other metrics.
 type price struct {
 	metric string
-	like   []string // other metrics of the same quantity: where a table has one of them, it has this price
-	longer string   // what gets so much longer, "retries wait"; "": more says it
-	more   string   // what there is so much more of
-	least  float64  // a smaller difference is no price
-	// machine marks what workers pay, not jobs.
+	like   []string // other metrics of the same quantity: a table with one of them also gets this cost
+	longer string   // subject of "N× longer" in a finding, "retries wait"; "": more is used
+	more   string   // subject of "N× more" in a finding
+	least  float64  // least difference that counts as a cost
+	// machine marks a cost to workers, not to jobs.
 	machine bool
 }
 
-// prices lists the metrics that policies may cost, alike ones next to each other. Deaths stand first wherever there are
-// any.
+// prices lists the cost metrics, similar ones next to each other. Deaths stand first wherever there are any.
 var prices = []price{
 	{metric: "dead.count", like: []string{"dead.share", "deaths.count"}, more: "dead jobs"},
 	{metric: "duplicates.per10k", like: []string{"duplicates.count"}, more: "duplicates", least: 0.1},
@@ -29,10 +28,10 @@ var prices = []price{
 	{metric: "wasted", more: "wasted worker time", least: 0.001, machine: true},
 }
 
-// mostPrices is the most columns of costs in a results table, beside deaths.
+// mostPrices is the highest number of cost columns in a results table, besides deaths.
 const mostPrices = 3
 
-// waits returns the names of the metrics of a family of waits, except its mean.
+// waits returns the names of the metrics of one family of waits, except the mean.
 func waits(family string) []string {
 	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// leastChange is the least ratio of two values that counts as a difference: smaller ones lie within the equivalence
+// leastChange is the least ratio of two values that counts as a difference: smaller ratios lie within the equivalence
 // band.
 const leastChange = 1 + DefaultSameWithin
 
@@ -30,7 +30,7 @@ func (c *Column) Gain(i, k int) float64 {
 // beats reports whether policy i is better than policy k by more than the equivalence band.
 func (c *Column) beats(i, k int) bool { return c.Gain(i, k) >= leastChange }
 
-// apart reports whether two policies are known to differ in the column's metric.
+// apart reports whether two policies differ in the column's metric: significantly, or in the means of few seeds.
 func (c *Column) apart(i, k int) bool {
 	less, more := &c.Cells[i], &c.Cells[k]
 	if more.Mean < less.Mean {
@@ -48,12 +48,12 @@ func (c *Column) apart(i, k int) bool {
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
-// told reports whether a cell's value is known to differ from the baseline's.
+// told reports whether a cell differs from the baseline: significantly, or in the means of few seeds.
 func (c *TableCell) told() bool {
 	return c.Mark != "≈" && !(c.unsure() && c.estimate.N >= fewSeeds)
 }
 
-// unsure reports whether a cell is marked as neither different from the baseline nor equivalent to it.
+// unsure reports whether a cell has the mark "?": neither a difference from the baseline nor equivalence is shown.
 func (c *TableCell) unsure() bool { return c.Mark == "?" }
 
 // Ranked returns the policies that have a value, the best first; where neither more nor less is better, the least
@@ -74,8 +74,8 @@ func (c *Column) Ranked() (policies []int) {
 	return policies
 }
 
-// rank sets the direction of the column and marks its best cells: those that none beats and that beat one. A lower
-// bound is not best where less is better.
+// rank sets the direction of the column and marks its best cells: those with no better value in the column, but a worse
+// one. A lower bound is not best where less is better.
 func (c *Column) rank(s *Summary) {
 	c.better, c.within = c.direction(s), s.SameWithin
 	for i := range c.Cells {
@@ -90,8 +90,8 @@ func (c *Column) rank(s *Summary) {
 func (c *TableCell) bounded() bool { return c.estimate != nil && c.estimate.Bound != "" }
 
 // direction returns 1 where a higher value in the column is better, -1 where a lower one is, and 0 where neither is:
-// where the goals of a policy are a range, where neither the metric nor all goals decide, and for the times of done
-// jobs where deaths differ: times of many jobs and of the few survivors are not comparable.
+// where the goals of a policy are a range, where neither the metric nor all goals decide, and for waits of done jobs
+// where the numbers of deaths differ: waits of many jobs and of the few survivors are not comparable.
 func (c *Column) direction(s *Summary) float64 {
 	var least, most []string // policies
 	for _, g := range c.Goals {

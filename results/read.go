@@ -113,7 +113,7 @@ func (e *Estimate) check(seeds int) error {
 	return e.checkValues()
 }
 
-// mostStored is an upper limit for any value of a run; sums of its squares are finite.
+// mostStored is an upper limit for any stored value of a run, so that sums of squares stay finite.
 const mostStored = 1e100
 
 // checkValues returns the first contradiction between an estimate and its values by seed, at least one, as an error.
@@ -138,7 +138,7 @@ func (e *Estimate) checkValues() error {
 	return nil
 }
 
-// Tolerances for numbers of a summary that must agree, relative to their size.
+// rounding and grain are the relative tolerances within which related numbers of a summary must agree.
 const (
 	rounding = 1e-6
 	grain    = 0.01 // of histograms

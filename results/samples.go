@@ -37,14 +37,14 @@ func Excess(base, new []float64, factor float64, less, paired bool) (excess, p f
 // with a value below 0.05 are real. NaN stays NaN and is not counted.
 func Holm(p []float64) []float64 { return holm(p) }
 
-// power is the wanted probability of detecting a difference that exists.
+// power is the desired probability of detecting a difference that exists.
 const power = 0.8
 
-// Detectable is the difference of two means, as a share of the mean, that a comparison of n values with n others shows
-// at 95 % confidence in four cases of five, if both scatter with that coefficient of variation: about (t(0.975) +
-// t(0.8)) · cv · √(2/n), both with 2n−2 degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition, section
-// 2.4); with fewer than 5 values it is more like two cases of three. n must be at least 2. For several comparisons it
-// is the difference detectable after Holm's adjustment if there is only one.
+// Detectable is the smallest difference of two means, as a share of the mean, that a comparison of n values with n
+// others detects at 95 % confidence with probability 0.8, if both scatter with that coefficient of variation: about
+// (t(0.975) + t(0.8)) · cv · √(2/n), both with 2n−2 degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition,
+// section 2.4); with fewer than 5 values the probability is nearer two in three. n must be at least 2. For several
+// comparisons it is the difference detectable after Holm's adjustment if there is only one.
 func Detectable(cv float64, n, comparisons int) float64 {
 	freedom := float64(2*n - 2)
 	sure := studentQuantile(freedom, 1-alpha/2/float64(max(1, comparisons)))

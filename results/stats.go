@@ -40,8 +40,8 @@ func holm(p []float64) []float64 {
 	return adjusted
 }
 
-// seedsToTell returns about how many seeds it takes until an interval with that half-width at n seeds is no wider, to
-// either side, than distance; two significant digits, rounded up. 0: no number of seeds will do.
+// seedsToTell returns about how many seeds narrow an interval, with that half-width at n seeds, to distance on either
+// side; two significant digits, rounded up. 0: no number of seeds will do.
 func seedsToTell(half, distance float64, n int) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -50,8 +50,8 @@ func seedsToTell(half, distance float64, n int) int {
 	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
 }
 
-// seedsToReach returns about how many seeds it takes until an interval with that half-width at n seeds is no wider than
-// distance at a stricter probability of error, level, at most alpha.
+// seedsToReach returns about how many seeds narrow an interval, with that half-width at n seeds, to distance on either
+// side at a stricter probability of error, level, at most alpha.
 func seedsToReach(half, distance float64, n int, level float64) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -64,8 +64,8 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 	return roundSeeds(float64(needed), n)
 }
 
-// roundSeeds rounds up a number of seeds that is needed, where n are not enough, to two significant digits; 0 if it is
-// too large.
+// roundSeeds rounds up an estimated number of seeds, above the present n, to two significant digits; 0 if it is too
+// large.
 func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0
@@ -79,11 +79,11 @@ func roundSeeds(needed float64, n int) int {
 	return int(needed)
 }
 
-// mostSeeds is a limit above which no number of seeds is recommended to settle an objective.
+// mostSeeds is the highest number of seeds that is ever recommended for deciding an objective.
 const mostSeeds = 100_000
 
-// judge compares the confidence interval of e with the bound of an objective: wholly on the right side, wholly on the
-// wrong side, or neither.
+// judge returns the outcome of an objective: the confidence interval of e lies wholly on the right side of the bound,
+// wholly on the wrong side, or neither.
 func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason string) {
 	right := func(v float64) bool {
 		if above {
@@ -118,11 +118,10 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 	return Unclear, seeds, reason
 }
 
-// oneSeed is the reason given where a value has no interval because there is one seed.
+// oneSeed is the reason for a missing interval: there is only one seed.
 const oneSeed = "one seed has no interval"
 
-// counts reports whether an estimate is a count, exact in the only run that there is, and not a time, a share or a
-// rate.
+// counts reports whether an estimate is an exact count of a single run, and not a time, a share or a rate.
 func (e *Estimate) counts() bool {
 	switch e.Unit {
 	case "jobs", "claims", "executions", "commits", "leases", "events", "calls":

@@ -13,12 +13,11 @@ import (
 	"qsim/results/plain"
 )
 
-// dataFile is the name of the file with the data that a report needs beside the other files of a run: the settings of
-// the scenario, the pooled histograms, and the counts and waits by tenant.
+// dataFile is the name of the file with the data that a report needs beyond summary and series: the settings of the
+// scenario, the pooled histograms, and the counts and waits by tenant.
 const dataFile = "data.json.gz"
 
-// mostData is the most bytes that dataFile may have when unpacked: a hundred times those of the largest scenario that
-// is shipped.
+// mostData is the highest size in bytes of an unpacked dataFile: a hundred times that of the largest shipped scenario.
 const mostData = 256 << 20
 
 // dataVersion is the version of the format of dataFile.
@@ -114,7 +113,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// data returns the chart data of each policy, an empty element for each if there is none yet.
+// data returns the chart data by policy, with empty elements if there is none yet.
 func (s *Summary) data() []PolicyData {
 	if s.Data == nil {
 		s.Data = make([]PolicyData, len(s.Policies))

@@ -83,7 +83,7 @@ func (r *seriesReader) take(row []string) error {
 	return nil
 }
 
-// begin turns to the time series of another policy or seed.
+// begin switches the reader to the time series of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
 	policy := -1
 	for _, written := range []func(label string) string{

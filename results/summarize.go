@@ -52,8 +52,7 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 	return sum, nil
 }
 
-// align returns, by policy and in the order of seeds, the runs of the seeds that all
-// policies finished.
+// align returns the runs by policy and seed, restricted to the seeds that all policies finished.
 func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seeds []uint64, err error) {
 	grid = make([][]*measure.Run, len(s.Policies))
 	if len(grid) == 0 {
@@ -88,7 +87,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	return grid, seeds, nil
 }
 
-// isPartial reports whether a seed that was asked for, or run at all, is not among seeds.
+// isPartial reports whether seeds lacks a seed that was asked for or run.
 func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	for _, seed := range asked {
 		if _, found := slices.BinarySearch(seeds, seed); !found {
@@ -103,7 +102,7 @@ func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	return false
 }
 
-// fingerprint hashes the fingerprints of runs, in their order, into 16 hex digits.
+// fingerprint hashes the event digests of runs, in order, into 16 hex digits.
 func fingerprint(runs []*measure.Run) string {
 	h := fnv.New64a()
 	for _, run := range runs {
@@ -114,7 +113,7 @@ func fingerprint(runs []*measure.Run) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// estimate joins the values of the metric q in runs, one for each seed, into an estimate with its interval.
+// estimate combines the values of the metric q in runs, one for each seed, into an estimate with its interval.
 func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistogram) Estimate {
 	e := Estimate{Query: q, Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), Half: math.NaN()}
 	info, _ := measure.Lookup(q.Metric)

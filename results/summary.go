@@ -11,19 +11,19 @@ import (
 type Summary struct {
 	Scenario   string
 	ConfigHash string
-	Seeds      []uint64 // those that every policy finished, ascending
+	Seeds      []uint64 // seeds that every policy finished, ascending
 	Duration   float64  // s
 	Partial    bool     // seeds that were asked for are missing
 	Policies   []PolicySummary
 	Objectives []Verdict // in the order of the objectives, then of the policies
 	Warnings   []string
 	SameWithin float64 // half-width of the equivalence band, as a share of the baseline's value
-	Exit       int     // 0: no objective says otherwise; 1: an objective is missed that was not expected to be, or met that was
+	Exit       int     // 0: all objectives as expected; 1: one is missed that was not expected to be, or met that was
 
 	// Settings of the scenario, for headers and units. Not in summary.json: nil
 	// after ReadSummary until the caller sets it.
 	Settings *measure.Settings
-	// Data is by policy and what charts draw. Not in summary.json: nil after ReadSummary.
+	// Data is the data that charts draw, by policy. Not in summary.json: nil after ReadSummary.
 	Data []PolicyData
 }
 
@@ -81,7 +81,8 @@ type Difference struct {
 // Outcome is the result of an objective: met, missed or unclear.
 type Outcome string
 
-// The outcomes of an objective: the whole interval is on the right side of the bound, or on the wrong side, or neither.
+// Met, Missed and Unclear are the outcomes of an objective: the whole interval is on the right side of the bound, on
+// the wrong side, or neither.
 const (
 	Met     Outcome = "met"
 	Missed  Outcome = "missed"
@@ -105,7 +106,7 @@ type Verdict struct {
 	Line    int     // of the objective in the scenario's file; 0: it is not in the file; not in summary.json
 }
 
-// Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does.
+// Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does, too.
 func (v *Verdict) Failed(strict bool) bool {
 	switch v.Outcome {
 	case Met:
@@ -143,9 +144,8 @@ func (p *PolicySummary) Against(q measure.Query) *Difference {
 
 // Options are the options of Summarize.
 type Options struct {
-	Seeds  []uint64 // that were asked for; nil: those of the runs
+	Seeds  []uint64 // seeds asked for; nil: those of the runs
 	Strict bool     // an unclear objective fails
-	// Until is the relative error at which no more seeds were to be added, in (0, 1); 0: their
-	// number was fixed.
+	// Until is the relative error that ended the adding of seeds, in (0, 1); 0: their number was fixed.
 	Until float64
 }

@@ -2,8 +2,8 @@ package results
 
 import "qsim/results/measure"
 
-// Tuning is the result of a search for the best setting of some scenario keys: the question, the settings tried, and
-// the answer for each policy.
+// Tuning is the result of a search for the best setting of some scenario keys: the goal, the settings tried, and the
+// best setting for each policy.
 type Tuning struct {
 	Scenario   string
 	ConfigHash string // 8 hex digits: equal for equal scenarios, axes, objectives and goals
@@ -78,7 +78,7 @@ type storedTuned struct {
 	Trials  []storedTrial `json:"trials"`                 // settings that were tried
 }
 
-// valuesOrNull maps each key to its value in a setting; nil, written as null, if the search has no answer.
+// valuesOrNull maps each key to its value in a setting; nil, written as null, if no setting is the best.
 type valuesOrNull []string
 
 // storedTrial is a setting that was tried.

@@ -12,7 +12,7 @@ import (
 // unfinished is the prefix of the names of files and folders that are still being written.
 const unfinished = ".unfinished-"
 
-// errLocked means that another process holds the lock of a file.
+// errLocked is the error for a file whose lock another process holds.
 var errLocked = errors.New("locked")
 
 // Temporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: the caller
@@ -39,7 +39,7 @@ func Temporary(root *os.Root, dir string, folder bool) (f *os.File, name string,
 	return nil, "", errors.Join(err, errors.New("too many unfinished files"))
 }
 
-// isStill reports whether the file called name, within root, is still the open file f.
+// isStill reports whether the path name, within root, still leads to the open file f.
 func isStill(root *os.Root, name string, f *os.File) bool {
 	there, err := root.Lstat(name)
 	opened, e := f.Stat()

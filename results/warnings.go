@@ -8,7 +8,7 @@ import (
 	"qsim/results/plain"
 )
 
-// fewSeeds is the number of seeds below which a t-interval says little.
+// fewSeeds is the number of seeds below which a t-interval is too uncertain to rely on.
 const fewSeeds = 5
 
 // warn adds the warnings of a summary. grid holds the runs by policy, then by seed; asked is the number of seeds asked
@@ -36,7 +36,7 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	s.warnOfUnclear(add)
 }
 
-// mostUnclear is up to how many unclear objectives get a warning of their own; more share one.
+// mostUnclear is the highest number of unclear objectives with a warning each; more of them share one.
 const mostUnclear = 3
 
 // warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would

@@ -30,7 +30,7 @@ func offered(s *measure.Settings, workers float64) float64 {
 // taken for one that is c times as fast.
 const warmUpMultiple = 5
 
-// settles returns how long a warm-up should be for that many workers at that load, which must be below 1.
+// settles returns the warm-up time that a queue with that many workers needs at that load, which must be below 1.
 func settles(service time.Duration, workers, load float64) time.Duration {
 	gap := 1 - math.Sqrt(load)
 	return time.Duration(min(warmUpMultiple*float64(service)/(workers*gap*gap), math.MaxInt64/2))
@@ -64,8 +64,8 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 	}
 }
 
-// utilizationSeen returns the share of the workers' time that was busy from the warm-up to the first storm, on average
-// over runs; 0 if no time lies between.
+// utilizationSeen returns the measured utilization of the workers from the warm-up to the first storm, a mean over
+// runs; 0 if no time lies between.
 func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	from, to := calmBuckets(s)
 	sum, n := 0.0, 0
@@ -86,8 +86,7 @@ func calmBuckets(s *measure.Settings) (from, to int) {
 	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
 }
 
-// busyWhenOverloaded is the least share of the workers' time that is busy under overload: between two jobs they wait
-// for the store.
+// busyWhenOverloaded is the least utilization of overloaded workers: between two jobs they wait for the store.
 const busyWhenOverloaded = 0.97
 
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
@@ -108,7 +107,7 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 	}
 }
 
-// calmEnd returns when the first storm begins, or arrivals end.
+// calmEnd returns the begin of the first storm, or the end of arrivals if there is no storm.
 func calmEnd(s *measure.Settings) time.Duration {
 	end := s.Duration
 	for i := range s.Storms {
@@ -117,7 +116,7 @@ func calmEnd(s *measure.Settings) time.Duration {
 	return end
 }
 
-// fewestCalmBuckets is the least number of time series buckets before the first storm from which a trend is read.
+// fewestCalmBuckets is the least number of time series buckets before the first storm that allows a test for a trend.
 const fewestCalmBuckets = 8
 
 // overloaded reports whether, between the warm-up and the first storm, the backlog grew and the workers were busy on
@@ -134,8 +133,7 @@ func overloaded(s *measure.Series, settings *measure.Settings, workers float64) 
 	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
-// warnOfError warns if the seeds ran out before the intervals were narrow enough: a relative error of at most g, 0: no
-// limit.
+// warnOfError warns if the seeds ran out before all relative errors were at most g; 0: no limit.
 func (s *Summary) warnOfError(g float64) {
 	if g == 0 {
 		return

@@ -8,13 +8,13 @@ import (
 	"qsim/results/plain"
 )
 
-// fewestToStop is the fewest seeds after which more may be declared needless: with fewer
-// a spread that is small by chance ends the run too early.
+// fewestToStop is the least number of seeds before a run may end early: with fewer, a spread that is small by chance
+// ends it too soon.
 const fewestToStop = 10
 
-// Watch decides after each seed whether the intervals of the watched metrics are narrow enough: the metrics of all
-// objectives under every policy; without objectives the p99 of fresh waits. Seeds must be added in ascending order, so
-// that the stop depends on nothing else.
+// Watch decides after each seed whether confidence intervals are narrow enough to stop: those of the objectives'
+// metrics under every policy; without objectives those of the p99 of fresh waits. Seeds must be added in ascending
+// order, so that the stop depends on nothing else.
 type Watch struct {
 	settings *measure.Settings
 	error    float64
@@ -33,7 +33,7 @@ func NewWatch(s *measure.Settings, g float64) *Watch {
 	return &Watch{settings: s, error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
 
-// watchedQueries returns the metrics whose intervals decide how many seeds are enough, each once.
+// watchedQueries returns the metrics, each once, whose intervals decide when the seeds are enough.
 func watchedQueries(s *measure.Settings) []measure.Query {
 	var queries []measure.Query
 	seen := make(map[measure.Query]bool)
@@ -49,9 +49,8 @@ func watchedQueries(s *measure.Settings) []measure.Query {
 	return queries
 }
 
-// Add takes in the runs of one more seed, one for each policy in any order, and reports
-// whether all intervals are narrow enough with it. It keeps the runs and does not change
-// them.
+// Add adds the runs of one more seed, one for each policy in any order, and reports whether all intervals are now
+// narrow enough. It keeps the runs and does not change them.
 func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	for i := range runs {
 		p := &w.policies[runs[i].Policy]
@@ -73,7 +72,7 @@ func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	return true
 }
 
-// needs reports whether a watched quantile is read from the histogram of that query.
+// needs reports whether a watched quantile is computed from the histogram of that query.
 func (w *Watch) needs(histogram measure.Query) bool {
 	for _, q := range w.queries {
 		if of, ok := measure.HistogramOf(q); ok && of == histogram {
@@ -83,9 +82,9 @@ func (w *Watch) needs(histogram measure.Query) bool {
 	return false
 }
 
-// precise reports whether the interval of e keeps to a relative error of at most g: the half-width is at most g ÷ (1 +
-// g) of the mean's size. The factor 1 + g allows for the mean itself being an estimate. A metric without a value under
-// any seed counts as precise. Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
+// precise reports whether the interval of e has a relative error of at most g: the half-width is at most g ÷ (1 + g) of
+// the mean's size. The factor 1 + g allows for the mean itself being an estimate. A metric without a value under any
+// seed counts as precise. Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
 func (e *Estimate) precise(g float64) bool {
 	if len(e.Values) < fewestToStop {
 		return false
@@ -93,8 +92,8 @@ func (e *Estimate) precise(g float64) bool {
 	return e.Null() || e.N >= fewestToStop && e.Half <= g*math.Abs(e.Mean)/(1+g)
 }
 
-// Widest returns, of the metrics that a Watch watches, the one with the widest interval relative to its value, as text;
-// "" if all are narrow enough for a relative error of at most g, in (0, 1).
+// Widest returns, as text, the watched metric with the widest interval relative to its value; "" if all are narrow
+// enough for a relative error of at most g, in (0, 1).
 func (s *Summary) Widest(g float64) string {
 	worst, text := 0.0, ""
 	for _, q := range watchedQueries(s.Settings) {

@@ -18,14 +18,14 @@ type File struct {
 	Data []byte
 }
 
-// Place determines the path of a run's folder: <Out>/<Scenario>/<UTC>-<ConfigHash>, with -2, -3... appended if it is
-// taken.
+// Place determines the path of a run's folder: <Out>/<Scenario>/<UTC>-<ConfigHash>, with -2, -3... appended if that
+// path exists.
 type Place struct {
 	Out, Scenario, ConfigHash string
 	Start                     time.Time
 }
 
-// mostCollisions is the most folders of runs of one scenario in one second.
+// mostCollisions is the highest number of run folders of one scenario begun in one second.
 const mostCollisions = 1000
 
 // Write writes files into a new folder and returns its path. The folder appears whole and safely
@@ -246,7 +246,7 @@ func slug(s string) string {
 	return name
 }
 
-// longestSlug is the most characters of a slug: it leaves room for the rest of a file name.
+// longestSlug is the highest number of characters of a slug: it leaves room for the rest of a file name.
 const longestSlug = 80
 
 // Slugs turns labels into distinct file names of a-z, 0-9 and "-", in the same order.

@@ -12,9 +12,9 @@ type stretch struct{ from, to engine.Time }
 
 // claimGaps follows the claim gaps of a view: stretches of time in which a fresh job was ready and none was claimed.
 type claimGaps struct {
-	since  engine.Time // when the stretch under way began: a fresh job is ready
+	since  engine.Time // begin of the gap under way: a fresh job is ready since then, and none was claimed
 	streak uint64      // consecutive claims of retries while a fresh job was ready
-	long   []stretch   // over a second, of the whole run, but for those that windows have folded
+	long   []stretch   // gaps longer than a second, of the whole run, except those already folded into windows
 	hint   time.Duration
 }
 
@@ -33,12 +33,11 @@ func (v *view) endStretch() {
 	}
 }
 
-// mostStretches is how many long claim gaps are kept one by one; beyond it they are folded, so that memory stays
-// bounded.
+// mostStretches is the highest number of long claim gaps kept one by one; any more are folded, which bounds memory.
 const mostStretches = 4096
 
-// foldStretches reduces the claim gaps kept to their lengths, except those across the edge of a window, whose part in
-// the window depends on where they lie.
+// foldStretches replaces the claim gaps kept so far by the histogram of their lengths, except those across the edge of
+// a window, whose part in the window depends on their position.
 func (v *view) foldStretches() {
 	kept := v.gaps.long[:0]
 	for _, s := range v.gaps.long {
@@ -61,7 +60,7 @@ func (v *view) foldStretches() {
 	v.gaps.long = kept
 }
 
-// noteStretch adds the claim gap from since until now to every open window.
+// noteStretch adds the claim gap from since until now to every window of time that is open.
 func (v *view) noteStretch(since engine.Time) {
 	shortest := gapAtLeast
 	for _, w := range v.open {
@@ -71,7 +70,7 @@ func (v *view) noteStretch(since engine.Time) {
 	v.gaps.hint = shortest
 }
 
-// passOver counts a claim of a retry that is made while a fresh job is ready.
+// passOver counts a claim of a retry made while a fresh job was ready.
 func (v *view) passOver() {
 	v.gaps.streak++
 	for _, w := range v.open {
@@ -79,7 +78,7 @@ func (v *view) passOver() {
 	}
 }
 
-// endStreak begins anew to count the consecutive claims of retries made while a fresh job was ready.
+// endStreak resets the count of consecutive claims of retries made while a fresh job was ready.
 func (v *view) endStreak() {
 	if v.gaps.streak == 0 {
 		return
@@ -92,7 +91,7 @@ func (v *view) endStreak() {
 
 const (
 	gapAtLeast  = time.Second
-	gapMultiple = 10 // of the mean fresh wait in calm times
+	gapMultiple = 10 // of the mean fresh wait before the first storm
 )
 
 // gapShare returns the value of claim.gap.share: of the time with fresh jobs ready, the share that lies within a claim

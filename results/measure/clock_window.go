@@ -6,7 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// Indexes of the quantities that a segment integrates over virtual time. The first three have peaks too.
+// freshArea and the constants below are the indexes of the levels that a segment integrates over time. The first three
+// have peaks too.
 const (
 	freshArea   = int(engine.Fresh) // jobs ready, as fresh
 	retryArea   = int(engine.Retry) // jobs ready, as retries
@@ -18,29 +19,29 @@ const (
 	numPeaks    = 3
 )
 
-// segment counts the events, and integrates levels such as jobs ready, between two boundaries of virtual time.
+// segment holds event counts, and integrals of levels such as jobs ready, between two times.
 type segment struct {
 	from       engine.Time
-	area       [numAreas]int64 // value × ns; a segment is too short for this to overflow
+	area       [numAreas]int64 // integral of each level in units × ns; a segment is too short for overflow
 	peak       [numPeaks]int64
 	claims     [engine.NumClasses]uint64
 	freshWaits uint64 // ns, of the fresh jobs claimed
 	finished   uint64
 	failures   uint64
-	firsts     uint64 // first successes
+	firsts     uint64 // first successful executions of jobs
 	fenced     uint64
-	answered   uint64 // callers
+	answered   uint64 // callers who got a first success
 	calls      [engine.NumOps]uint64
 	rows       [engine.NumOps]uint64
 }
 
-// longestSegment is the longest span of one segment: its integers cannot overflow within that.
+// longestSegment is the longest virtual time of one segment: its integer sums cannot overflow within it.
 const longestSegment = time.Minute
 
-// clockWindow adds up the segments within a window of virtual time.
+// clockWindow sums the segments that lie in one window of virtual time.
 type clockWindow struct {
 	from, to   engine.Time
-	span       time.Duration // so far
+	span       time.Duration // virtual time summed so far
 	area       [numAreas]float64
 	peak       [numPeaks]int64
 	claims     [engine.NumClasses]uint64
@@ -48,15 +49,15 @@ type clockWindow struct {
 	finished   uint64
 	firsts     uint64
 	fenced     uint64
-	answered   uint64 // callers
+	answered   uint64 // callers who got a first success
 	calls      [engine.NumOps]uint64
 	rows       [engine.NumOps]uint64
 
-	longest time.Duration // without a claim of a fresh job while one was ready
-	streak  uint64        // consecutive claims of retries, likewise
-	folded  *Histogram    // of the lengths of stretches within the window that are no longer kept one by one; nil: there are none
-	shares  *tenantShares // nil: nobody asks
-	skip    uint64        // so many claims of the streak under way were before the window
+	longest time.Duration // longest time without a claim of a fresh job while one was ready
+	streak  uint64        // most consecutive claims of retries while a fresh job was ready
+	folded  *Histogram    // lengths of the claim gaps within the window that are no longer kept one by one; nil: none
+	shares  *tenantShares // executions by tenant; nil: not needed
+	skip    uint64        // claims of the streak under way that were made before the window
 }
 
 // covers reports whether the segment of time that begins at t belongs to the window w.

@@ -10,13 +10,13 @@ import (
 // its tenant. All jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a
 // cohort.
 type cohorts struct {
-	lists     [][]*jobSet // by cohort
-	low, high engine.Time // between which edges the latest job lay: [low, high)
-	stretch   uint32      // the number of that stretch of time
-	alike     bool        // no set is narrowed: a stretch is a cohort
-	kinds     uint32      // that are told apart: those of a greater number are alike
-	named     uint32      // tenants that a set names, and 1 for all others
-	slots     []uint32    // by tenant: its number among those; 0, or beyond the end: no set names it
+	lists     [][]*jobSet // job sets, by cohort
+	low, high engine.Time // the edges [low, high) between which the latest job was enqueued
+	stretch   uint32      // index of that span between edges
+	alike     bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
+	kinds     uint32      // number of classes told apart; those with a greater number are one cohort
+	named     uint32      // number of tenants named by a set, plus 1 for all others
+	slots     []uint32    // by tenant: its index among the named tenants; 0, or beyond the end: not named
 	edges     []engine.Time
 }
 
@@ -55,7 +55,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	return c
 }
 
-// of returns the index of the cohort of a job that was enqueued then, of that class and tenant.
+// of returns the index of the cohort of a job, given its enqueue time, class and tenant.
 func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
 	if enqueued < c.low || enqueued >= c.high {
 		c.seek(enqueued)
@@ -70,7 +70,7 @@ func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + slot
 }
 
-// seek finds the two window edges that a time of enqueueing lies between, and keeps them for the jobs that follow.
+// seek finds the two window edges around an enqueue time and remembers them, since the next jobs mostly lie there too.
 func (c *cohorts) seek(enqueued engine.Time) {
 	i, found := slices.BinarySearch(c.edges, enqueued)
 	if found {

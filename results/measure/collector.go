@@ -9,9 +9,9 @@ import (
 	"qsim/engine"
 )
 
-// Collector is an engine.Recorder that turns the events of one run into a Run. Its
-// memory follows the jobs that are leased and the virtual time, not the number of jobs. A
-// Collector must be used from one goroutine and for one run.
+// Collector is an engine.Recorder that turns the events of one run into a Run (its metrics). Its memory follows the
+// jobs that are leased and the virtual time, not the number of jobs. A Collector must be used from one goroutine and
+// for one run.
 //
 // What is measured by the clock is kept by view, a filter with its windows of time; what is measured
 // of jobs is kept by set, a filter with a window in which they were enqueued. An event goes to the views
@@ -19,35 +19,35 @@ import (
 type Collector struct {
 	settings *Settings
 	policy   int
-	lease    time.Duration // see PolicyInfo
+	lease    time.Duration // lease TTL, see PolicyInfo
 	machines machines
 	events   uint64
-	jobs     int64 // enqueued
+	jobs     int64 // jobs enqueued
 	end      engine.Time
 
-	whole     *view   // of all jobs
-	views     []*view // whole, and those that queries are about
+	whole     *view   // view of all jobs
+	views     []*view // whole, then the views of the classes and tenants in queries
 	starving  starving
-	sets      []*jobSet // the first is of the whole run
+	sets      []*jobSet // sets of jobs by enqueue time; the first is of the whole run
 	cohorts   cohorts
 	questions []question
 
 	known   jobTable
 	limbo   limbo
-	strange uint64 // executions of jobs no longer known
-	tries   int32  // most claims of one job
+	strange uint64 // executions of jobs that the collector no longer remembers
+	tries   int32  // most claims of any one job
 
-	copies      engine.JobID                  // the bits of an ID that say which copy it is
-	byTenant    bool                          // waits are told apart by tenant
-	resubmitted map[engine.JobID]resubmission // by the first copy; nil: there are none
-	dead        map[engine.JobID]engine.Time  // when those were enqueued that may come back; nil: none may
-	freed       map[engine.LeaseKey]bool      // executions that go on without a worker
+	copies      engine.JobID                  // mask of the bits of a job ID that number the copies of a caller's job
+	byTenant    bool                          // waits are measured for each tenant too
+	resubmitted map[engine.JobID]resubmission // by the ID of the first copy; nil: no caller resubmits
+	dead        map[engine.JobID]engine.Time  // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
+	freed       map[engine.LeaseKey]bool      // executions that timed out and go on without a worker
 
 	acked, succeeded, fenced uint64
 }
 
-// NewCollector returns a collector for a run of Policies[policy] of s, which it
-// keeps and does not change.
+// NewCollector returns a collector for a run under Policies[policy] of the settings s, which it keeps and does not
+// change.
 func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	c := &Collector{
@@ -99,12 +99,11 @@ type Unresolved struct {
 	State    engine.State  // Ready, Waiting or InFlight
 	Class    engine.Class  // Fresh: never claimed
 	Age      time.Duration // since it was enqueued
-	ReadyFor time.Duration // Ready: since it became ready (a retry: since it was due)
+	ReadyFor time.Duration // Ready: since it became ready, for a retry since its backoff ended
 }
 
-// Finish closes the books at end, which no event lies behind, and returns all of the Run
-// but Seed and Fingerprint. unresolved yields what the store still holds; nil: nothing. The
-// collector must not be used any more.
+// Finish ends the measurements at time end, after all events, and returns the Run without its Seed and Fingerprint.
+// unresolved yields the jobs that the store still holds; nil: none. The collector must not be used any more.
 func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
 	c.end = max(end, c.whole.now)
 	for _, v := range c.views {
@@ -158,16 +157,15 @@ func (c *Collector) leave(u *Unresolved) {
 	}
 }
 
-// setsOf returns the job sets that count a job enqueued then, of that class and tenant.
+// setsOf returns the job sets that count a job, given its enqueue time, class and tenant.
 func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) []*jobSet {
 	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
 }
 
-// Totals are counts of a whole run that a Collector keeps whatever metrics are asked for, to check against another
-// count.
+// Totals are counts of a whole run, kept for every run, to compare with independent counts.
 type Totals struct {
 	Jobs, Acked, Fenced int64 // enqueued; done; commits refused
-	Claims, Deaths      int64 // of the jobs that were enqueued after the warm-up, while jobs arrive
+	Claims, Deaths      int64 // claims of the jobs enqueued between the end of the warm-up and the end of arrivals
 }
 
 // Totals returns the counts of the run up to now.

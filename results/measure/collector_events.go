@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Enqueued counts a job that enters the store at that time, for engine.JobRecorder.
+// Enqueued counts a job that enters the store at time at, for engine.JobRecorder.
 func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	c.passOf(at, j.Kind, j.Tenant)
 	c.jobs++
@@ -207,8 +207,8 @@ func (c *Collector) firstSuccess(kind engine.Kind, tenant engine.TenantID) {
 	}
 }
 
-// appliesAgain reports whether an execution that ended in success, and is not the first of its job, applies the effect
-// once more: without a guard, or if it had looked for the key before the first one set it.
+// appliesAgain reports whether an execution that ended in success, but not as the first of its job, applies the job's
+// effect once more: without an idempotency guard, or if it checked the key before the first one set it.
 func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration) bool {
 	guard := NoGuard
 	if int(l.Kind) < len(c.settings.Guards) {
@@ -217,12 +217,12 @@ func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 
-// Committed counts the outcome of an execution that the store has applied or fenced, for engine.JobRecorder.
+// Committed counts an outcome that the store has applied or fenced (stale token), for engine.JobRecorder.
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	c.committed(at, kind, o, r, 0)
 }
 
-// committed counts an outcome; waited is how long the job had stood ready, 0 if it had not or that is not known.
+// committed counts an outcome; waited is the time the job had been ready, 0 if it was not or it is unknown.
 func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration) {
 	c.passOf(at, o.Kind, o.Tenant)
 	after := c.patience(o.Kind)
@@ -270,7 +270,7 @@ func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outco
 	return c.setsOf(enqueued, o.Kind, o.Tenant)
 }
 
-// outcome counts, for the view v, the outcome of one of its jobs, and the job's change from the state r.From.
+// outcome counts, for the view v, an outcome of one of its jobs, and the job's transition from the state r.From.
 func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result, answered bool) {
 	switch r.From {
 	case engine.Ready:
@@ -291,7 +291,7 @@ func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.
 	}
 }
 
-// onRedriven counts a dead job that an operator has made ready again.
+// onRedriven counts a redrive: a dead job that an operator has made ready again.
 func (c *Collector) onRedriven(e *engine.Event) {
 	for _, v := range c.views {
 		if v.has(e.JobKind, e.Tenant) {
@@ -320,8 +320,8 @@ func (c *Collector) onFenced(e *engine.Event) {
 	}
 }
 
-// Called counts a store call of that operation and how many jobs it brought, for engine.JobRecorder. A call brings jobs
-// of any class.
+// Called counts a store call of the given operation and the jobs in its reply, for engine.JobRecorder. A call brings
+// jobs of any class.
 func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
 	c.pass(at)
 	c.whole.segment.calls[op]++
@@ -342,21 +342,21 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
-// onExtended notes that a heartbeat has extended a job's lease.
+// onExtended records the new expiry of a job's lease after a heartbeat.
 func (c *Collector) onExtended(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.expires = c.expiry(e.At)
 	}
 }
 
-// onLeaseLost notes that a holder has given up its lease: no outcome of the running handler will reach the store.
+// onLeaseLost counts a lease that its holder has given up: no outcome of the running handler will reach the store.
 func (c *Collector) onLeaseLost(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true
 	}
 }
 
-// expiry returns when a lease that is claimed or extended now will expire.
+// expiry returns the expiry time of a lease that is claimed or extended now.
 func (c *Collector) expiry(now engine.Time) engine.Time {
 	if c.lease > 0 {
 		return now.Add(c.lease)
@@ -364,8 +364,8 @@ func (c *Collector) expiry(now engine.Time) engine.Time {
 	return engine.Never
 }
 
-// closeLease notes in j, which may be nil, an outcome committed under token, and returns how long the acked execution
-// ran.
+// closeLease records in j, which may be nil, that an outcome was committed under token, and returns how long the acked
+// execution ran.
 func (c *Collector) closeLease(j *knownJob, kind engine.EventKind, token engine.Token) (ran int64) {
 	if j == nil {
 		return 0

@@ -4,8 +4,8 @@ import "qsim/engine"
 
 var _ engine.JobRecorder = (*Collector)(nil)
 
-// Record counts any event, for engine.Recorder: for callers with stored events, and for events too rare to have a
-// method.
+// Record counts an event of any kind, for engine.Recorder: stored events, and rare kinds that JobRecorder has no method
+// for.
 func (c *Collector) Record(e *engine.Event) {
 	switch e.Kind {
 	case engine.Called:
@@ -29,7 +29,7 @@ func (c *Collector) Record(e *engine.Event) {
 	}
 }
 
-// leaseOf returns the lease of an event, with the fields that an engine.Event has.
+// leaseOf returns the lease of an event, restricted to the fields that an engine.Event holds.
 func leaseOf(e *engine.Event) *engine.Lease {
 	l := &engine.Lease{Token: e.Token}
 	l.ID, l.Kind, l.Tenant, l.Delivery, l.Waited, l.Age = e.Job, e.JobKind, e.Tenant, e.Delivery, e.Waited, e.Age
@@ -83,8 +83,8 @@ func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.Tenan
 	}
 }
 
-// passAll counts an event that concerns the view of every class and tenant, and advances them all: about workers, which
-// all jobs share, or about a claim, which may pass over a job.
+// passAll counts an event that concerns every view, and advances them all: an event of workers, which all jobs share,
+// or a claim, which may pass over a job of another view.
 func (c *Collector) passAll(at engine.Time) {
 	c.pass(at)
 	if len(c.views) > 1 {

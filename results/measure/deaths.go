@@ -14,16 +14,16 @@ const (
 	byLimit    death = iota // its attempts were used up
 	byError                 // it failed with an error kind that buries at once
 	byDeadline              // it was too old for another attempt
-	byReaper                // its lease expired, and the reaper buries such jobs, or those recovered too often
-	byShedding              // a policy gave it up where it stood
+	byReaper                // its lease expired, and by configuration the reaper buries such jobs, or those recovered too often
+	byShedding              // the policy shed it (dropped it while ready)
 	numDeaths
 )
 
 // Burial holds the conditions under which the retry policy of a class buries a job instead of retrying it.
 type Burial struct {
-	Errors   []engine.ErrorKind // that bury at once
-	Attempts int32              // that a job has at most; 0: no limit
-	Deadline time.Duration      // age at which there are no more; 0: none
+	Errors   []engine.ErrorKind // error kinds that bury at once
+	Attempts int32              // most attempts of a job; 0: no limit
+	Deadline time.Duration      // age from which a job gets no further attempt; 0: none
 }
 
 // deathOf returns the reason why an outcome buried a job. For a class with a limit and a deadline, a job with as many

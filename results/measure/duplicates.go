@@ -4,22 +4,22 @@ import (
 	"qsim/engine"
 )
 
-// cause is the reason why a job was executed with success more than once.
+// cause is the reason for a duplicate execution: a job executed with success more than once.
 type cause uint8
 
 const (
-	noCause     cause = iota // none of the below: a job made ready again after its death, or whose outcome was overruled
-	leaseLapsed              // a lease expired under a handler that ran on, to a success: its process was alive then
+	noCause     cause = iota // none of the below: a redriven job, or one whose outcome was overruled
+	leaseLapsed              // the lease expired while the handler was running, in a live process, and the handler succeeded
 	crashed                  // a process died after the handler had succeeded and before its ack was accepted
-	ackLost                  // a handler succeeded while its lease lasted, its process lived, and its ack was not accepted
-	overran                  // a handler went on, to a success, after its attempt had been given up: an execution timeout
-	resubmitted              // a caller with patience enqueued another copy: not among duplicates.count
+	ackLost                  // the handler succeeded within its lease, in a live process, but the ack was not accepted
+	overran                  // the handler succeeded after its attempt had been given up: an execution timeout
+	resubmitted              // a caller enqueued another copy of its job: not part of duplicates.count
 	numCauses
 )
 
-// blame notes why a job whose lease is taken, from a process that is alive or dead, may be executed with success once
-// more. An execution that has succeeded already explains more than one still running, and one that succeeded too late
-// would have been repeated whatever became of its ack.
+// blame records the cause of a possible duplicate execution of a job whose lease is taken from a live or dead process.
+// An execution that has succeeded already explains more than one still running, and one that succeeded too late would
+// have been repeated whatever became of its ack.
 func (j *knownJob) blame(alive bool) {
 	switch late, succeeded := j.successUnder(j.token); {
 	case succeeded && late:
@@ -33,16 +33,16 @@ func (j *knownJob) blame(alive bool) {
 	}
 }
 
-// overrun notes that the holder of a lease handed the job back. If its handler runs on, or had succeeded meanwhile, a
-// second success of the job is blamed on the overrun.
+// overrun records that the holder of a lease gave the job back (nack) before its handler ended. If its handler runs on,
+// or had succeeded meanwhile, a second success of the job is blamed on the overrun.
 func (j *knownJob) overrun() {
 	if _, succeeded := j.successUnder(j.token); succeeded || j.running > 0 && j.successes == 0 {
 		j.cause = overran
 	}
 }
 
-// successUnder reports whether a remembered execution ended in success under the lease of token, and whether the lease
-// had expired by then.
+// successUnder reports whether an execution under the lease of token, if remembered, ended in success, and whether the
+// lease had expired by then.
 func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	for i := range j.ran {
 		if j.ran[i].token == token && token != 0 {
@@ -52,7 +52,7 @@ func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	return false, false
 }
 
-// resubmission counts the copies of a job whose caller has enqueued more than one, until all of them have ended.
+// resubmission counts the copies of a caller's job that was enqueued more than once, until all copies have ended.
 type resubmission struct {
 	open int // copies neither done nor dead
 	done int // copies executed with success
@@ -63,8 +63,8 @@ func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 	return job &^ c.copies
 }
 
-// onResubmitted notes a further copy of a job. The copies before it were open until now, though the first may have been
-// executed already.
+// onResubmitted counts a further copy of a caller's job. The copies before it were open until now, though the first may
+// have been executed already.
 func (c *Collector) onResubmitted(job engine.JobID) {
 	if c.resubmitted == nil {
 		c.resubmitted = make(map[engine.JobID]resubmission)

@@ -2,7 +2,7 @@ package measure
 
 import "qsim/engine"
 
-// workersOf returns the number of workers, 1 or 0, that the end of an execution frees: 0 if its worker has left it.
+// workersOf returns the workers, 1 or 0, freed by an execution's end: 0 if a timeout had freed its worker.
 func (c *Collector) workersOf(l *engine.Lease) int64 {
 	if len(c.freed) == 0 || !c.freed[engine.LeaseKey{Job: l.ID, Token: l.Token}] {
 		return 1
@@ -11,7 +11,7 @@ func (c *Collector) workersOf(l *engine.Lease) int64 {
 	return 0
 }
 
-// onFreed counts a worker as free whose execution has timed out and goes on without it.
+// onFreed counts the worker of an execution as free after a timeout, while the handler goes on.
 func (c *Collector) onFreed(e *engine.Event) {
 	if c.freed == nil {
 		c.freed = make(map[engine.LeaseKey]bool)

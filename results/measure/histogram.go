@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Layout of a Histogram: one bucket for each of 0 to 255 ns, then 128 of equal width for each power of two, so that a
-// bucket is at most 1/128 of its lowest value wide and its middle at most 1/256 (0.4 %) off.
+// subBucketBits and the constants below are the layout of a Histogram: one bucket for each of 0 to 255 ns, then 128 of
+// equal width for each power of two, so that a bucket is at most 1/128 of its lowest value wide and its middle at most
+// 1/256 (0.4 %) off.
 const (
 	subBucketBits = 7
 	subBuckets    = 1 << subBucketBits
@@ -23,7 +24,7 @@ const (
 type Histogram struct {
 	counts       [bucketCount]uint32
 	count        uint64
-	sumHi, sumLo uint64 // 128 bits, ns
+	sumHi, sumLo uint64 // with the low half 128 bits, in ns
 	max          int64
 }
 
@@ -128,8 +129,8 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.atRank(rankOf(q, h.count))
 }
 
-// rankOf returns which of n sorted values, counted from 1, is their quantile q.
-// A product that rounding lifted a hair above a whole number is that number.
+// rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product that rounding lifted a
+// hair above a whole number is that number.
 func rankOf(q float64, n uint64) uint64 {
 	rank := uint64(math.Ceil(float64(q*float64(n)) * (1 - 1e-12)))
 	return min(max(rank, 1), n)
@@ -152,7 +153,7 @@ func (h *Histogram) atRank(rank uint64) time.Duration {
 	}
 }
 
-// Bucket is a range of durations, both ends counted in, and how many were recorded in it.
+// Bucket is a range of durations, both ends included, with the number of durations recorded in it.
 type Bucket struct {
 	Low, High time.Duration
 	Count     int64

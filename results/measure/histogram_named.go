@@ -7,16 +7,16 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// NamedHistogram is the distribution of a wait: the full waits of the jobs for which it has ended, and for the others
-// how long it has lasted so far.
+// NamedHistogram is the distribution of a wait: of the jobs whose wait has ended, and, as lower bounds, the ages of the
+// unresolved ones.
 type NamedHistogram struct {
 	Name       string     // the query in words, for example "fresh.wait during payments-down"
 	Query      Query      // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
 	Hist       *Histogram // never nil
-	Unresolved *Histogram // of ages; nil: every job was resolved
+	Unresolved *Histogram // ages of the waits that had not ended (censored); nil: none
 }
 
-// Point of a CCDF: Share of all jobs waited longer than Wait.
+// Point is one point of a complementary distribution: Share of all jobs waited longer than Wait.
 type Point struct {
 	Wait  time.Duration
 	Share float64

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// RunHistogram is a NamedHistogram of one run, with only the buckets that counted
-// something: a kilobyte or two instead of 29, since thousands of runs are kept.
+// RunHistogram is a NamedHistogram of one run without empty buckets: a kilobyte or two instead of 29, since thousands
+// of runs are kept.
 type RunHistogram struct {
 	Name       string
 	Query      Query
@@ -20,9 +20,9 @@ type RunHistogram struct {
 // this.
 type Packed struct {
 	Buckets []uint16 `json:"buckets"`
-	Counts  []uint32 `json:"counts"` // of Buckets
+	Counts  []uint32 `json:"counts"` // number of durations, by index of Buckets
 	SumHigh uint64   `json:"sum_high"`
-	SumLow  uint64   `json:"sum_low"` // with SumHigh 128 bits, ns
+	SumLow  uint64   `json:"sum_low"` // with SumHigh a 128-bit sum, in ns
 	Max     int64    `json:"max"`
 	count   uint64
 }

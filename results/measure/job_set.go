@@ -6,19 +6,19 @@ import (
 	"qsim/engine"
 )
 
-// jobSet counts the fates of the jobs enqueued in a window of time, of all jobs or of one class or tenant.
+// jobSet counts what became of the jobs enqueued in one window of time, of all jobs or of one class or tenant.
 type jobSet struct {
 	filter
 	from engine.Time
-	span uint64 // ns from then on
+	span uint64 // ns, the length of the window of enqueueing
 
-	ended  [numFamilies]*Histogram // nil: nobody asks
-	ages   [numFamilies]*Histogram // of the unresolved
-	tried  *wait                   // of all claims: put together when it is first looked at
-	delays *Histogram              // that the retry policy set; nil: nobody asks
+	ended  [numFamilies]*Histogram // histograms of the waits that ended, by family; nil: not needed
+	ages   [numFamilies]*Histogram // ages of the waits that had not ended by the end
+	tried  *wait                   // waits of all claims: merged from the other families when first needed
+	delays *Histogram              // backoffs set by the retry policy; nil: not needed
 	limits []limitCount
 
-	starved, timely uint64 // fresh jobs that waited for longer than their class may, and that were claimed before
+	starved, timely uint64 // fresh jobs that waited beyond their class's threshold; those claimed within it
 
 	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
 	deathsBy                                                                   [numDeaths]uint64
@@ -28,9 +28,9 @@ type jobSet struct {
 	attemptsMax                int32
 	delaySum                   float64 // ns
 	duplicates, lapsed         uint64
-	causes                     [numCauses]uint64 // of the duplicates; the resubmits are beside them
+	causes                     [numCauses]uint64 // duplicates by cause; resubmissions are not duplicates
 	doubled                    uint64
-	busy, accepted             float64 // ns
+	busy, accepted             float64 // ns, in handlers
 	leasesExpired, leasesFalse uint64
 }
 
@@ -38,7 +38,7 @@ type jobSet struct {
 // patience, and of these the ones answered in time and the ones still undecided at the end.
 type callerCounts struct{ callers, deliveries, patient, answered, undecided uint64 }
 
-// limitCount counts the fresh jobs claimed within a limit, and those that stayed unclaimed for longer or for good.
+// limitCount counts the fresh jobs claimed within a wait limit, and those claimed later or never.
 type limitCount struct {
 	limit        time.Duration
 	within, late uint64
@@ -49,12 +49,12 @@ func newJobSet(f filter, from, to time.Duration) *jobSet {
 	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
 }
 
-// has reports whether the set counts a job that was enqueued then, of that class and tenant.
+// has reports whether the set counts a job with the given enqueue time, class and tenant.
 func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
 	return uint64(enqueued-s.from) < s.span && s.filter.has(kind, tenant)
 }
 
-// want makes the set of jobs keep the histograms and counts from which metric m, with limit, is computed.
+// want makes the set of jobs collect the histograms and counts that metric m, with limit, is computed from.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
 		if s.ended[f] == nil {
@@ -76,7 +76,7 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 	}
 }
 
-// wait returns the distribution of one family of waits, which a metric asked for, at the end of the run.
+// wait returns the distribution of one family of waits, collected for a metric, at the end of the run.
 func (s *jobSet) wait(f family) wait {
 	if f != attemptWait {
 		return wait{s.ended[f], s.ages[f]}
@@ -98,8 +98,8 @@ func joined(a, b *Histogram) *Histogram {
 	return h
 }
 
-// claimed counts a claim after a wait of waited ns, which lies in the given bucket; starved marks a fresh job that
-// waited longer than its class may.
+// claimed counts a claim after a wait of waited ns, which lies in the given bucket; starved marks a fresh job whose
+// wait exceeds its class's threshold.
 func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int, starved bool) {
 	s.claims++
 	s.attemptsMax = max(s.attemptsMax, delivery)
@@ -127,8 +127,8 @@ func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucke
 	}
 }
 
-// outcome counts the outcome of a job: ran is how long the acked execution took, starved marks a job never claimed that
-// waited longer than its class may, why is the reason if it was buried.
+// outcome counts the outcome of a job: ran is the run time of the acked execution, starved marks a job never claimed
+// whose wait exceeds its class's threshold, why is the reason of a burial.
 func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool, why death) {
 	switch kind {
 	case engine.Acked:

@@ -6,28 +6,28 @@ import (
 	"qsim/engine"
 )
 
-// knownJob is the state that a collector remembers of a job from its first claim until it is settled: it is not leased,
-// none of its executions runs, and it either ended or never succeeded.
+// knownJob is the state that a collector keeps of a job from its first claim until it is settled: without a lease or a
+// running execution, and done, dead or never executed with success.
 type knownJob struct {
 	id         engine.JobID // 0: the slot is free
 	enqueued   engine.Time
-	readySince engine.Time  // before the latest claim
+	readySince engine.Time  // start of the wait that the latest claim ended
 	token      engine.Token // of the latest claim
-	expires    engine.Time  // of the lease of that claim, as far as is known
-	taken      engine.Token // of the latest recovery; all earlier leases are void
-	acked      engine.Token // whose ack was accepted
-	found      engine.Token // of the latest execution that found the work done when it started
-	ran        [2]execution // latest executions that ended, while no ack was accepted
+	expires    engine.Time  // expiry of that lease, as far as is known
+	taken      engine.Token // token at the latest recovery; all earlier leases are void
+	acked      engine.Token // token of the accepted ack
+	found      engine.Token // token of the latest execution that found its work already done when it started
+	ran        [2]execution // the latest executions that ended without an accepted ack
 	cohort     uint32       // see cohorts
-	running    uint16       // executions
+	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
-	successes  uint16       // executions
-	late       [2]bool      // whether the lease of each of ran had expired when it ended
+	successes  uint16       // executions that ended in success
+	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool
-	lost       bool  // its holder has learned that the lease of the latest claim is gone
+	lost       bool  // the holder knows that the lease of the latest claim is gone
 	ended      bool  // done or dead
-	twice      bool  // its effect was applied more than once
-	cause      cause // why it may run again though it has succeeded, or will
+	twice      bool  // the effect of the job was applied more than once
+	cause      cause // why the job may be executed again despite a success
 }
 
 // execution is a finished execution of a job: the token of its lease, and how long it ran.
@@ -43,7 +43,7 @@ func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Ti
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept notes that the ack under token was accepted and returns how long its execution ran, 0 if it has not ended yet.
+// accept records the accepted ack of token and returns its execution's run time, 0 if it has not ended.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
 	for _, x := range j.ran {
@@ -134,8 +134,8 @@ func (t *jobTable) remove(id engine.JobID) {
 	t.used--
 }
 
-// limboSize is the number of settled jobs remembered because a claim of theirs was never started nor handed back: an
-// execution that starts after all is known for a duplicate.
+// limboSize is the number of settled jobs remembered because one of their claims was neither started nor given back: if
+// its execution starts after all, it counts as a duplicate.
 const limboSize = 4096
 
 // limbo is a ring of the IDs of settled jobs that may still be executed again; a new one replaces the oldest.
@@ -144,7 +144,7 @@ type limbo struct {
 	next int
 }
 
-// settle forgets the job j, or moves it to limbo, once nothing more is expected of it.
+// settle forgets the job j, or moves it to limbo, once j can have no further events.
 func (c *Collector) settle(j *knownJob) {
 	if !j.settled() {
 		return

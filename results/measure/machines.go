@@ -2,7 +2,7 @@ package measure
 
 import "qsim/engine"
 
-// machines holds the nodes of a run, how many workers they have, and which of them are down.
+// machines holds the nodes of a run, their workers, and which of the nodes are down.
 type machines struct {
 	perNode     int64   // workers
 	all         int64   // workers of all nodes
@@ -16,13 +16,13 @@ func newMachines(nodes, perNode int) machines {
 	return machines{perNode: int64(perNode), all: all, capacity: all, down: make([]bool, nodes), generations: make([]int64, nodes)}
 }
 
-// alive reports whether the process (one life of a node) that held a lease has not ended.
+// alive reports whether the process (one life of a node) that held a lease is still running.
 func (m *machines) alive(holder engine.EngineID) bool {
 	node := int(holder.Node())
 	return node < 0 || node >= len(m.generations) || m.generations[node] <= int64(holder.Generation())
 }
 
-// turn notes that a node goes down or comes up, and so its workers.
+// turn records that a node goes down or comes up, with its workers.
 func (m *machines) turn(node int, down bool) {
 	if node < 0 || node >= len(m.down) {
 		return

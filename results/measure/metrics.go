@@ -8,7 +8,8 @@ import (
 // Filters is a set of ways to narrow a metric.
 type Filters uint8
 
-// The filters that a metric may allow. NeedsLimit marks a metric that means nothing without Query.Limit.
+// ByDuring and the constants below are the filters that a metric may allow. NeedsLimit marks a metric that means
+// nothing without Query.Limit.
 const (
 	ByDuring Filters = 1 << iota
 	ByAfter
@@ -20,7 +21,7 @@ const (
 // Has reports whether all filters of f are in s.
 func (s Filters) Has(f Filters) bool { return s&f == f }
 
-// The filters that metrics of jobs, and metrics of the clock, allow.
+// byJobs and byClock are the filters allowed by metrics of jobs, and by metrics of the clock.
 const (
 	byJobs   = byWindow | ByClass | ByTenant
 	byClock  = byWindow | ByClass | ByTenant
@@ -31,16 +32,16 @@ const (
 type MetricInfo struct {
 	Name         string
 	Unit         string // "s", "1" (a share or ratio), "1/s", "jobs", "claims", "job·s"...
-	Doc          string // what it is, without a full stop
-	Share        bool   // it is at most 1
+	Doc          string // what the metric measures, without a full stop
+	Share        bool   // its values are at most 1
 	LessIsBetter bool
-	MoreIsBetter bool // neither: it is a fact about the run
+	MoreIsBetter bool // if neither is set, the metric is a fact about the run
 	Filters      Filters
-	// OnRequest marks a metric that is computed for an objective only and has no
-	// row among the metrics of the whole run.
+	// OnRequest marks a metric that is computed only for an objective or an explicit query, and has no row among the
+	// metrics of the whole run.
 	OnRequest bool
-	Quantile  float64 // of a wait, in (0, 1); 0: it is not a quantile
-	KM        bool    // Kaplan–Meier
+	Quantile  float64 // quantile of a wait, in (0, 1); 0: the metric is not a quantile
+	KM        bool    // computed by the Kaplan–Meier estimator
 }
 
 // NotNarrower returns why a metric cannot be narrowed by tenant, or by class or tenant if Filters
@@ -69,22 +70,22 @@ type basis uint8
 
 const (
 	onJobs   basis = iota // the jobs enqueued in a window
-	onClock               // what happens in a window of the clock
-	onHunger              // when jobs starve, in a window of the clock
-	onStorm               // what happens after a storm
-	onEvents              // all that was recorded
+	onClock               // events in a window of the clock
+	onHunger              // times at which jobs starve, in a window of the clock
+	onStorm               // events after a storm
+	onEvents              // all events recorded
 )
 
 // metric is the description of a metric with the function that computes it from the counts of a Collector.
 type metric struct {
 	MetricInfo
 	basis  basis
-	family family // noFamily: not a wait
+	family family // noFamily: the metric is not of a wait
 	of     func(a *answer) number
 }
 
-// answer holds the counts that a metric is computed from: of jobs, clock and storm, the one named by the metric's basis
-// is set.
+// answer holds the counts that a metric is computed from: of jobs, of the clock or of a storm, according to the
+// metric's basis.
 type answer struct {
 	*Collector
 	*view
@@ -98,8 +99,8 @@ type answer struct {
 // number is the value of a metric in one run.
 type number struct {
 	value  float64
-	reason string // why there is no value, if not ""
-	bound  bool   // the true value is at least value
+	reason string // reason why there is no value, or ""
+	bound  bool   // value is a lower bound
 }
 
 func some(v float64) number { return number{value: v} }
@@ -148,8 +149,8 @@ func Rank(name string) int {
 	return len(allMetrics)
 }
 
-// HistogramOf returns the query of the histogram that the quantile q is read from; ok is false if q asks for no
-// quantile.
+// HistogramOf returns the query of the histogram from which the quantile query q is answered; ok is false if q is for
+// no quantile.
 func HistogramOf(q Query) (histogram Query, ok bool) {
 	m := lookup(q.Metric)
 	if m == nil || m.Quantile == 0 {
@@ -177,9 +178,9 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 	return m.MetricInfo, true
 }
 
-// Queries returns the queries computed beside the metrics of the whole run: for each storm the p99 of fresh waits
-// during it and the recovery after it, then those of the objectives, or the usual waits without objectives, and those
-// of Settings.Asked, each once.
+// Queries returns the queries that are computed besides the metrics of the whole run: for each storm the p99 of fresh
+// waits during it and the recovery after it, then the queries of the objectives (the usual waits without objectives)
+// and of Settings.Asked, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	add := func(q Query) {
@@ -206,7 +207,7 @@ func Queries(s *Settings) []Query {
 	return queries
 }
 
-// UsualWait is the metric that policies are judged by where a scenario has no objectives.
+// UsualWait is the metric that policies are compared by where a scenario has no objectives.
 const UsualWait = "fresh.wait.p99"
 
 // mostUsual is the greatest number of classes with a wait of their own in UsualWaits.

@@ -6,10 +6,10 @@ import (
 	"qsim/engine"
 )
 
-// slowdown is the name of a metric that compares a run with one of the same seed without storms.
+// slowdown is the name of the metric that compares waits with those of a run of the same seed without storms.
 const slowdown = "slowdown"
 
-// callerMetrics returns the metrics about callers, who enqueue jobs and may give up or enqueue another copy.
+// callerMetrics returns the metrics about callers: they enqueue jobs and may give up or enqueue a copy.
 func callerMetrics() []metric {
 	const noCallers, noPatience = "no caller came", "no caller gives up"
 	return []metric{
@@ -57,7 +57,7 @@ func (c *Collector) copyOf(job engine.JobID) uint64 {
 	return uint64(job & c.copies)
 }
 
-// callerSince returns when the caller of a job enqueued the first copy, given when this copy was enqueued.
+// callerSince returns the enqueue time of the first copy of a caller's job, given that of this copy.
 func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
 	if n := c.copyOf(job); n > 0 {
 		return enqueued - engine.Time(n)*engine.Time(c.patience(kind))
@@ -65,7 +65,7 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// slowdownMetric returns the metric slowdown, which has no value until CompareWithCalm gives it one.
+// slowdownMetric returns the metric slowdown, whose value is unknown until CompareWithCalm.
 func slowdownMetric() metric {
 	info := less(slowdown, "1", byJobs, "mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
 	info.OnRequest = true
@@ -81,8 +81,7 @@ func (s *jobSet) meanFreshWait() number {
 	return w.mean()
 }
 
-// CompareWithCalm gives the slowdowns of r their values: calm is a run of the same policy and seed,
-// with the same settings, in which there were no storms.
+// CompareWithCalm sets the slowdowns of r: calm is a run of the same policy, seed and settings without storms.
 func (r *Run) CompareWithCalm(calm *Run) {
 	k := 0
 	for i := range r.Values {

@@ -38,7 +38,7 @@ func clockMetrics() []metric {
 		}))
 }
 
-// recoveryTime is the name of the metric that needs the sliding windows of recovery.
+// recoveryTime is the name of the one metric computed from sliding windows of waits after a storm.
 const recoveryTime = "recovery.time"
 
 const noCalm = "there is no time between warm-up and the first storm"

@@ -10,7 +10,7 @@ const (
 	noStorms = "there is no storm"
 )
 
-// less, more and fact return the description of a metric that is better low, better high, or neither.
+// less, more and fact return the description of a metric for which low is better, high is better, or neither.
 func less(name, unit string, f Filters, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Doc: doc, LessIsBetter: true, Filters: f}
 }
@@ -23,7 +23,7 @@ func fact(name, unit string, f Filters, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Doc: doc, Filters: f}
 }
 
-// share marks the description of a metric as one that is at most 1.
+// share marks a metric's values as at most 1.
 func share(info MetricInfo) MetricInfo {
 	info.Share = true
 	return info

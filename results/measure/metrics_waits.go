@@ -85,7 +85,7 @@ func waitMetrics() []metric {
 	})
 }
 
-// wait is the distribution of a wait: the waits that ended, and the ages of those that did not, which rank above all
+// wait is the distribution of a wait: the waits that ended, and the ages of the censored ones, which rank above all
 // that ended.
 type wait struct {
 	ended, ages *Histogram // may be nil
@@ -93,7 +93,7 @@ type wait struct {
 
 func (w *wait) count() uint64 { return uint64(w.ended.Count() + w.ages.Count()) }
 
-// mean returns the mean wait, in which an unresolved wait counts with its age so far: it is then a lower bound.
+// mean returns the mean wait, a lower bound if some waits have not ended: they count with their age so far.
 func (w *wait) mean() number {
 	n := w.count()
 	sum := w.ended.sum() + w.ages.sum()
@@ -104,8 +104,8 @@ func (w *wait) longest() number {
 	return number{value: max(w.ended.Max(), w.ages.Max()).Seconds(), bound: w.ages.Count() > 0}
 }
 
-// quantile returns a quantile of the waits, as a lower bound where the rank falls among the unresolved: the value if
-// all of them ended now.
+// quantile returns a quantile of the waits: a lower bound, as if all waits ended now, where its rank falls among the
+// unresolved.
 func (w *wait) quantile(q float64) number {
 	rank := rankOf(q, w.count())
 	if rank <= uint64(w.ended.Count()) {
@@ -122,7 +122,7 @@ func (w *wait) quantile(q float64) number {
 type survival struct {
 	at    []time.Duration
 	share []float64
-	last  time.Duration // the longest that was seen, ended or not
+	last  time.Duration // longest wait seen, ended or not
 }
 
 func (w *wait) kaplanMeier() *survival {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Pool merges the histograms of several runs, those of one query into one.
+// Pool merges the histograms of several runs: those of equal query into one.
 func Pool(runs []*Run) []NamedHistogram {
 	var pooled []NamedHistogram
 	for _, run := range runs {
@@ -26,8 +26,8 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	return pooled
 }
 
-// PooledQuantile returns the quantile that q asks for, of all jobs of all seeds, and whether it is only a lower bound;
-// ok is false if q asks for no quantile or pooled lacks the histogram.
+// PooledQuantile returns the quantile that q names, of all jobs of all seeds, and whether it is only a lower bound; ok
+// is false if q names no quantile or pooled lacks the histogram.
 func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
 	want, isQuantile := HistogramOf(q)
 	if !isQuantile {

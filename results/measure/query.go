@@ -8,9 +8,9 @@ import (
 	"qsim/results/plain"
 )
 
-// ParseQuery parses the text that Query.String writes: a metric, then the words during, after, class, tenant and limit,
-// each followed by its value, as in "fresh.wait.p99 during payments-down". Whether the metric, storm, class and tenant
-// exist is not checked.
+// ParseQuery parses the syntax of Query.String: a metric, then the words during, after, class, tenant and limit, each
+// followed by its value, as in "fresh.wait.p99 during payments-down". Whether the metric, storm, class and tenant exist
+// is not checked.
 func ParseQuery(text string) (Query, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

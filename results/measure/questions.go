@@ -8,23 +8,23 @@ import (
 	"qsim/results/plain"
 )
 
-// question is a query with the counters that its answer is computed from.
+// question is a query with the counters from which its value is computed at the end of a run.
 type question struct {
 	Query
-	metric  *metric // nil: there is none of that name
+	metric  *metric // nil: no metric has that name
 	jobs    *jobSet
 	view    *view
-	clock   *clockWindow // of view
+	clock   *clockWindow // window of view, for a metric of the clock
 	hungry  *hungerWindow
-	parts   []question // of WorstTenant: by tenant
-	present *jobSet    // a part: the jobs of its tenant
-	reason  string     // why there is no answer, if not ""
+	parts   []question // of WorstTenant: one question for each tenant
+	present *jobSet    // of a part: the jobs of its tenant
+	reason  string     // reason why there is no value, or ""
 }
 
-// ask adds the query q to those that the run will be measured for.
+// ask adds the query q to the queries of the run, and the counters for it.
 func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
 
-// question returns the query q with the counters that will answer it, or with the reason why none can.
+// question returns the query q with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
 	asked := question{Query: q, metric: m, view: c.whole}
@@ -185,7 +185,7 @@ func (c *Collector) run() Run {
 	return r
 }
 
-// histogramQuery returns the query of the distribution whose quantile, mean or maximum q asks for.
+// histogramQuery returns the query of the distribution to which the quantile, mean or maximum q belongs.
 func histogramQuery(m *metric, q Query) Query {
 	q.Metric = familyName(m.family)
 	return q
@@ -201,7 +201,7 @@ func (r *Run) addHistogram(q Query, w wait) {
 	r.Histograms = append(r.Histograms, RunHistogram{q.String(), q, w.ended.Pack(), w.ages.Pack()})
 }
 
-// endlessTries is the number of claims of one job from which the run is warned about as a livelock.
+// endlessTries is the number of claims of one job from which a run has a warning of a livelock.
 const endlessTries = 1000
 
 // warnings returns sentences about the run that cast doubt on its numbers, such as a livelock.

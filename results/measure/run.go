@@ -4,8 +4,8 @@ package measure
 type Run struct {
 	Policy      int // index into Settings.Policies
 	Seed        uint64
-	Fingerprint uint64 // sim.Digest of all events
-	Events      int64  // simulated
+	Fingerprint uint64 // sim.Digest of all events: equal for equal runs
+	Events      int64  // number of events simulated
 	Jobs        int64  // enqueued, warm-up included
 	Values      []Value
 	Series      Series
@@ -13,17 +13,17 @@ type Run struct {
 	Warnings    []string
 	Tenants     []TenantCount // by engine.TenantID, without number 0 and those past the first mostTenants; nil: there are fewer than two
 
-	tenantWaits []tenantWait // of Tenants, the first mostTenantWaits
+	tenantWaits []tenantWait // of the first mostTenantWaits of Tenants
 
-	means []number // mean fresh waits, for each value of slowdown
+	means []number // mean fresh waits, in the order of the slowdown values
 }
 
-// Value is one metric of one run. A quantile of a set of which some jobs were
-// unresolved, or another estimate that is only a bound, has Bound ">=".
+// Value is the value of one metric in one run. A quantile of a set of which some jobs were unresolved, or another
+// estimate that is only a bound, has Bound ">=".
 type Value struct {
 	Query
 	Value  float64
-	Null   bool // there is no value, for Reason
+	Null   bool // no value; Reason explains why
 	Reason string
 	Bound  string // "" or ">="
 }
@@ -42,12 +42,13 @@ type Series struct {
 	FreshClaims  []float64 // per second
 	RetryClaims  []float64 // per second
 	Failures     []float64 // failed executions per second
-	// Starved is the share of the bucket in which some fresh job starved of those that Settings.Charted says. Nil: an earlier version did not measure it.
+	// Starved is the share of the bucket's time in which a fresh job starved (waited beyond its class's threshold), of the
+	// class or tenant that Settings.Charted returns. Nil: an earlier version did not measure it.
 	Starved []float64
-	// Classes is FreshWaitP99 by class. Nil: there is one, or so many that they are not told apart, or an
-	// earlier version did not.
+	// Classes is FreshWaitP99 by class. Nil: there is one, or so many that they are not told apart, or an earlier version
+	// did not.
 	Classes [][]float64
 }
 
-// MostClassSeries is how many classes have a time series of their own, at the most.
+// MostClassSeries is the highest number of classes that have a time series of their own.
 const MostClassSeries = 8

@@ -13,21 +13,21 @@ type seriesSum struct {
 	bucket   time.Duration
 	starved  []float64   // s, by bucket
 	next     engine.Time // end of the bucket under way
-	span     float64     // s so far
+	span     float64     // s of the bucket summed so far
 	area     [numAreas]float64
 	waits    bucketWaits   // of the fresh jobs claimed
-	classes  []bucketWaits // likewise, by class; nil: they are not told apart
+	classes  []bucketWaits // waits by class; nil: not measured apart
 	finished uint64
 	failures uint64
 	firsts   uint64
 	claims   [engine.NumClasses]uint64
 }
 
-// bucketWaits is the Histogram of the waits in one bucket of a series. It is emptied often, and the waits of one bucket
-// are close to each other: only the counts between the shortest and the longest are cleared.
+// bucketWaits is the Histogram of the waits in one bucket of a time series. It is emptied often, and the waits of one
+// bucket are close to each other: only the counts between the shortest and the longest are cleared.
 type bucketWaits struct {
 	Histogram
-	low int // no wait lies in a bucket of the histogram below it
+	low int // lowest histogram bucket in use
 }
 
 // recordAt counts the wait v (in ns), whose histogram bucket is i.
@@ -44,7 +44,7 @@ func (w *bucketWaits) Reset() {
 	w.count, w.sumHi, w.sumLo, w.max, w.low = 0, 0, 0, 0, bucketCount
 }
 
-// add counts the segment s, which ends at time until, and returns when the bucket then under way ends.
+// add counts the segment s, which ends at time until, and returns the end of the bucket then under way.
 func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next engine.Time) {
 	b.span += until.Sub(s.from).Seconds()
 	for i, a := range s.area {

@@ -15,11 +15,11 @@ type Window struct {
 // Query names a metric and narrows it by storm, class, tenant or limit. Without these it is about the whole run.
 type Query struct {
 	Metric string        // a name of Metrics
-	During string        // jobs enqueued in the storm of that name, or its window
-	After  string        // jobs enqueued after it, or from its end on
-	Class  string        // jobs of that class
-	Tenant string        // jobs of that tenant, by its name in Settings.Tenants; WorstTenant: of the worst one; empty: all
-	Limit  time.Duration // fresh.within: claimed within this
+	During string        // name of a storm: jobs enqueued during it, or its window of time
+	After  string        // name of a storm: jobs enqueued after it, or the time from its end on
+	Class  string        // name of a class of jobs; empty: all
+	Tenant string        // a tenant's name in Settings.Tenants; WorstTenant: the worst one; empty: all
+	Limit  time.Duration // wait limit of fresh.within
 }
 
 // Objective is a bound on a metric. Bounds are inclusive.
@@ -33,7 +33,7 @@ type Objective struct {
 	Line   int     // in the scenario's file; 0: it is not in the file
 }
 
-// Settings describes a scenario for measurements and reports.
+// Settings describes a scenario in the terms that measurements and reports need: classes, storms, policies, objectives.
 type Settings struct {
 	Scenario    string
 	Description string
@@ -41,31 +41,30 @@ type Settings struct {
 	Duration    time.Duration
 	Drain       time.Duration
 	Warmup      time.Duration
-	Bucket      time.Duration // of time series
+	Bucket      time.Duration // width of a time series' bucket
 	Nodes       int
 	Workers     int      // per node
 	Classes     []string // by engine.Kind
-	Guards      []Guard  // by engine.Kind; none is NoGuard
-	Burials     []Burial // by engine.Kind; none: a limit on attempts alone buries
-	// StarvedAfter is, by engine.Kind, how long a fresh job may wait until it starves: the same under all policies.
+	Guards      []Guard  // by engine.Kind; past the end: NoGuard
+	Burials     []Burial // by engine.Kind; past the end: only a limit on attempts buries
+	// StarvedAfter is, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
 	StarvedAfter []time.Duration
 	ErrorKinds   []string      // by engine.ErrorKind
 	Storms       []Window      // in order of From
-	Service      time.Duration // mean service time of a job at rest, over classes
-	Rate         float64       // fresh arrivals per second at rest, over classes
-	Loads        []Load        // of each class alone, by engine.Kind
+	Service      time.Duration // mean service time of a job outside storms, over classes
+	Rate         float64       // fresh arrivals per second outside storms, over classes
+	Loads        []Load        // load of each class, by engine.Kind
 	Objectives   []Objective
-	Asked        []Query // measured beside what the objectives are about
+	Asked        []Query // queries measured in addition to those of the objectives
 	Baseline     int     // index into Policies
 	Policies     []PolicyInfo
 
 	Tenants []string // by engine.TenantID; number 0 is no tenant
-	// Patience is, by engine.Kind, after how long the caller of a job gives up on a copy of it
-	// and may enqueue another; 0, or past the end: callers wait for ever. A copy follows the
-	// one before it by exactly that long.
+	// Patience is, by engine.Kind, the time after which the caller of a job gives up on a copy and may enqueue another; 0,
+	// or past the end: callers wait for ever. A copy follows the one before it by exactly that long.
 	Patience []time.Duration
-	// CopyBits is how many of the low bits of a job's ID say which copy it is, from 0; the
-	// others say whose.
+	// CopyBits is the number of low bits of a job's ID that number its copies from 0; the other bits identify the caller's
+	// job.
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
 }
@@ -73,21 +72,22 @@ type Settings struct {
 // Guard is the kind of protection against applying the effect of a job twice.
 type Guard uint8
 
-// The guards. The key that a CheckGuard looks up when an execution starts is set when one ends in success, so that two
-// that overlap both apply the effect; an AtomicGuard applies it and sets the key in one step.
+// NoGuard, CheckGuard and AtomicGuard are the guards. The key that a CheckGuard looks up when an execution starts is
+// set when one ends in success, so that two that overlap both apply the effect; an AtomicGuard applies it and sets the
+// key in one step.
 const (
 	NoGuard Guard = iota
 	CheckGuard
 	AtomicGuard
 )
 
-// Load is the work that the jobs of a class bring while no storm changes it.
+// Load is the arrival rate and the service time of a class outside storms.
 type Load struct {
 	Rate    float64       // fresh arrivals per second
 	Service time.Duration // mean
 }
 
-// Wants reports whether an objective, or an explicit request, is about the metric with that name.
+// Wants reports whether an objective or an additional query uses the metric with that name.
 func (s *Settings) Wants(metric string) bool {
 	for i := range s.Objectives {
 		if s.Objectives[i].Metric == metric {
@@ -97,8 +97,8 @@ func (s *Settings) Wants(metric string) bool {
 	return slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
-// Charted returns the class and the tenant whose starvation the time series have: the ones that the first objective on
-// starvation is about, or else the first objective that names either; without objectives the first class, if there are
+// Charted returns the class and the tenant whose starvation is in the time series: those of the first objective on
+// starvation, or else of the first objective that names either; without objectives the first class, if there are
 // several. Both empty: all jobs.
 func (s *Settings) Charted() Query {
 	var charted Query
@@ -124,12 +124,12 @@ func (s *Settings) Charted() Query {
 type PolicyInfo struct {
 	Kind  string // for example "inflight-cap"
 	Label string // unique; default: the kind
-	// Entitled is the share of claims that fresh jobs are promised while both
-	// classes are ready; 0 for a policy that promises none.
+	// Entitled is the share of claims guaranteed to fresh jobs while fresh jobs and retries are both ready; 0: no
+	// guarantee.
 	Entitled float64
-	// Nodes and Workers are for a policy that differs in them; 0: as in Settings.
+	// Nodes and Workers are those of a policy that overrides them; 0: as in Settings.
 	Nodes, Workers int
-	// Lease is how long a lease lasts from its claim and from each heartbeat that the events
-	// tell of; 0: for ever, or the events tell of no heartbeat.
+	// Lease is the lease TTL, counted from the claim and from each heartbeat among the events; 0: unlimited, or the events
+	// have no heartbeats.
 	Lease time.Duration
 }

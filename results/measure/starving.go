@@ -6,22 +6,22 @@ import (
 	"qsim/engine"
 )
 
-// starving follows when fresh jobs starve: from when one has waited for as long as its class may until it is claimed.
-// The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by the jobs
-// that are ready.
+// starving tracks when fresh jobs starve: from the moment a job's wait reaches the threshold of its class until it is
+// claimed. The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by
+// the jobs that are ready.
 type starving struct {
-	after    []time.Duration // by kind: longer waits starve
+	after    []time.Duration // by kind: the threshold of the wait
 	lanes    []*lane         // by kind: fresh jobs that are ready
-	own      [][]*lane       // by kind, then by tenant: likewise; nil: nobody asks for crowding by tenant
-	hungers  []*hunger       // the first is of all jobs
-	byTenant [][]*hunger     // of those narrowed to a tenant: by tenant
-	general  []*hunger       // the others
-	crowded  []*hunger       // those of which the claims are judged
-	tenants  bool            // some hunger of crowded is narrowed to a tenant
-	calm     engine.Time     // no job that is ready starves until then
+	own      [][]*lane       // fresh jobs ready, by kind and tenant; nil: no query needs crowding by tenant
+	hungers  []*hunger       // starvation by filter; the first is of all jobs
+	byTenant [][]*hunger     // those filtered by a tenant, by tenant
+	general  []*hunger       // those not filtered by a tenant
+	crowded  []*hunger       // those for which claims of other jobs are judged too
+	tenants  bool            // some element of crowded is filtered by a tenant
+	calm     engine.Time     // no ready job starves before this time
 }
 
-// starvedByDefault is the wait after which fresh jobs starve if the settings give their class no threshold.
+// starvedByDefault is the wait from which fresh jobs starve if the settings have no threshold for their class.
 const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
@@ -36,7 +36,7 @@ func newStarving(s *Settings) starving {
 	return b
 }
 
-// limit returns how long a fresh job of a class may wait before it starves.
+// limit returns the longest wait of a fresh job of a class without starving.
 func (b *starving) limit(kind engine.Kind) time.Duration {
 	if int(kind) < len(b.after) {
 		return b.after[kind]
@@ -110,7 +110,7 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	}
 }
 
-// claimed counts a claim, for starved.crowding too, and reports whether it is of a fresh job that starved.
+// claimed counts a claim, for starved.crowding too, and reports whether the job was fresh and had starved.
 func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class) bool {
 	waited := max(l.Waited, 0)
 	if now > b.calm {
@@ -138,7 +138,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	return b.starved(now, kind, tenant, waited)
 }
 
-// starved counts the time, until now, that a fresh job starved which has waited for waited, and reports whether it did.
+// starved adds the time until now that a fresh job with a wait of waited starved; false: it did not.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	hungry := waited - b.limit(kind)
 	if hungry <= 0 {
@@ -170,15 +170,15 @@ func (b *starving) close(end engine.Time) {
 	}
 }
 
-// hunger holds the spells in which some fresh job that passes a filter starves, and judges the claims made meanwhile.
+// hunger holds the spells in which a fresh job that passes a filter starves, and counts claims of others in them.
 type hunger struct {
 	filter
 	// spells are disjoint, and ascend. A job that is claimed later may have starved since before the last of them,
 	// which then are one.
 	spells  []stretch
-	settled engine.Time // spells up to then are in the windows
+	settled engine.Time // spells up to this time are already added to the windows
 	windows []*hungerWindow
-	lanes   []*lane    // of the filter's jobs, by kind; nil: nobody asks for crowding
+	lanes   []*lane    // ready times of the filter's jobs, by kind; nil: no query needs crowding
 	series  *seriesSum // nil: none
 }
 
@@ -186,14 +186,14 @@ type hunger struct {
 type hungerWindow struct {
 	from, to         engine.Time
 	starved, longest time.Duration
-	claims, crowded  uint64 // made while some job starved; of those: of retries and of jobs ready later than it
+	claims, crowded  uint64 // made while a job starved; of those: claims of retries, and of jobs ready later than it
 }
 
-// mostSpells is the most spells of starvation kept one by one. For a job claimed after more spells than that have ended
-// since it began to starve, only the time after the older half of them counts.
+// mostSpells is the highest number of spells of starvation kept one by one. For a job claimed after more spells than
+// that have ended since it began to starve, only the time after the older half of them counts.
 const mostSpells = 1 << 13
 
-// window returns the sums over [from, to) of virtual time, a new window if there is none.
+// window returns the sums over [from, to) of virtual time, creating them if there are none.
 func (h *hunger) window(from, to engine.Time) *hungerWindow {
 	for _, w := range h.windows {
 		if w.from == from && w.to == to {
@@ -236,7 +236,7 @@ func (h *hunger) settle(n int) {
 	h.spells = h.spells[:copy(h.spells, h.spells[n:])]
 }
 
-// judge counts a claim made now of a job ready since ready, if some fresh job of the filter starves.
+// judge counts a claim, made now, of a job ready since ready, if a fresh job of the filter starves.
 func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	starves, passed := false, false
 	for _, l := range h.lanes {
@@ -261,18 +261,18 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	}
 }
 
-// lane is a queue of the times at which the fresh jobs now ready became so, ascending. It is exact except for scheduled
+// lane is a queue of the ready times, ascending, of the fresh jobs that are ready now. It is exact except for scheduled
 // jobs that a promoter brings late, whose waits count from when they were due: one of these may be confused with
 // another.
 type lane struct {
 	after time.Duration
 	queue []readied
-	first int // of the queue: jobs are ready since then, if live > 0
-	live  int // jobs
-	empty int // elements of the queue behind first without jobs
+	first int // earliest time in the queue, if live > 0
+	live  int // jobs in the queue
+	empty int // entries behind first whose jobs have all left
 }
 
-// readied counts fresh jobs that became ready at one instant.
+// readied is the number of fresh jobs that became ready at one instant.
 type readied struct {
 	at   engine.Time
 	jobs int
@@ -288,7 +288,7 @@ func (l *lane) push(now engine.Time) {
 	l.queue = append(l.queue, readied{now, 1})
 }
 
-// leave removes a fresh job, ready since since, from the queue of ready times.
+// leave removes from the queue of ready times a fresh job that was ready since since.
 func (l *lane) leave(since engine.Time) {
 	if l.live == 0 {
 		return
@@ -311,7 +311,7 @@ func (l *lane) leave(since engine.Time) {
 	l.tidy()
 }
 
-// find returns the index in the queue of ready times of the jobs ready since since, or else of the next ones.
+// find returns the index of the ready time since in the queue, or else of the next later one.
 func (l *lane) find(since engine.Time) int {
 	low, high := l.first, len(l.queue)
 	for low < high {
@@ -345,7 +345,7 @@ func (l *lane) tidy() {
 	l.queue, l.first, l.empty = kept, 0, 0
 }
 
-// starvingMetrics returns the metrics of starvation: fresh jobs that wait longer than their class may.
+// starvingMetrics returns the metrics of starvation: fresh jobs that wait beyond the threshold of their class.
 func starvingMetrics() []metric {
 	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says until it is claimed"
 	ofHunger := func(info MetricInfo, of func(a *answer, span time.Duration) number) metric {
@@ -373,5 +373,5 @@ func starvingMetrics() []metric {
 	}
 }
 
-// crowding is the name of the one metric that needs every claim judged.
+// crowding is the name of the only metric that counts claims of other jobs while a job starves.
 const crowding = "starved.crowding"

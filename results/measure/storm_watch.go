@@ -8,17 +8,17 @@ import (
 	"qsim/engine"
 )
 
-// drainQuantile is a share of the time before the first storm: the number of ready jobs not exceeded for that share is
-// the level at which a backlog counts as drained.
+// drainQuantile is the quantile, over time before the first storm, of the number of ready jobs: the level at which a
+// backlog counts as drained.
 const drainQuantile = 0.95
 
-// stormWatch measures after a storm how long the backlog takes to drain and the waits take to recover.
+// stormWatch measures, for one storm, how long afterwards the backlog takes to drain and the waits take to recover.
 type stormWatch struct {
 	name        string
 	over        engine.Time
 	drainedAt   engine.Time // −1: not yet
-	recovery    *recovery   // nil: no window can be made
-	candidate   engine.Time // since then the p95 is back; −1: it is not
+	recovery    *recovery   // nil: the load gives no length for sliding windows
+	candidate   engine.Time // time since which the p95 is back in range; −1: it is not
 	recoveredAt engine.Time // −1: not yet
 }
 
@@ -30,8 +30,8 @@ func (w *stormWatch) drained(end engine.Time) number {
 	return some(w.drainedAt.Sub(w.over).Seconds())
 }
 
-// recovered returns the recovery time of the storm, a lower bound if it had not recovered by end. left says whether
-// jobs are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
+// recovered returns the recovery time of the storm, a lower bound if it had not recovered by end. left is true if jobs
+// are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
 func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	switch {
 	case w.recovery == nil:
@@ -46,19 +46,18 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
 }
 
-// stormState holds how the queue was before the first storm, and measures after each storm how long it takes to be so
-// again.
+// stormState holds the backlog and waits from before the first storm, and measures after each storm when they are back.
 type stormState struct {
-	calm       *clockWindow // between warm-up and the first storm; nil: there is no storm
+	calm       *clockWindow // window between warm-up and the first storm; nil: no storm
 	inCalm     bool
-	levels     *backlogLevels // in calm times
-	backlog    float64        // jobs ready in calm times, on average
+	levels     *backlogLevels // numbers of ready jobs before the first storm
+	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
-	begun      bool    // the first storm has
-	excess     float64 // job·ns above backlog since
+	begun      bool    // the first storm has begun
+	excess     float64 // backlog above its earlier mean since then, in job·ns
 	watches    []*stormWatch
 	draining   []*stormWatch
-	recoveries []*recovery // those still needed
+	recoveries []*recovery // sliding windows still needed
 }
 
 // watchStorms prepares the measurements of the scenario's storms.
@@ -80,7 +79,7 @@ func (v *view) watchStorms() {
 	}
 }
 
-// recoveryOf returns the recovery that slides windows of that length, a new one if there is none.
+// recoveryOf returns the recovery with sliding windows of the given length, a new one if there is none.
 func (v *view) recoveryOf(window time.Duration) *recovery {
 	for _, r := range v.storms.recoveries {
 		if r.window == window {
@@ -92,7 +91,7 @@ func (v *view) recoveryOf(window time.Duration) *recovery {
 	return r
 }
 
-// forgetRecoveries drops the sliding windows of all recoveries: no query asks for recovery.time.
+// forgetRecoveries drops the sliding windows of all recoveries, if no query is for recovery.time.
 func (v *view) forgetRecoveries() {
 	v.storms.recoveries = nil
 	for _, w := range v.storms.watches {
@@ -112,7 +111,7 @@ func (v *view) stormOf(name string) *stormWatch {
 	return watches[len(watches)-1]
 }
 
-// stormGoesOn integrates the backlog above its calm level over dt ns, from the first storm on.
+// stormGoesOn integrates the backlog above its mean from before the storms over dt ns.
 func (v *view) stormGoesOn(ready, dt int64) {
 	if above := float64(ready) - v.storms.backlog; above > 0 && v.now < engine.Time(v.settings.Duration) {
 		v.storms.excess += float64(above * float64(dt))
@@ -122,7 +121,7 @@ func (v *view) stormGoesOn(ready, dt int64) {
 	}
 }
 
-// onStormEdge handles a time at which the calm before the first storm, or a storm, may end.
+// onStormEdge handles the begin of the first storm and the end of any storm.
 func (v *view) onStormEdge() {
 	calm := v.storms.calm
 	if calm == nil {
@@ -136,7 +135,7 @@ func (v *view) onStormEdge() {
 	v.onStormOver()
 }
 
-// backlogLevels counts for how long each number of jobs was ready, in buckets.
+// backlogLevels is a histogram, over time, of the number of ready jobs.
 type backlogLevels struct{ time [bucketCount]int64 }
 
 // quantile returns the smallest number of ready jobs that was not exceeded for the share q of the time.
@@ -157,29 +156,29 @@ func (l *backlogLevels) quantile(q float64) int64 {
 const (
 	fewestWindows  = 20
 	windowSteps    = 10   // a window slides by a tenth of its length
-	windowServices = 30   // a window lasts so many mean service times, or for
-	windowArrivals = 200  // so many arrivals, if that is longer
-	stayWindows    = 3    // so many windows long the p95 must stay back
-	mostSteps      = 1e5  // of a run
-	windowQuantile = 0.95 // of the fresh waits in a window
-	calmQuantile   = 0.99 // of the windows before the first storm
+	windowServices = 30   // a window lasts this many mean service times
+	windowArrivals = 200  // or this many arrivals, if that is longer
+	stayWindows    = 3    // the p95 must stay back for this many windows
+	mostSteps      = 1e5  // most steps of a run
+	windowQuantile = 0.95 // quantile of the fresh waits in a window
+	calmQuantile   = 0.99 // quantile of that over the windows before the first storm
 )
 
-// recovery follows the p95 of the waits of the fresh jobs claimed in a sliding window.
+// recovery follows the p95 of the fresh waits in a sliding window of claims, before and after storms.
 type recovery struct {
 	window, step time.Duration
 	next         engine.Time // end of the step under way
 
-	slots  [][]uint16 // buckets of the waits, by step of the window
-	slot   int        // that of the step under way
+	slots  [][]uint16 // histogram buckets of the waits, by step of the window
+	slot   int        // index of the step under way
 	counts [bucketCount]uint32
 	total  int
-	top    int // no bucket above it counts anything
+	top    int // highest histogram bucket in use
 
-	windows   int       // before the first storm
-	calm      Histogram // their p95
+	windows   int       // number of windows before the first storm
+	calm      Histogram // p95 of the windows before the first storm
 	threshold int64     // ns
-	back      bool      // the latest window was at or under it
+	back      bool      // the latest window's p95 is at or below threshold
 }
 
 // recoveryWindow returns the length of the sliding windows for a storm, given the load outside storms; 0 if that is
@@ -205,7 +204,7 @@ func newRecovery(s *Settings, window time.Duration) *recovery {
 	return &recovery{window: window, step: step, next: engine.Time(s.Warmup).Add(step), slots: make([][]uint16, slots)}
 }
 
-// claimed counts the wait of a claimed fresh job, by its histogram bucket.
+// claimed counts the wait of a fresh job at its claim, by its histogram bucket.
 func (r *recovery) claimed(bucket int) {
 	r.slots[r.slot] = append(r.slots[r.slot], uint16(bucket))
 	r.counts[bucket]++
@@ -213,7 +212,7 @@ func (r *recovery) claimed(bucket int) {
 	r.top = max(r.top, bucket)
 }
 
-// slide moves the window on by one step, and drops the waits of its oldest slot.
+// slide moves the window on by one step: the waits of its oldest step leave it.
 func (r *recovery) slide() {
 	r.slot = (r.slot + 1) % len(r.slots)
 	for _, bucket := range r.slots[r.slot] {
@@ -247,8 +246,8 @@ func (v *view) stepRecoveries() {
 	}
 }
 
-// onStep judges the sliding window that ends now: before the storms it sets the range, afterwards it is compared with
-// that.
+// onStep judges the sliding window that ends now: windows before the first storm set the normal range of the p95, later
+// ones are compared with it.
 func (v *view) onStep(r *recovery) {
 	calm := v.storms.calm
 	switch {
@@ -275,7 +274,7 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// judge notes whether the p95 of the window that ends now is back in the range from before the storms.
+// judge records whether the p95 of the window that ends now is back in the range from before the storms.
 func (w *stormWatch) judge(now engine.Time) {
 	switch {
 	case now < w.over || w.recoveredAt >= 0:
@@ -288,7 +287,7 @@ func (w *stormWatch) judge(now engine.Time) {
 	}
 }
 
-// onCalmOver sets the levels that recovery and drain are measured by, at the beginning of the first storm.
+// onCalmOver fixes, at the begin of the first storm, the levels of backlog and waits that later count as recovered.
 func (v *view) onCalmOver() {
 	if v.storms.calm.span == 0 {
 		return
@@ -317,7 +316,7 @@ func (v *view) onStormOver() {
 	}
 }
 
-// checkDrains notes, for the storms that are over, whether the backlog is back at its level from before the storms.
+// checkDrains records, for the storms that are over, whether the backlog is back at its level from before the storms.
 func (v *view) checkDrains() {
 	if v.ready[engine.Fresh]+v.ready[engine.Retry] > v.storms.drainLevel {
 		return

@@ -7,20 +7,20 @@ import (
 	"qsim/engine"
 )
 
-// tenantCounts counts executions, demand and waits by tenant.
+// tenantCounts counts executions, demand and waits, each by tenant.
 type tenantCounts struct {
 	served  []int64 // executions finished
-	wanting []int64 // jobs ready or in flight: each wants an execution, or more than one
+	wanting []int64 // jobs ready or in flight: each demands at least one more execution
 	waits   []tenantWaits
-	fresh   []tenantWait // of the first MostTenantWaits; number 0 stays empty: those are jobs of no tenant
-	dense   []Histogram  // of the fresh jobs that were claimed, in place of those of fresh; nil: there are too many tenants
+	fresh   []tenantWait // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
+	dense   []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
 }
 
-// mostDense is how many tenants have a whole Histogram while a run lasts: it is faster than one without its
-// empty buckets, and larger.
+// mostDense is the highest number of tenants whose waits are kept in a whole Histogram during a run: faster than a
+// packed one, but larger.
 const mostDense = 16
 
-// tenantWaits adds up the waits of one tenant's fresh jobs that were claimed.
+// tenantWaits sums the waits of one tenant's fresh jobs at their first claim.
 type tenantWaits struct {
 	claims  int64
 	sum     float64 // ns
@@ -31,7 +31,7 @@ type tenantWaits struct {
 type TenantCount struct {
 	Executions  int64   // finished
 	FreshClaims int64   // first claims
-	WaitSum     float64 // s, of those
+	WaitSum     float64 // s, sum of the waits of the first claims
 	WaitMax     float64 // s
 }
 
@@ -41,16 +41,16 @@ type tenantWait struct{ ended, ages Packed }
 
 // TenantWait is the p99 wait of the fresh jobs of one tenant, pooled over all seeds.
 type TenantWait struct {
-	Jobs    int64   // that were ready, claimed or not
-	P99     float64 // s; 0 of no job
-	AtLeast bool    // it lies among jobs that were not claimed: a bound
+	Jobs    int64   // fresh jobs that were ready, claimed or not
+	P99     float64 // s; 0 without jobs
+	AtLeast bool    // P99 is a lower bound: its rank falls among jobs never claimed
 }
 
-// MostTenantWaits is how many tenants have a distribution of their own: each takes about a kilobyte
-// of every run.
+// MostTenantWaits is the highest number of tenants with a distribution of waits of their own: each takes about a
+// kilobyte of every run.
 const MostTenantWaits = 256
 
-// mostTenants is the most tenants that the results of a run list one by one.
+// mostTenants is the highest number of tenants listed one by one in the results of a run.
 const mostTenants = 1000
 
 // grow enlarges the tables so that they have an entry for a tenant.
@@ -60,7 +60,7 @@ func (t *tenantCounts) grow(tenant engine.TenantID) {
 	}
 }
 
-// want changes by more the number of a tenant's jobs that are ready or in flight.
+// want changes by more the demand of a tenant: its jobs ready or in flight.
 func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
 	if int(tenant) >= len(t.served) {
 		t.grow(tenant)
@@ -68,7 +68,7 @@ func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
 	t.wanting[tenant] += more
 }
 
-// serve counts a finished execution of a tenant's job.
+// serve counts an execution of a tenant's job that finished.
 func (t *tenantCounts) serve(tenant engine.TenantID) {
 	if int(tenant) >= len(t.served) {
 		t.grow(tenant)
@@ -79,9 +79,9 @@ func (t *tenantCounts) serve(tenant engine.TenantID) {
 // tenantShares counts, for each tenant, the executions finished in a window of time, and its jobs still ready or in flight.
 type tenantShares struct {
 	begun, ended bool
-	before       []int64 // executions, until the window began
+	before       []int64 // executions up to the begin of the window
 	served       []int64
-	demand       []int64 // executions, and jobs that want one at the end
+	demand       []int64 // executions, plus jobs ready or in flight at the end
 }
 
 func (s *tenantShares) begin(t *tenantCounts) {
@@ -148,7 +148,7 @@ func fairShares(total int64, demands []int64) []float64 {
 	return shares
 }
 
-// claimed counts the first claim of a tenant's job, after a wait of waited ns.
+// claimed counts the first claim of a tenant's job after a wait of waited ns.
 func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
 	t.grow(tenant)
 	w := &t.waits[tenant]
@@ -168,7 +168,7 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	return &t.fresh[tenant]
 }
 
-// waitedFor counts the wait (in ns) of a tenant's fresh job until its first claim, which lies in that histogram bucket.
+// waitedFor counts the wait (in ns, with its histogram bucket) of a tenant's fresh job until its first claim.
 func (t *tenantCounts) waitedFor(tenant engine.TenantID, waited int64, bucket int) {
 	if tenant > 0 && int(tenant) < len(t.dense) {
 		t.dense[tenant].recordAt(bucket, waited)
@@ -177,7 +177,7 @@ func (t *tenantCounts) waitedFor(tenant engine.TenantID, waited int64, bucket in
 	}
 }
 
-// leftOver counts a tenant's fresh job that was never claimed, with how long it had been ready.
+// leftOver counts a tenant's fresh job that was never claimed, with its wait so far.
 func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	if w := t.freshOf(tenant); w != nil {
 		v := max(int64(ready), 0)
@@ -186,7 +186,7 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 }
 
 // claimedOfTenant counts the first claim of a job after a wait of waited ns, which lies in that histogram bucket; inSet
-// says whether metrics of jobs count the job.
+// is true if metrics of jobs count the job.
 func (v *view) claimedOfTenant(tenant engine.TenantID, waited int64, bucket int, inSet bool) {
 	if v.windows[0].covers(v.now) {
 		v.tenants.claimed(tenant, waited)
@@ -208,8 +208,7 @@ func (t *tenantCounts) distributions(n int) []tenantWait {
 	return list
 }
 
-// counted returns the executions of each tenant in the window of shares. names is the number of names, of which the
-// first stands for no tenant; nil if there are fewer than two tenants.
+// counted returns the executions of each tenant in the window of shares.
 func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 	n := min(names-1, mostTenants)
 	if n < 2 || shares == nil || !shares.ended {

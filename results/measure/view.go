@@ -17,11 +17,11 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 	return (f.kind < 0 || f.kind == int32(kind)) && (f.tenant == 0 || f.tenant == tenant)
 }
 
-// view is the queue over time as the jobs of one filter see it: all jobs, or those of a class or tenant that a query is
-// about. Each metric means for these jobs what it means for all: the jobs ready are theirs, a gap lasts while none of
-// them is claimed, and calm is the state that they were in. Workers serve all: they are idle when nobody's job runs,
-// the busy share is of all workers' time, and starved.claims counts retries that are claimed before a fresh job of
-// theirs, whosever they are, up to the next claim of any fresh job.
+// view is the state of the queue over time (backlog, busy workers, gaps), restricted to the jobs of one filter: all
+// jobs, or the class or tenant of a query. Each metric means for these jobs what it means for all: the jobs ready are
+// theirs, a gap lasts while none of them is claimed, and calm is the state that they were in. Workers serve all: they
+// are idle when nobody's job runs, the busy share is of all workers' time, and starved.claims counts retries that are
+// claimed before a fresh job of theirs, whosever they are, up to the next claim of any fresh job.
 //
 // Between two events the state stands. What is integrated over it goes into a segment, which ends at the next boundary:
 // the edge of a window, of a bucket of the series, of a step of a recovery.
@@ -29,32 +29,31 @@ type view struct {
 	filter
 	settings *Settings
 	workers  *machines
-	rest     Load    // what the jobs of the filter bring at rest
-	entitled float64 // share of claims that fresh jobs are promised; 0: none is, or not to these
+	rest     Load    // load of the filter's jobs outside storms
+	entitled float64 // share of claims guaranteed to fresh jobs; 0: no guarantee, or not for these jobs
 	now      engine.Time
 	left     int64 // jobs unresolved at the end
 
 	ready   [engine.NumClasses]int64
 	waiting int64
-	busy    int64 // executions of these jobs
-	others  int64 // and of all others
+	busy    int64 // workers with a job of the filter
+	others  int64 // workers with any other job
 
-	boundary   engine.Time // end of the segment, at the latest
+	boundary   engine.Time // latest end of the segment under way
 	segment    segment
-	edges      []engine.Time  // of the windows, ascending: those ahead
+	edges      []engine.Time  // future begins and ends of windows, ascending
 	windows    []*clockWindow // the first is the whole run
-	open       []*clockWindow // those that cover now
+	open       []*clockWindow // windows that contain the present time
 	fencedLate uint64
 
 	gaps    claimGaps
 	deficit deficit
 	storms  stormState
-	series  *seriesSum    // nil: there is none of these jobs alone
-	tenants *tenantCounts // nil: nobody asks
+	series  *seriesSum    // time series; nil: not kept for this filter
+	tenants *tenantCounts // nil: no query needs counts by tenant
 }
 
-// newView returns a view (the queue as seen by the jobs that pass filter f), for which windows of time can then be
-// asked.
+// newView returns a view of the jobs that pass filter f; queries then add windows of time to it.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
 	v := &view{filter: f, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
@@ -67,7 +66,7 @@ func newView(c *Collector, f filter) *view {
 	return v
 }
 
-// window returns the view's window [from, to) of virtual time, a new one if there is none.
+// window returns the view's window [from, to) of virtual time, creating it if there is none.
 func (v *view) window(from, to engine.Time) *clockWindow {
 	for _, w := range v.windows {
 		if w.from == from && w.to == to && w != v.storms.calm {
@@ -79,7 +78,7 @@ func (v *view) window(from, to engine.Time) *clockWindow {
 	return w
 }
 
-// begin sorts the edges of all windows of time that were asked for and starts the view at time 0.
+// begin sorts the edges of all windows of time and starts the view at time 0.
 func (v *view) begin() {
 	for _, w := range v.windows {
 		v.edges = append(v.edges, w.from, w.to)
@@ -197,8 +196,7 @@ func (v *view) stop(end engine.Time) {
 	}
 }
 
-// close ends the windows that were open when the run stopped; nothing says that no job is left, so that windows of time
-// last on to the end of arrivals.
+// close ends the windows of time still open when the run stops; if no job is left, they extend to the end of arrivals.
 func (v *view) close(nothing bool) {
 	end := v.now
 	v.onBoundary()
@@ -274,7 +272,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	}
 }
 
-// claimedElsewhere counts a claim of another class or tenant, which passes over the view's ready fresh jobs, if any.
+// claimedElsewhere counts a claim of a job outside the view, which passes over the view's ready fresh jobs, if any.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.ready[engine.Fresh] > 0 {
 		v.passOver()
@@ -283,13 +281,13 @@ func (v *view) claimedElsewhere(class engine.Class) {
 	}
 }
 
-// deficit is the number of claims by which fresh jobs fall short of the share that the policy promises them.
+// deficit is the number of claims by which fresh jobs fall short of the share that the policy guarantees them.
 type deficit struct {
-	now, worst float64 // claims; now: over the worst stretch that ends now
+	now, worst float64 // claims over the worst stretch that ends now
 }
 
-// weighClaim follows the worst stretch of claims with fresh jobs ready throughout: the
-// sum of what each claim adds to the deficit, begun anew where it fell below nothing.
+// weighClaim adds a claim to the deficit over the worst stretch of claims with fresh jobs ready throughout: the running
+// sum, reset to zero whenever it turns negative.
 func (v *view) weighClaim(class engine.Class) {
 	if v.entitled == 0 || v.ready[engine.Fresh] == 0 || !v.windows[0].covers(v.now) {
 		return

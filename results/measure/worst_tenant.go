@@ -2,14 +2,14 @@ package measure
 
 import "fmt"
 
-// WorstTenant stands in a Query for the tenant whose value is the worst, which may be another one in each run. Tenants
-// without jobs are left out.
+// WorstTenant is the tenant name, in a Query, of the tenant with the worst value, which may be another tenant in each
+// run. Tenants without jobs are left out.
 const WorstTenant = "worst"
 
-// MostWorst is the greatest number of tenants for which metrics of the worst tenant are computed.
+// MostWorst is the highest number of tenants for which metrics of the worst tenant are computed.
 const MostWorst = mostTenants
 
-// NoWorst returns why the metric cannot be computed for the worst of that many tenants, "" if it can.
+// NoWorst returns the reason why the metric cannot be computed for the worst of n tenants, "" if it can.
 func (m *MetricInfo) NoWorst(tenants int) string {
 	switch {
 	case m.Name == slowdown:
@@ -22,7 +22,7 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 	return ""
 }
 
-// byTenants returns the query q asked of each tenant, or the reason why it cannot be.
+// byTenants returns the query q expanded to each tenant, or the reason why that is impossible.
 func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason string) {
 	n := max(len(c.settings.Tenants)-1, 0)
 	if why := m.NoWorst(n); why != "" {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// quantity matches the values of settings that are not bare numbers: durations, rates, shares, thousands.
+// quantity matches values with a unit, which are not formulas: durations, rates, shares, thousands.
 var quantity = func() *regexp.Regexp {
 	const number = `(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?`
 	return regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|(?:` + number + `(?:ns|us|µs|μs|ms|s|m|h|d))+)$`)
 }()
 
-// Inert returns a cell of a CSV file with an apostrophe before it if a spreadsheet would take it for a formula, because
-// of how it begins, and carry it out. Numbers and quantities stay as they are. Different cells stay different.
+// Inert returns a cell of a CSV file, with an apostrophe before it if a spreadsheet would evaluate it as a formula.
+// Numbers and quantities stay as they are. Different cells stay different.
 func Inert(cell string) string {
 	if len(cell) < 2 || !strings.ContainsRune("=+-@'", rune(cell[0])) {
 		return cell

@@ -55,7 +55,7 @@ func clock(d time.Duration) string {
 	return pair(24*time.Hour, "d", time.Hour, "h")
 }
 
-// Setting returns d as text as scenario files have it: 30m, 1h30m, 500ms.
+// Setting returns d in the syntax of scenario files: 30m, 1h30m, 500ms.
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -130,7 +130,7 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// SettingSeconds returns seconds as text as scenario files have durations: 30m, 1h30m, 500ms.
+// SettingSeconds returns a number of seconds in the syntax of durations in scenario files: 30m, 1h30m, 500ms.
 func SettingSeconds(seconds float64) string {
 	return Setting(time.Duration(math.Round(seconds * 1e9)))
 }

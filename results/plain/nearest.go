@@ -6,8 +6,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the one of names that word was probably meant to be, or "". Among equally close ones a name of the
-// same length wins: letters are swapped more often than lost.
+// Nearest returns the name in names most similar to a misspelled word, or "" if none is close. Among equally close ones
+// a name of the same length wins: letters are swapped more often than lost.
 func Nearest(word string, names []string) string {
 	best, least := "", 2*(1+len(word)/3)+1
 	for _, name := range names {

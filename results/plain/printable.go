@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with � for control characters other than line ends and tabs, and for characters that change
-// the direction of text: no name that this program writes has any.
+// Printable returns text with � in place of control characters, except line ends and tabs, and of characters that
+// change the direction of text: no name written by this program has any.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

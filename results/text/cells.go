@@ -23,7 +23,7 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, o Tabl
 	return t.Write(w, o)
 }
 
-// Write writes the table as text for a terminal, Markdown or CSV, as o says.
+// Write writes the table in the format of o: text for a terminal, Markdown or CSV.
 func (t *Table) Write(w io.Writer, o TableOptions) error {
 	var out string
 	switch o.Format {

@@ -8,9 +8,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Table is rows and columns before they are laid out: the one layout of all tables for a terminal, Markdown and CSV. A
-// table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several blocks one
-// below the other, each with the columns that identify a row. Nothing is left out.
+// Table holds the rows and columns of a table before layout: the one layout of all tables for a terminal, Markdown and
+// CSV. A table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several
+// blocks one below the other, each with the columns that identify a row. Nothing is left out.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell // by row, then by column
@@ -32,7 +32,7 @@ type Column struct {
 // Cell is the content of one row and column: parts that are aligned to each other down the column.
 type Cell []Part
 
-// Part is one of the texts side by side in a table cell, such as a sign, a value or a half-width.
+// Part is one of several texts side by side in a table cell, such as a sign, a value or a half-width.
 type Part struct {
 	Text  string
 	Color string // "" or one of the palette
@@ -99,7 +99,7 @@ func (t *Table) Lines(width int, color bool) []string {
 	return lines
 }
 
-// layout is a Table with the column widths that it gets on a terminal.
+// layout is a Table with the widths computed for its columns on a terminal.
 type layout struct {
 	*Table
 	color bool
@@ -144,7 +144,7 @@ func (l *layout) measureColumn(i, broken int) {
 	l.width = append(l.width, max(content-1, title))
 }
 
-// total returns the width of the columns with the indexes of side by side.
+// total returns the joint width of the columns whose indexes are in of.
 func (l *layout) total(of []int) int {
 	total := -l.gap
 	for _, i := range of {
@@ -169,7 +169,7 @@ func (l *layout) shrink(all []int, width int) {
 	}
 }
 
-// blocks divides the columns into as few blocks as fit in width, with the columns of a group in one block if they fit.
+// blocks divides the columns into as few blocks as fit in width, and keeps the columns of a group together.
 func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 	var keys []int
 	for _, i := range all {
@@ -216,7 +216,7 @@ func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 	return blocks
 }
 
-// render returns the lines of the columns with the indexes of, side by side: headings, rule and rows.
+// render returns the lines of the columns whose indexes are in of: headings, rule and rows.
 func (l *layout) render(of []int) []string {
 	var lines []string
 	if groups := l.groups(of); groups != "" {

@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// The palette of colours: the only escape sequences that are printed.
+// green and the constants below are the palette: the only escape sequences printed.
 const (
 	green  = "\x1b[32m"
 	red    = "\x1b[31m"

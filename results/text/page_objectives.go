@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// outcomeColor returns the colour of a verdict's sign: green where it is as wanted, yellow if unclear, faint for an
+// outcomeColor returns the colour of a verdict's sign: green for the expected outcome, yellow if unclear, faint for an
 // expected miss, else red.
 func outcomeColor(v *results.Verdict) string {
 	switch {
@@ -35,7 +35,7 @@ func (p *page) alike() string {
 	return "alike for all: " + strings.Join(parts, ", ")
 }
 
-// unwanted returns the objectives that failed: a line for each, with all its policies.
+// unwanted returns the objectives that failed unexpectedly: a line for each, with all its policies.
 func (p *page) unwanted() (lines []string) {
 	line := map[string]int{}
 	for i := range p.Objectives {

@@ -56,7 +56,7 @@ type terminalPlot struct {
 	nothing   bool        // no fresh job waits at all
 }
 
-// plotMarks are the characters that a plot is drawn with: Unicode or ASCII.
+// plotMarks holds the characters that draw a plot: Unicode or ASCII.
 type plotMarks struct {
 	across, down int    // dots of a character
 	axis, tick   string // left of a row, and of one with a label
@@ -86,7 +86,7 @@ func braille(dots uint8) string {
 	return string(r)
 }
 
-// asciiDots returns the ASCII character with an upper dot, bit 0, and a lower one, bit 1.
+// asciiDots returns the ASCII character for two dots, one above the other: bit 0 the upper, bit 1 the lower.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
 func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
@@ -148,7 +148,7 @@ func medianWaits(series []measure.Series) []float64 {
 	}
 }
 
-// resample returns, for each dot across the plot, the highest value of line in the time that the dot covers.
+// resample returns the highest value of a curve in the time that each column of dots covers.
 func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	dots := make([]float64, p.columns*p.marks.across)
 	width := p.end / float64(len(dots))

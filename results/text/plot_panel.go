@@ -44,8 +44,8 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	b.WriteString("\n")
 }
 
-// dots returns the dots of a plotted line, by row and column: one for each value, and those that connect it to the one
-// before.
+// dots returns the dots of a curve, by row and column: one for each value, and vertical ones that connect consecutive
+// values.
 func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	cells := make([][]uint8, p.rows)
 	for r := range cells {

@@ -13,7 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// mostSweepRows is the most rows of a sweep that the Text format shows.
+// mostSweepRows is the highest number of rows of a sweep in the Text format.
 const mostSweepRows = 200
 
 // sweepView lays out the results of a sweep as text.
@@ -109,8 +109,8 @@ func (s sweepView) table(once bool) Table {
 	return t
 }
 
-// shortened returns a value cut to a column's greatest width: its end is kept, because values that begin alike often
-// differ there.
+// shortened returns a value cut to the greatest width of a column, keeping its end, because values that begin alike
+// often differ there.
 func shortened(value string) string {
 	const most = 40
 	if r := []rune(value); len(r) > most {

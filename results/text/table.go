@@ -15,7 +15,7 @@ import (
 // Format is the format of a table: text, Markdown or CSV.
 type Format uint8
 
-// The formats of a table.
+// Text, Markdown and CSV are the formats of a table.
 const (
 	Text     Format = iota // for people
 	Markdown               // for people elsewhere
@@ -29,12 +29,12 @@ type TableOptions struct {
 	Width  int  // columns that Text should fit in; 0: as wide as it gets
 }
 
-// Some signs are as wide as two letters in East Asian locales, and a table would shift
-// with the user's.
+// init makes ambiguous signs one column wide: they are as wide as two letters in East Asian locales, and a table would
+// shift with the user's.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
-// WriteTable writes the table of the policies; Text and Markdown also say what
-// was run, what became of the objectives, and how to read the numbers.
+// WriteTable writes the results table of the policies; Text and Markdown add what was run, the verdicts on the
+// objectives, and a legend.
 func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	var out string
 	switch o.Format {
@@ -104,7 +104,7 @@ func (c cells) writer() table.Writer {
 
 func (c cells) csv() string { return c.inert().writer().RenderCSV() }
 
-// inert returns the cells for a CSV file, altered so that no spreadsheet takes one for a formula.
+// inert returns the cells for a CSV file, escaped so that no spreadsheet evaluates one as a formula.
 func (c cells) inert() cells {
 	out := cells{header: c.header}
 	for _, row := range c.rows {

@@ -1,6 +1,5 @@
-// Package pool does independent pieces of work on several goroutines, in an order that is known: simulations of one
-// scenario, cells of a sweep, points of a map, worlds of a swarm. What comes of it does not depend on how many
-// goroutines there are.
+// Package pool runs independent tasks on several goroutines, begun in a fixed order: simulations of one scenario, cells
+// of a sweep, points of a map, worlds of a swarm. What comes of it does not depend on how many goroutines there are.
 package pool
 
 import (
@@ -10,10 +9,10 @@ import (
 	"sync"
 )
 
-// ErrEnough is returned by a piece of work to stop Each from beginning further pieces; those under way end.
+// ErrEnough is the error by which a task stops Each from beginning further tasks; those under way end.
 var ErrEnough = errors.New("pool: enough is done")
 
-// Width returns the number of goroutines for a setting: parallel if it is positive, else one per core that Go uses.
+// Width returns the number of goroutines: parallel if it is positive, else one per core that Go uses.
 func Width(parallel int) int {
 	if parallel > 0 {
 		return parallel

@@ -18,7 +18,7 @@ type Axis struct {
 	Range Range
 }
 
-// fixed maps each scenario key that must be the same in every cell of a study to the reason.
+// fixed maps each scenario key that cannot vary between the cells of a study to the reason.
 var fixed = map[string]string{
 	"seed":        "every cell has the same seeds, so that cells can be compared; --seed sets the first one",
 	"seeds":       "every cell has the same seeds, so that cells can be compared; --seeds sets how many",
@@ -29,10 +29,10 @@ var fixed = map[string]string{
 	"objectives":  "every cell is held to the same objectives; one file may have several bounds on one metric",
 }
 
-// lists maps each list of a scenario to the key by which paths name its elements.
+// lists maps each list in a scenario file to the key that names its elements in paths.
 var lists = map[string]string{"jobs": "class", "storms": "name", "dependencies": "name", "policies": "label"}
 
-// ParseAxes parses the values KEY=RANGE of a command-line flag into axes. The error lists every wrong one.
+// ParseAxes parses the KEY=RANGE texts of a command-line flag into axes. The error lists every wrong one.
 func ParseAxes(flag string, texts []string) ([]Axis, error) {
 	var axes []Axis
 	var problems []error
@@ -97,7 +97,7 @@ func (a *Axis) result() results.Axis {
 
 const (
 	mostAxes = 8
-	// MostCells is how many cells a study may have, and so values a range.
+	// MostCells is the highest number of cells of a study, and so of values of a range.
 	MostCells = 10_000
 )
 

@@ -13,14 +13,14 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Wrong is the error that lists the problems in the scenarios of cells, none of which is simulated.
+// Wrong is the error for a study with invalid cells, none of which is simulated: it lists their problems.
 type Wrong struct {
 	plan     *Plan
 	problems []problem
 	combined bool // they come from the combination of values; none of a value alone is left
 }
 
-// problem is a diagnostic found in the scenario of one or more cells.
+// problem is a diagnostic of the scenarios of one or more cells.
 type problem struct {
 	scenarios.Diagnostic
 	cell  int
@@ -35,7 +35,7 @@ func (w *Wrong) Error() string {
 		w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with the text that it is about: an axis, as given by flag, or the
+// Render writes all problems for a person, each with the line of input it is about: an axis, as given by flag, or the
 // scenario.
 func (w *Wrong) Render(out io.Writer, flag string) error {
 	for i := range w.problems {
@@ -63,7 +63,7 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 	return nil
 }
 
-// ofKey reports whether a problem is about an axis's key rather than a value: every value has it, and it quotes a part
+// ofKey reports whether a problem is with an axis's key rather than a value: every value has it, and it quotes a part
 // of the key.
 func (w *Wrong) ofKey(p *problem) bool {
 	axis := &w.plan.Axes[p.axis]
@@ -175,7 +175,7 @@ func addProblem(list []problem, p problem) []problem {
 	return append(list, p)
 }
 
-// mostProblems is the most different problems that are kept.
+// mostProblems is the highest number of different problems that are kept.
 const mostProblems = 100
 
 // inOrder sorts problems by the first cell that has them; those of one cell keep their order.
@@ -183,7 +183,7 @@ func inOrder(list []problem) {
 	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
 }
 
-// few returns a few cells in which, together, every value of every axis occurs.
+// few returns a few cells that together contain every value of every axis.
 func (p *Plan) few() []int {
 	cells := []int{0}
 	stride := 1

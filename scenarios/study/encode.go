@@ -15,7 +15,7 @@ import (
 // format is the version of the format of a sweep's shard files.
 const format = 2
 
-// number is a float that JSON has as null if it is NaN.
+// number is a float in JSON, null for NaN.
 type number float64
 
 // MarshalJSON returns the number as JSON, null if it is NaN or infinite.
@@ -53,7 +53,7 @@ type header struct {
 	YAML       string          `json:"scenario_yaml"` // with its own values, resolved
 }
 
-// axisJSON is a key with the values that it takes.
+// axisJSON is a key with its values in a sweep.
 type axisJSON struct {
 	Key     string    `json:"key"`               // key of the scenario
 	Values  []string  `json:"values"`            // values as a scenario writes them
@@ -90,7 +90,7 @@ type objectiveJSON struct {
 	Expect string  `json:"expect"` // outcome that the scenario expects: met or missed
 }
 
-// line is the results of one cell in JSON: a file of its own while a shard is computed, then a line of the shard file.
+// line is the result of one cell in JSON: a file of its own while a shard is computed, then a line of the shard file.
 // It names its sweep, because files are copied about.
 type line struct {
 	Config   string    `json:"config"`
@@ -214,8 +214,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 	return l
 }
 
-// readLine parses the line of a cell of the sweep s, which has size cells. It fails for a line that is damaged or of
-// another sweep.
+// readLine parses the line of a cell of the sweep s with size cells. It fails for a line that is damaged or of another
+// sweep.
 func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	text, err := unsealed(text)
 	if err != nil {
@@ -266,8 +266,8 @@ func unitOf(q measure.Query) string {
 	return info.Unit
 }
 
-// otherSweep is the error that a file belongs to another scenario, other axes or metrics, or another version of the
-// program.
+// otherSweep is the error for a file of another sweep: of another scenario, other axes or metrics, or another version
+// of the program.
 type otherSweep struct{ config, version string }
 
 // Error returns the configuration and version of the sweep that the file belongs to.

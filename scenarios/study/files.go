@@ -45,7 +45,7 @@ func writeTo(folder, path string, synced bool, write func(out io.Writer) error) 
 	return errors.Join(err, file.Close()) // until then nobody takes it for a leftover
 }
 
-// tidy removes the unfinished files in a folder that killed processes left there.
+// tidy removes from a folder the unfinished files of processes that were killed.
 func tidy(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -55,7 +55,7 @@ func tidy(folder string) error {
 	return root.Close()
 }
 
-// The names of the files of a complete sweep.
+// summaryJSON and the next constants are the names of the files of a complete sweep.
 const (
 	summaryJSON = "sweep.json"
 	summaryCSV  = "sweep.csv"
@@ -135,7 +135,8 @@ type sweepWarning struct {
 	First int    `json:"first"` // first of them
 }
 
-// MarshalSweep returns sweep.json: what was swept, then a row to a line. Equal sweeps give equal bytes.
+// MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal
+// bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	h := newHeader(s, Shard{0, 1}, len(s.Cells), nil)
 	out := sweepJSON{1, h.Scenario, h.Config, h.Version, h.Seeds, h.Duration, h.Vary, h.Cells, h.Policies, h.Metrics,

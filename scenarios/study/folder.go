@@ -19,8 +19,8 @@ import (
 	"qsim/results"
 )
 
-// Refusal is an error that the user must mend: a folder cannot be used for, or does not hold, the sweep in question. It
-// is no failure to read or write.
+// Refusal is an error for a folder that cannot be used: it does not hold, or would mix files with, the sweep in
+// question. It is no failure to read or write.
 type Refusal struct{ why string }
 
 // Error returns the reason of the refusal.
@@ -30,8 +30,8 @@ func refuse(format string, arguments ...any) error {
 	return &Refusal{fmt.Sprintf(format, arguments...)}
 }
 
-// Work is a shard that is being computed in a folder, shard-I-of-N.partial, with a file for
-// each finished cell. Several processes may compute one shard: they write the same.
+// Work is a shard under computation in a folder, shard-I-of-N.partial, with a file for each finished cell. Several
+// processes may compute one shard: they write the same.
 type Work struct {
 	Path    string   // of the file of the complete shard
 	Damaged []string // files that are not as they should be: what they held is computed again
@@ -48,9 +48,9 @@ type Work struct {
 	removeAll func(dir string) error // a folder and all that is in it
 }
 
-// Open finds the state of a shard in dir, whose finished cells are not computed again, and changes nothing. It returns
-// an error for a folder that holds anything of another sweep, unless afresh is set: then Start removes that, and the
-// shard's own results.
+// Open reads the state of a shard in dir, so that finished cells are not computed again, and changes nothing. It
+// returns an error for a folder that holds anything of another sweep, unless afresh is set: then Start removes that,
+// and the shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
 		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
@@ -114,7 +114,7 @@ func (w *Work) Start() error {
 	return nil
 }
 
-// Left returns the indexes of the shard's cells that remain to be computed, ascending.
+// Left returns the indexes of the shard's unfinished cells, ascending.
 func (w *Work) Left() []int { return w.left }
 
 // Size returns the number of cells of the shard.
@@ -153,7 +153,7 @@ func (w *Work) Keep(cell *results.Cell) error {
 	return err
 }
 
-// completed reports whether the shard's file is there with all its cells.
+// completed reports whether the shard's file exists with all its cells.
 func (w *Work) completed() bool {
 	_, cells, err := readShard(w.Path)
 	return err == nil && len(cells) == w.Size()
@@ -201,7 +201,7 @@ func (w *Work) clearCells() error {
 	return nil
 }
 
-// Read returns the sweep with the cells that the shard's file holds.
+// Read returns the sweep with the cells found in the shard's file.
 func (w *Work) Read() (*results.Sweep, error) {
 	h, cells, err := readShard(w.Path)
 	if err != nil {
@@ -218,11 +218,11 @@ func isIO(err error) bool {
 	return errors.As(err, &path)
 }
 
-// mostLine is the most bytes of a line of a shard file.
+// mostLine is the highest length in bytes of a line in a shard file.
 const mostLine = 64 << 20
 
-// readShard reads a shard file. It returns as many cells as there are: a file cut short has too few. Cells of another
-// sweep than the header's, or not in order, are an error.
+// readShard reads the cells of a shard file. It returns as many cells as there are: a file cut short has too few. Cells
+// of another sweep than the header's, or not in order, are an error.
 func readShard(path string) (*header, []results.Cell, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -296,7 +296,7 @@ func formatOf(text []byte) int {
 	return h.Format
 }
 
-// cellOf returns the index of the cell whose file has that name; false if it is no cell's file.
+// cellOf returns the index of the cell stored in a file of that name; false if it is no cell's file.
 func cellOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "cell-")
 	digits, ends := strings.CutSuffix(digits, ".json")

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// MapPlan is the plan of a map: of one metric over two keys of a scenario.
+// MapPlan is the plan of a map: a metric measured over two keys of a scenario, with an edge at a bound of the metric.
 type MapPlan struct {
 	Source Source // its objectives and Queries do not matter
 	X, Y   Axis
@@ -48,7 +48,7 @@ type PointValue struct {
 	Reason string // why there is no value at all
 }
 
-// AtLeast reports whether the mean is only a lower bound, because the value of some seed is.
+// AtLeast reports whether the mean is only a lower bound, because the value of at least one seed is.
 func (v *PointValue) AtLeast() bool { return v.Bounds > 0 }
 
 // Run makes a map for each policy of base, the scenario with its own values, with all its seeds. When ctx is done it
@@ -110,7 +110,7 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 	return values, err
 }
 
-// value returns the mean of a point over its runs, one for each seed, and the side of the edge on which it lies.
+// value returns the mean of a point over its runs, one for each seed, and whether it lies beyond the edge.
 func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
 	info, _ := measure.Lookup(p.Query.Metric)
 	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
@@ -152,8 +152,8 @@ func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
 	return v, nil
 }
 
-// beyond reports on which side of the edge a value lies. A lower bound means that the event had not come when the run
-// ended: it lies beyond any upper edge. If more is better, it counts as its value.
+// beyond reports whether a value lies beyond the edge of the map. A lower bound means that the event had not come when
+// the run ended: it lies beyond any upper edge. If more is better, it counts as its value.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):

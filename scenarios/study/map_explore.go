@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// MostDepth is the most often that a cell of a map is halved.
+// MostDepth is the highest number of times that a cell of a map is halved.
 const MostDepth = 6
 
-// mostPoints is the most points of a map that are measured under one policy.
+// mostPoints is the highest number of points measured in a map of one policy.
 const mostPoints = 20_000
 
 // Point is a position on the lattice of a map, with 2^depth steps from one value of an axis to the next.
@@ -17,7 +17,7 @@ type Point struct{ X, Y int }
 // Patch is a rectangle of a map of which only the corners have been measured.
 type Patch struct{ X0, X1, Y0, Y1 int }
 
-// Lattice is the grid of all points of a map that might be measured; an exploration measures a part of them.
+// Lattice is the grid of all points that a map can measure; an exploration measures a part of them.
 type Lattice struct {
 	X, Y  []Value // by position; Text is empty where there is nothing between two values
 	Steps int     // from one value of an axis to the next
@@ -45,7 +45,7 @@ func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 	return l, nil
 }
 
-// positions returns the values of a map's axis with the intermediate ones between them.
+// positions returns the values of a map's axis and all intermediate values.
 func (l *Lattice) positions(r Range) []Value {
 	all := make([]Value, (len(r.Values)-1)*l.Steps+1)
 	for i, v := range r.Values {
@@ -103,8 +103,7 @@ type Map struct {
 	Patches []Patch              // that cover the map, by Y0 and X0
 }
 
-// Explore measures the coarse grid and refines it. measure is given the points of one round, by Y and X, and returns
-// their values in that order, or an error, which Explore returns with the unfinished map.
+// Explore measures the coarse grid and refines it near the edge.
 func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*Map, error) {
 	m := &Map{Lattice: l, Values: map[Point]PointValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
@@ -149,8 +148,8 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue
 	return err
 }
 
-// split returns the cells of a size, by index, that have points on both sides of the edge and can be halved, and the
-// points that the halves need.
+// split returns the indexes of the cells of one size that the edge crosses and that can be halved, and the points
+// needed to halve them.
 func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
 	split = map[int][]Patch{}
 	for i, c := range m.Patches {
@@ -190,7 +189,7 @@ func (c Patch) corners() []Point {
 	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
 }
 
-// disagrees reports whether the points measured on the rim of a map's patch lie on both sides of the edge.
+// disagrees reports whether the edge crosses a map's patch: points measured on its rim lie on both sides.
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
 	differs := func(p Point) bool {

@@ -79,7 +79,7 @@ func (m *Map) Beyond() float64 {
 	return beyond / all
 }
 
-// Points returns the points that were measured, by Y and X.
+// Points returns the measured points, by Y and X.
 func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
 // byYX orders points by Y and then X.

@@ -66,8 +66,8 @@ func (m *Mapped) JSON() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// EdgeWords describes the values beyond the edge, as "above 10s"; empty if the far side is where no value came within
-// the run.
+// EdgeWords describes the values beyond the edge, as "above 10s"; empty if the measured event never happens there
+// within the run.
 func (p *MapPlan) EdgeWords() string {
 	info, _ := measure.Lookup(p.Query.Metric)
 	switch {
@@ -79,7 +79,7 @@ func (p *MapPlan) EdgeWords() string {
 	return "above " + p.EdgeText
 }
 
-// Write writes the maps: as CSV every point, for people the coarse grid of each policy, the largest y first as in the
+// Write writes the maps: as CSV all points, for people the coarse grid of each policy, the largest y first as in the
 // picture.
 func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if o.Format == text.CSV {
@@ -151,7 +151,7 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	return t.Write(w, o)
 }
 
-// cell returns the text of a point's value, with a sign for the side of the edge on which it lies.
+// cell returns a point's value as text, with a sign for the side of the edge.
 func (m *Mapped) cell(v PointValue) string {
 	info, _ := measure.Lookup(m.Query.Metric)
 	text := results.FormatValue(v.Mean, info)

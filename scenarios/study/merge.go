@@ -17,7 +17,7 @@ type Merged struct {
 	Shards   int
 }
 
-// inventory lists the files of a sweep's shards in a folder.
+// inventory lists the shard files of a sweep found in a folder.
 type inventory struct {
 	dir      string
 	of       int
@@ -30,8 +30,8 @@ type inventory struct {
 	model    *header
 }
 
-// Merge joins the shards in dir. Its error lists all problems at once: shards of different scenarios, axes or versions,
-// missing, doubled and damaged ones.
+// Merge joins the shards in dir to a complete sweep. Its error lists all problems at once: shards of different
+// scenarios, axes or versions, missing, doubled and damaged ones.
 func Merge(dir string) (*Merged, error) {
 	v, err := take(dir)
 	if err != nil {
@@ -54,8 +54,8 @@ func Merge(dir string) (*Merged, error) {
 	return m, nil
 }
 
-// Missing returns, ascending, the shards that are still to be computed for Merge to succeed, damaged ones among them,
-// and the errors of the damaged ones. Shards that do not belong together are an error.
+// Missing returns, ascending, the shards still to be computed before Merge succeeds, damaged ones included, and the
+// errors of the damaged ones. Shards that do not belong together are an error.
 func Missing(dir string) (shards []int, damaged []error, err error) {
 	v, err := take(dir)
 	if err != nil {
@@ -162,8 +162,7 @@ func (v *inventory) begin(name string, s Shard) {
 	}
 }
 
-// count notes the number of shards that the file or folder called name belongs to, and reports whether it agrees with
-// the others.
+// count records the number of shards in the name of a file or folder, and reports whether it agrees with the others.
 func (v *inventory) count(of int, name string) bool {
 	switch v.of {
 	case of:
@@ -181,7 +180,7 @@ func (v *inventory) problem(format string, arguments ...any) {
 	v.problems = append(v.problems, fmt.Errorf(format, arguments...))
 }
 
-// missing returns the indexes of the shards without a sound file.
+// missing returns the indexes of the shards without an undamaged file.
 func (v *inventory) missing() []int {
 	var missing []int
 	for i, name := range v.files {
@@ -192,7 +191,7 @@ func (v *inventory) missing() []int {
 	return missing
 }
 
-// alike reports whether two headers differ at most in the shard.
+// alike reports whether two headers are of the same sweep: they differ at most in the shard.
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard, b.Shard = 0, 0

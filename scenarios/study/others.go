@@ -64,7 +64,7 @@ func (w *Work) strays(dir string) ([]stray, error) {
 	return strays, nil
 }
 
-// belongs returns the configuration and version of the sweep that a file or folder belongs to; empty if it names none.
+// belongs returns the configuration and version of the sweep recorded in a file or folder; empty if there is none.
 func belongs(path, ending string) (config, version string, err error) {
 	var said struct{ Config, Version, Program any }
 	switch ending {

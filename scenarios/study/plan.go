@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Source is a scenario's text with overrides, which can be loaded again with other values.
+// Source is a scenario's text with overrides, ready to be loaded with further overrides.
 type Source struct {
 	Name     string // as it is shown; the files that the scenario names are beside it
 	Text     []byte
@@ -63,13 +63,13 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 	return sc, nil
 }
 
-// Invalid is the error that a scenario does not load, with its diagnostics.
+// Invalid is the error for a scenario that does not load, with its diagnostics.
 type Invalid struct{ Found scenarios.Diagnostics }
 
 // Error returns the message of the first diagnostic.
 func (e *Invalid) Error() string { return e.Found[0].Message }
 
-// SettingError is the error that a scenario cannot be simulated with some values of its keys.
+// SettingError is the error for a scenario that cannot be simulated with some values of its keys.
 type SettingError struct {
 	Sets []scenarios.Override // the values
 	Err  error
@@ -83,7 +83,7 @@ func (e *SettingError) Error() string {
 // Unwrap returns the error without the values.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Values returns the values of the keys as --set takes them.
+// Values returns the values of the keys in the syntax of --set.
 func (e *SettingError) Values() []string { return setsOf(e.Sets) }
 
 func setsOf(overrides []scenarios.Override) []string {
@@ -156,8 +156,8 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	return p, nil
 }
 
-// queriesOf returns the metrics that a sweep reports: those of the objectives and those asked for, or where there are
-// neither the metrics of the usual table.
+// queriesOf returns the metrics of a sweep: those of the objectives and those asked for, or without either the metrics
+// of the usual table.
 func queriesOf(s *measure.Settings) []measure.Query {
 	var queries []measure.Query
 	for i := range s.Objectives {
@@ -212,8 +212,8 @@ func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error
 	return sc, found, nil
 }
 
-// hash returns a hash that is equal for studies with equal results under one version: of the scenario, the files that
-// it reads, and parts, texts for everything else that the study depends on.
+// hash returns a hash of all input that the results of a study depend on under one version: the scenario, the files it
+// names, and parts, texts for everything else.
 func (p *Plan) hash(parts []string) (string, error) {
 	sum := sha256.New()
 	for _, text := range append([]string{string(p.scenario)}, parts...) {
@@ -255,14 +255,14 @@ func (p *Plan) hashFiles(sum io.Writer) error {
 	return nil
 }
 
-// mayName reports whether a value of an axis may name a file: the last part of the key is `file`, or the value contains
-// the word, perhaps as an escape.
+// mayName reports whether a value of an axis may be the name of a file: the last part of the key is `file`, or the
+// value contains the word, perhaps as an escape.
 func (a *Axis) mayName(value int) bool {
 	text := a.Range.Values[value].Text
 	return strings.HasSuffix(a.Key, ".file") || strings.Contains(text, "file") || strings.Contains(text, `\`)
 }
 
-// filesWith returns the files that the scenario names with one value of an axis: by itself, and together with the first
+// filesWith returns the files named in the scenario with one value of an axis: by itself, and together with the first
 // values of the others.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string

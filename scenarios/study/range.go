@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Range is the values that a key takes in turn, at least one, and none twice, as `--vary KEY=RANGE` gives them:
+// Range is a list of values for a key, at least one, and none twice, as `--vary KEY=RANGE` gives them:
 //
 //	8,16,32              a list, of anything that a scenario can say
 //	none,full,"±20%"     quotes and brackets keep their commas
@@ -49,7 +49,7 @@ type Value struct {
 	Column, Width int
 }
 
-// ParseRange parses a range of values. Its errors show a correct form.
+// ParseRange parses the text of a range of values, such as 10s..60s/10s. Its errors show a correct form.
 func ParseRange(text string) (Range, error) {
 	var r Range
 	parts, err := split(text)
@@ -100,9 +100,9 @@ func (r Range) Ascending() bool {
 	return true
 }
 
-// Between returns the value halfway from a to b, two of a Numeric range or between such: their mean, of a Log range the
-// geometric one, rounded where that leaves it between them. It returns false where no value lies between, as for 1 and
-// 2 workers.
+// Between returns the value halfway from a to b, two values of a Numeric range or between two: their mean, of a Log
+// range the geometric one, rounded where that leaves it between them. It returns false where no value lies between, as
+// for 1 and 2 workers.
 func (r Range) Between(a, b Value) (Value, bool) {
 	if !r.Numeric {
 		return Value{}, false
@@ -252,7 +252,7 @@ func (r *Range) appendPoints(part string, a, b typedNumber, count int, log bool)
 
 func (r *Range) add(exact *big.Rat) { r.Values = append(r.Values, r.value(exact)) }
 
-// settle gives all values one spelling and their numbers, once all parts of the list are known.
+// settle gives all values a common spelling, and their numbers, once the whole list is parsed.
 func (r *Range) settle() {
 	for i := range r.Values {
 		v := &r.Values[i]
@@ -292,7 +292,7 @@ func power(a, b *big.Rat, i, n int) *big.Rat {
 	return round(new(big.Rat).SetFloat64(x), 4)
 }
 
-// points parses a number of points: 9points, or if bare says that steps have a unit, 9.
+// points parses a number of points: 9points or, if bare is set because steps have a unit, 9.
 func points(part, step string, bare bool) (count int, ok bool, err error) {
 	digits, named := strings.CutSuffix(step, "points")
 	if !named && !bare {

@@ -27,7 +27,7 @@ type unit struct {
 	per  string // of a rate: /s, /m or /h
 }
 
-// typedNumber is a number of a range as it was typed, with its unit.
+// typedNumber is a number with its unit, as typed in a range.
 type typedNumber struct {
 	typed string
 	value *big.Rat // in base units
@@ -88,8 +88,8 @@ func readNumber(text string) (typedNumber, bool) {
 	return n, true
 }
 
-// write returns a number of base units as text in a scenario's syntax, and the number that this text stands for. A
-// number of endless digits is rounded to four; nothing is shorter than a nanosecond.
+// write returns a number of base units in a scenario's syntax, and the number rounded to that text. A number of endless
+// digits is rounded to four; nothing is shorter than a nanosecond.
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	unit := big.NewRat(1, 1)
 	switch u.sort {
@@ -149,7 +149,7 @@ type part struct {
 	column int // in the list, in characters, from 1
 }
 
-// split splits a list at its commas, other than those in brackets and quotes.
+// split splits a list at its commas, except those in brackets and quotes.
 func split(text string) (parts []part, err error) {
 	var open []rune
 	quote, begun := rune(0), 0
@@ -192,7 +192,7 @@ func split(text string) (parts []part, err error) {
 	return parts, add(len(text))
 }
 
-// shorten returns the user's text for a message, short enough for one line, in quotes if it has odd characters.
+// shorten returns the user's text cut to one short line for a message, in quotes if it has unusual characters.
 func shorten(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {

@@ -8,8 +8,8 @@ import (
 	"errors"
 )
 
-// seal is the last member of every line's JSON object: the first hex digits of a hash of the text before it, by which
-// an altered or damaged line is detected.
+// sealBegin begins the seal, the last member of every line's JSON object: the first hex digits of a hash of the text
+// before it, by which an altered or damaged line is detected.
 const (
 	sealBegin  = `,"sum":"`
 	sealEnd    = `"}`

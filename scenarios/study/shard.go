@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Shard is one of Of parts of a sweep: the cells whose index leaves Index when divided by Of.
+// Shard is one of Of parts of a sweep: the cells whose index modulo Of is Index.
 type Shard struct{ Index, Of int }
 
-// mostShards is the most shards of a sweep: as many as cells.
+// mostShards is the highest number of shards of a sweep: one for each cell.
 const mostShards = MostCells
 
 // ParseShard parses I/N, with I from 0, as shard I of N.

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// task is one setting of a scenario to simulate, with its policies and seeds.
+// task is one setting of a scenario's keys to simulate, with its policies and seeds.
 type task struct {
 	sets   []scenarios.Override // laid upon the scenario
 	policy string               // a label; empty: all policies
@@ -17,7 +17,7 @@ type task struct {
 	seeds  int                  // 0: as many as the scenario has
 }
 
-// simulator simulates settings of one scenario, several at once.
+// simulator simulates settings of one scenario, several in parallel.
 type simulator struct {
 	source   *Source
 	parallel int    // simulations at once; 0: one per core that Go uses
@@ -25,9 +25,9 @@ type simulator struct {
 	ended    func() // called after every simulation, from several goroutines at once; may be nil
 }
 
-// run simulates tasks, several at once, and calls done with the runs of each, in any order and from several goroutines
-// at once. Its error is ctx.Err(), that of done, or a *SettingError, which wraps a *world.Broken if an invariant broke;
-// of several it is that of the first task.
+// run simulates tasks, several in parallel, and calls done with the runs of each, in any order and from several
+// goroutines at once. Its error is ctx.Err(), that of done, or a *SettingError, which wraps a *world.Broken if an
+// invariant broke; of several it is that of the first task.
 func (s *simulator) run(ctx context.Context, tasks []task,
 	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	gate := pool.NewGate(s.parallel)

@@ -20,9 +20,9 @@ type Options struct {
 	Keep func(cell *results.Cell) error
 }
 
-// Run simulates all seeds and policies of cells, several at once, and gives each finished cell to o.Keep. The results
-// do not depend on Parallel. When ctx is done, the simulations under way are abandoned and Run returns ctx.Err(); when
-// one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
+// Run simulates all seeds and policies of cells, several in parallel, and passes each finished cell to o.Keep. The
+// results do not depend on Parallel. When ctx is done, the simulations under way are abandoned and Run returns
+// ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	s := &simulator{source: &p.Source, parallel: o.Parallel, each: p.Simulations(), ended: o.Progress}
 	tasks := make([]task, len(cells))

@@ -13,10 +13,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Run searches the best setting for every policy that the keys concern. parallel is the number of simulations at once
-// (0: one per core that Go uses); it does not change the result. progress, if not nil, is called after every
-// simulation, from several goroutines at once. Run ends with ctx.Err() when ctx is done, and with a *SettingError if a
-// setting cannot be simulated.
+// Run searches the best setting for every policy affected by the keys. Run ends with ctx.Err() when ctx is done, and
+// with a *SettingError if a setting cannot be simulated.
 func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy string)) (*results.Tuning, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	return out, nil
 }
 
-// confirm judges the best setting once more, with fresh seeds, as many again, that had no part in choosing it.
+// confirm judges the best setting once more, with as many fresh seeds, which had no part in choosing it.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) (err error) {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
@@ -154,12 +152,12 @@ type ask struct {
 	from, to int
 }
 
-// arena answers requests for simulations of one policy, in the order of the requests.
+// arena simulates settings for a search under one policy, in the order of its requests.
 type arena interface {
 	observe(ctx context.Context, asks []ask) ([][]observation, error)
 }
 
-// simulated is an arena that answers requests by simulations of a scenario under one policy.
+// simulated is an arena that simulates a scenario under one policy.
 type simulated struct {
 	problem   *Problem
 	policy    int // index into the scenario's
@@ -192,7 +190,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	return answers, err
 }
 
-// judge counts a setting as judged and reports progress.
+// judge counts one more setting as judged and reports progress.
 func (s *simulated) judge(setting int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -220,8 +218,8 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 	return all
 }
 
-// check simulates the seeds of a request, and returns the observations and the verdicts that a run of the scenario
-// would have.
+// check simulates the seeds of a request, and returns the observations and the verdicts on the objectives over all of
+// these seeds.
 func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
 	err = s.run(ctx, []ask{a}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{})
@@ -234,7 +232,7 @@ func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verd
 	return fresh, verdicts, err
 }
 
-// trial returns the entry of a candidate in the results.
+// trial returns the entry of a candidate setting in the results.
 func (p *Problem) trial(c *candidate) results.Trial {
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
 		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}

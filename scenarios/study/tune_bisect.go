@@ -8,8 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// bisection looks for the first setting of a list, from the most wanted one to the easiest,
-// that meets all objectives.
+// bisection searches a list of settings, from the most wanted to the easiest, for the first that meets all objectives.
 type bisection struct {
 	arena      arena
 	objectives []measure.Objective
@@ -21,7 +20,7 @@ type bisection struct {
 	level      float64
 }
 
-// answer is the result of a search for one policy: the settings tried, the best of them, and how sure that is.
+// answer is the result of a search for one policy: the settings tried, the best of them, and its confidence.
 type answer struct {
 	tried    []*candidate
 	best     int // of tried; -1: none
@@ -37,8 +36,8 @@ type answer struct {
 	refuted  bool       // fresh seeds do not bear out that the best one meets the objectives
 }
 
-// bisect searches by bisection. It judges only a number of candidates that grows with the logarithm of their count,
-// unless their verdicts contradict each other.
+// bisect searches the best setting by bisection. It judges only a number of candidates that grows with the logarithm of
+// their count, unless their verdicts contradict each other.
 func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	b.tried, b.monotone = map[int]*candidate{}, true
 	n := len(b.order)
@@ -82,8 +81,8 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	return b.finish(meets)
 }
 
-// neighbours judges the values next to the answer: the next easier value must meet all objectives, the one before the
-// last that failed must not.
+// neighbours verifies the answer by judging the values next to it: the next easier value must meet all objectives, the
+// one before the last that failed must not.
 func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
 	n := len(b.order)
 	for _, at := range []int{high + 1, high - 2} {
@@ -141,7 +140,7 @@ func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
 	return a, nil
 }
 
-// look judges the value with index at, with more seeds until the verdict is clear.
+// look judges the value at an index, with more seeds until the verdict is clear.
 func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 	if c := b.tried[at]; c != nil {
 		return c, nil
@@ -165,7 +164,7 @@ func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 	return c, nil
 }
 
-// hopeless reports whether more seeds will not make a verdict clear: every seed so far lacks a value.
+// hopeless reports whether more seeds cannot clear a verdict: the metric has had no value in any seed so far.
 func hopeless(c *candidate) bool {
 	for i := range c.seen {
 		lacks := false

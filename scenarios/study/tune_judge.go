@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// candidate is a setting with its observations and the verdict on it.
+// candidate is a setting of the keys with its observations and its verdict.
 type candidate struct {
 	setting int
 	seen    []observation // by seed
@@ -61,15 +61,15 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	return outcome, -1
 }
 
-// holds reports whether all objectives are still met with fresh seeds beside those by which the setting was chosen: the
-// older seeds may lack a catastrophe that strikes one seed in twenty.
+// holds reports whether all objectives are still met when fresh seeds are added to those by which the setting was
+// chosen: the older seeds may lack a catastrophe that strikes one seed in twenty.
 func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
 	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
 	outcome, _ := both.judge(objectives, confidence)
 	return outcome == results.Met
 }
 
-// looks returns the numbers of seeds after which verdicts are tried, up to most.
+// looks returns the numbers of seeds, up to most, after which a verdict is attempted.
 func looks(first, most int) []int {
 	var all []int
 	for n := first; n < most; n *= 2 {

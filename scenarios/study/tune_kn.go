@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// selection searches the setting with the smallest goal among those that meet all objectives.
+// selection searches, among the settings that meet all objectives, the one with the smallest goal value.
 type selection struct {
 	arena        arena
 	objectives   []measure.Objective
@@ -29,7 +29,7 @@ type selection struct {
 	decided bool
 }
 
-// choose searches the best setting by successive halving and then by the procedure KN.
+// choose searches the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
 func choose(ctx context.Context, s *selection) (*answer, error) {
 	dropped, err := s.halve(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
 
-// halve drops the worse half of the settings until few enough are left, each time with twice as many seeds. Settings
-// that seem to miss objectives rank last, the more so the further they are off.
+// halve drops the worse half of the settings until few are left, each round with twice as many seeds. Settings that
+// seem to miss objectives rank last, the more so the further they are off.
 func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
 	var left []*candidate
 	spent := 0
@@ -117,7 +117,7 @@ func compareOrLast(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// extend simulates candidates until each has that many seeds in all.
+// extend simulates further seeds of candidates until each has that many in all.
 func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {
 	var asks []ask
 	for _, c := range list {
@@ -133,8 +133,7 @@ func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) er
 	return nil
 }
 
-// pilot is the first stage of the procedure KN: it estimates the variances, and fixes the difference that is of no
-// account.
+// pilot is the first stage of the procedure KN: it estimates the variances, and sets the indifference zone.
 func (s *selection) pilot(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	if err := s.extend(ctx, s.all, n); err != nil {
@@ -192,7 +191,7 @@ func differenceVariance(a, b *candidate) float64 {
 	return sum / float64(n-1)
 }
 
-// race is the second stage of the procedure KN: one more seed for every candidate left, until a single one is left.
+// race is the second stage of the procedure KN: rounds of one more seed per candidate, until one is left.
 func (s *selection) race(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	tries := looks(n, s.most)
@@ -245,11 +244,11 @@ func (s *selection) judge(confidence float64) {
 	}
 }
 
-// whyEqual is the reason for giving up a setting that is as good as an earlier one, which is kept.
+// whyEqual is the reason for giving up a setting that is equal to an earlier one.
 const whyEqual = "equal"
 
-// eliminate gives up candidates whose goal, after n seeds, is worse than that of one which meets all objectives by more
-// than chance explains: the bound W of the procedure KN.
+// eliminate gives up candidates whose goal, after n seeds, is significantly worse than that of a candidate that meets
+// all objectives: by more than the bound W of the procedure KN.
 func (s *selection) eliminate(n int) {
 	r := float64(n)
 	out := map[*candidate]string{}

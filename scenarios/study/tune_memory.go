@@ -27,8 +27,8 @@ type memoryLine struct {
 	Seen []byte `json:"seen,omitempty"` // observations, by gob: numbers of theirs may be infinite
 }
 
-// openMemory reads the stored observations of a search from a file; those of another search are dropped, as is an
-// unfinished line.
+// openMemory reads the stored observations of a search from a file; an unfinished line, or observations of another
+// search, are dropped.
 func openMemory(path, search string) (*memory, error) {
 	m := &memory{path: path, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)

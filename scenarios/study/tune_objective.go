@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Objectives returns the override that replaces a scenario's objectives by these, each given as text.
+// Objectives returns the override that replaces a scenario's objectives by the given ones, as text.
 func Objectives(texts []string) (scenarios.Override, error) {
 	var list []string
 	var problems []error

@@ -16,7 +16,8 @@ import (
 // Aim is the criterion for the best of the settings that meet all objectives.
 type Aim uint8
 
-// The aims of a search. The zero Aim is the greatest margin to the objectives.
+// Margin and the constants below are the aims of a search. The zero Aim is the greatest margin to the
+// objectives.
 const (
 	Margin Aim = iota
 	Minimize
@@ -25,7 +26,7 @@ const (
 	Largest
 )
 
-// ofKey reports whether an extreme value of a key is looked for, ofMetric whether one of a metric is.
+// ofKey reports whether the aim is an extreme value of a key, ofMetric whether one of a metric.
 func (a Aim) ofKey() bool    { return a == Smallest || a == Largest }
 func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
 
@@ -57,7 +58,7 @@ const (
 	defaultConfidence   = 0.95
 	defaultIndifference = 0.05
 	defaultMostSeeds    = 200
-	// Seeds of a setting before anything is said of it: what goes wrong in one of seven is missed
+	// firstSeeds is the number of seeds of a setting before its first verdict: what goes wrong in one of seven is missed
 	// by all of them once in 25 searches, and by the check with as many fresh ones once in 600.
 	firstSeeds   = 20
 	pilotSeeds   = 20 // first stage of KN
@@ -117,7 +118,7 @@ func (p *Problem) checkKey() error {
 	return nil
 }
 
-// choosePolicies drops the policies that no key concerns, where all keys are keys of policies.
+// choosePolicies drops the policies that are not affected by any key, where all keys are keys of policies.
 func (p *Problem) choosePolicies() {
 	named, all := map[int]bool{}, false
 	for i := range p.Axes {
@@ -139,8 +140,7 @@ func (p *Problem) choosePolicies() {
 	}
 }
 
-// chooseObjectives sets the objectives that each policy is judged by. Objectives that are expected to be missed count,
-// too.
+// chooseObjectives sets the objectives for each policy. Objectives that are expected to be missed count, too.
 func (p *Problem) chooseObjectives() error {
 	p.objectives = make([][]measure.Objective, len(p.settings.Policies))
 	any := false
@@ -175,7 +175,7 @@ func (p *Problem) number(setting int) float64 {
 	return float64(at)
 }
 
-// goal returns the aim of the search in words.
+// goal returns the aim of the search as text.
 func (p *Problem) goal() string {
 	switch p.Aim {
 	case Minimize:
@@ -190,7 +190,7 @@ func (p *Problem) goal() string {
 	return "greatest margin to the objectives"
 }
 
-// observation holds the goal and the distances to the objectives that a setting reached under one seed.
+// observation holds the goal's value and the distances to the objectives of a setting under one seed.
 type observation struct {
 	Goal   float64   // the smaller the better; NaN: no value
 	Slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value

@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// say returns the findings of a search as sentences: the answer, how sure it is, and which values were not tried.
+// say returns the findings of a search as sentences: the best setting, its confidence, and the values not tried.
 func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	var said []string
 	add := func(format string, arguments ...any) { said = append(said, fmt.Sprintf(format, arguments...)) }
@@ -70,7 +70,7 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	}
 }
 
-// sayBracket adds the sentences about an answer where a better value, still unclear, may meet the objectives, too.
+// sayBracket adds the sentences for a best setting next to a better value that is still unclear.
 func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
 	best, beyond, most := text(a.tried[a.best]), "above", "at most"
@@ -222,7 +222,7 @@ func (p *Problem) missing(a *answer) string {
 	return fmt.Sprintf("%d of %d values (%s)", len(left), p.plan.Size(), strings.Join(left, ", "))
 }
 
-// disagreement returns the first objective that a run of the scenario with these verdicts does not meet, in words.
+// disagreement returns, as text, the first objective not met among the verdicts of a run.
 func disagreement(checked []results.Verdict) string {
 	for i := range checked {
 		if v := &checked[i]; v.Outcome != results.Met {

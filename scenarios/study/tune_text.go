@@ -12,9 +12,9 @@ import (
 	"qsim/results/text"
 )
 
-// WriteTuning writes the settings that a search tried: as CSV a row for each, or for people a table for each policy
-// with the findings, and command's command line that runs a policy with the answer, given the keys and values as --set
-// takes them.
+// WriteTuning writes the settings tried by a search: as CSV a row for each, or for people a table for each policy with
+// the findings, and the command line that runs a policy with the best setting; command formats it from keys and values
+// in the syntax of --set.
 func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 	command func(policy string, sets []string) string) error {
 	if o.Format == text.CSV {
@@ -53,8 +53,8 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 	return err
 }
 
-// tuneTable returns a table with a row for each setting that was tried under some policies: with full for programs,
-// with labels and all digits, otherwise for people.
+// tuneTable returns a table with a row for each setting tried under some policies: with full for programs, with labels
+// and all digits, otherwise for people.
 func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (header []string, rows [][]string) {
 	if full {
 		header = append(header, "policy")

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// process is an iterator over the arrivals of one class, earliest first.
+// process is an iterator over the arrivals of one class, in order of time.
 type process interface {
 	// next returns the next arrivals; false: there are no more.
 	next() (arrival, bool)
@@ -23,7 +23,7 @@ type arrival struct {
 	tenant engine.TenantID // 0: it is drawn
 }
 
-// Numbers that distinguish the draws for the arrivals of a class, all keyed by (class, number).
+// drawGap and the constants below number the random draws for the arrivals of a class, all keyed by (class, number).
 const (
 	drawGap    = 0 // before the arrival of that index
 	drawOn     = 1 // length of that phase
@@ -31,8 +31,8 @@ const (
 	drawAccept = 3 // whether that candidate arrives, whether that line comes once more
 )
 
-// newProcess returns the arrivals of a class under one seed. The caller closes them if they are an io.Closer. The
-// processes are drawn, exactly, by these methods:
+// newProcess returns the arrival process of a class under one seed. The caller closes them if they are an io.Closer.
+// The processes are drawn, exactly, by these methods:
 //
 //	poisson, gamma, on-off, ramp   inversion: gaps of mean 1, exponential or gamma, on the
 //	                               scale of the arrivals to be expected until a time
@@ -86,8 +86,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 	return r, nil
 }
 
-// leastCV is the least coefficient of variation of a gamma distribution; below it, gaps
-// are as good as equal.
+// leastCV is the smallest coefficient of variation of gamma gaps; below it, gaps are practically equal.
 const leastCV = 0.001
 
 // burstFactors returns the factors by which storms multiply the rate of a class.
@@ -102,7 +101,7 @@ func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 	return all
 }
 
-// classDraws returns the random numbers for the arrivals of one class.
+// classDraws returns the random number generator for the arrivals of one class.
 type classDraws struct {
 	rand  keyed.Rand
 	class int
@@ -112,8 +111,8 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 	return d.rand.Uniform(keyed.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
 }
 
-// renewal is an arrival process with independent gaps, measured in expected arrivals, so that a rate that varies
-// stretches them.
+// renewal is an arrival process with independent gaps on the scale of expected arrivals, so that a low rate stretches
+// the gaps in time.
 type renewal struct {
 	draws classDraws
 	intensity
@@ -147,7 +146,7 @@ type intensity struct {
 	phases      *phases // nil: it is always on
 }
 
-// after returns the time until which that many arrivals are expected after at; stop if it is not before that.
+// after returns the time by which that many arrivals are expected after at; stop if it is not before that.
 func (x *intensity) after(at, arrivals float64) float64 {
 	for at < x.stop {
 		factor, until := x.levels.now(at)
@@ -189,7 +188,7 @@ type phases struct {
 	end     float64 // nanoseconds: of that phase; at first: the start
 }
 
-// now returns whether the on-off process is on at the time at, and when that phase ends.
+// now returns whether the on-off process is on at the time at, and the end of that phase.
 func (p *phases) now(at float64) (on bool, end float64) {
 	for at >= p.end {
 		p.number++

@@ -1,8 +1,8 @@
 package world
 
-// bitmap is a set of numbers. Consecutive numbers share pages, so that a set of nearly all of them takes little more
-// than a bit for each: arrivals are numbered in order, and a run may have hundreds of millions. Its zero value is
-// empty.
+// bitmap is a set of numbers in pages of bits. Consecutive numbers share pages, so that a set of nearly all of them
+// takes little more than a bit for each: arrivals are numbered in order, and a run may have hundreds of millions. Its
+// zero value is empty.
 type bitmap struct {
 	pages map[uint64]*[pageWords]uint64
 	last  *[pageWords]uint64 // the page used last, whose number is at
@@ -25,7 +25,7 @@ func (b *bitmap) add(n uint64) {
 	b.page(n>>pageBits, true)[n%(1<<pageBits)/64] |= 1 << (n % 64)
 }
 
-// page returns the page with that number; if there is none, a new one with create, else nil.
+// page returns the page (block of bits) with that number; if there is none, a new one with create, else nil.
 func (b *bitmap) page(number uint64, create bool) *[pageWords]uint64 {
 	if b.last != nil && b.at == number {
 		return b.last

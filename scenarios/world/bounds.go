@@ -44,7 +44,7 @@ type Bounds struct {
 	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
-// ForEver is the duration that stands for no end.
+// ForEver is a duration without an end.
 const ForEver = 1000 * time.Hour
 
 // Bounds computes the bounds of a simulation.
@@ -101,7 +101,7 @@ func (s *Setup) Bounds() *Bounds {
 	return f
 }
 
-// Rules returns the invariants that a checker may require of the simulation: those of any scenario and those that hold
+// Rules returns the invariants that a checker verifies in the simulation: those of any scenario, and those that hold
 // once the storms and their effects are over.
 func (b *Bounds) Rules() check.Rules {
 	r := b.world.promises(keyed.Rand{Seed: b.seed})
@@ -154,8 +154,8 @@ func (b *Bounds) Rules() check.Rules {
 	return r
 }
 
-// way returns the longest time of a call to the store and back; trip returns that and the time after which the call
-// counts as lost.
+// way returns the longest round trip of a store call; trip returns that and the time after which the call counts as
+// lost.
 func (b *Bounds) way() (d time.Duration) {
 	for _, most := range b.most {
 		d = max(d, 2*most)
@@ -165,7 +165,7 @@ func (b *Bounds) way() (d time.Duration) {
 
 func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }
 
-// callTrip is the longest that a call about so many jobs is on its way, there and back.
+// callTrip is the longest round trip of a store call about so many jobs.
 func (b *Bounds) callTrip(op engine.Op, jobs int) time.Duration {
 	return 2*b.most[op] + b.perJob*time.Duration(jobs) + time.Millisecond
 }
@@ -186,26 +186,26 @@ func (b *Bounds) idle() time.Duration {
 	return d
 }
 
-// looking returns the longest mean time from the end of a job until its worker has the next one, under a backlog:
-// claims follow each other and bring a batch each.
+// looking returns the longest mean time between two jobs of a worker under a backlog: claims follow each other and
+// bring a batch each.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 	return time.Duration(claims) * (16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch))
 }
 
-// settleOutcome returns the longest time from the end of an execution until the store has the outcome.
+// settleOutcome returns the longest time from the end of an execution until the store has committed its outcome.
 func (b *Bounds) settleOutcome() time.Duration {
 	return b.Node.Commit.Linger + 4*(b.Node.Commit.Timeout+b.trip()) + b.pauses()
 }
 
-// Rest returns the longest time that a process holds jobs or calls when no work is left.
+// Rest returns the longest time that a process still holds leases or calls once no work is left.
 func (b *Bounds) Rest() time.Duration {
 	return b.Heal + b.Patience() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 }
 
-// recovery returns the longest time from the end of a lease to its recovery, without faults, if calls do not wait for
-// each other and at most that many jobs are in flight.
+// recovery returns the longest time from the expiry of a lease to the recovery of its job, without faults, if calls do
+// not wait for each other and at most that many jobs are in flight.
 func (b *Bounds) recovery(jobs int) time.Duration {
 	c := &b.Node.Reaper
 	if c.Off {
@@ -221,7 +221,7 @@ func (b *Bounds) recovery(jobs int) time.Duration {
 	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
 }
 
-// lease returns the longest time from the beginning of a lease to its end; 0: it may last for ever.
+// lease returns the longest time from a claim to the expiry of its lease; 0: unlimited.
 func (b *Bounds) lease() time.Duration {
 	if l := &b.Node.Lease; l.TTL < ForEver {
 		return max(l.TTL, l.Max)
@@ -229,7 +229,7 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries returns the attempts per job that the bounds assume: 16 where the limit is higher than 1000 or there is none.
+// tries returns the assumed attempts per job: 16 where the limit is higher than 1000 or there is none.
 func (b *Bounds) tries() int {
 	n := b.attempts
 	if n <= 0 || n > 1000 {
@@ -241,7 +241,7 @@ func (b *Bounds) tries() int {
 	return n
 }
 
-// abreast returns how many jobs run at once under a backlog.
+// abreast returns the number of jobs in flight under a backlog.
 func (b *Bounds) abreast(workers int) int {
 	n := b.Nodes * workers
 	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
@@ -252,7 +252,7 @@ func (b *Bounds) abreast(workers int) int {
 	return max(1, n)
 }
 
-// promotions returns the longest time until that many waiting jobs have been promoted.
+// promotions returns the longest time to promote that many waiting (scheduled) jobs.
 func (b *Bounds) promotions(jobs int) time.Duration {
 	p := &b.Node.Promoter
 	if p.Every == 0 {
@@ -261,9 +261,9 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 	return (max(p.Every, b.every) + b.first + p.Gap + b.trip()) * time.Duration(1+jobs/p.Batch)
 }
 
-// Most returns a time after Heal within which every job has ended whatever happened before: all attempts of all jobs,
-// one after the other where necessary, each with every possible pause and recovery. Deadline gives a closer bound, from
-// the jobs left at that time.
+// Most returns a time after Heal within which every job has ended in the worst case: all attempts of all jobs, one
+// after the other where necessary, each with every possible pause and recovery. Deadline gives a closer bound, from the
+// jobs left at that time.
 func (b *Bounds) Most() time.Duration {
 	e := &b.Node
 	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
@@ -286,12 +286,12 @@ func (b *Bounds) Most() time.Duration {
 	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
 }
 
-// Patience returns the longest time, after Heal, without any event of a job that will still have one.
+// Patience returns the longest time without any job's event, after Heal and before the last job has ended.
 func (b *Bounds) Patience() time.Duration {
 	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates returns the longest time for which a policy may hold ready jobs back while workers are idle, if that many
+// hesitates returns the longest time for which a policy may hold back ready jobs while workers are idle, if that many
 // attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {

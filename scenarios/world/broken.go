@@ -26,7 +26,7 @@ func (b *Broken) Error() string {
 	return fmt.Sprintf("policy %q, seed %d, at %v: %v", b.Policy, b.Seed, b.At, b.Cause)
 }
 
-// broken returns the error for a panic of a simulation, nil if that had not started. The deferred function that
+// broken returns the error for a simulation that panicked, nil if it had not started. The deferred function that
 // recovered the panic calls it.
 func broken(label string, seed uint64, s *sim.Sim, cause any) *Broken {
 	b := &Broken{Policy: label, Seed: seed, Cause: cause}

@@ -47,8 +47,8 @@ func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) 
 	return max(16*call.Average().Std(), 4*longestDraw(call)) + max(8*each.Average().Std(), 4*longestDraw(each))*time.Duration(batch)
 }
 
-// lastStorm returns when the last storm is over and the calls that it delayed have arrived; Never if a storm has no
-// end. Storms may coincide: one may slow down calls that another delays.
+// lastStorm returns the end of the last storm, including calls that it delayed; Never if a storm has no end. Storms may
+// coincide: one may slow down calls that another delays.
 func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	slower, late := 1.0, time.Duration(0)
 	for i := range sc.Storms {
@@ -68,11 +68,11 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	return end.Add(late)
 }
 
-// longestRun is an upper bound on the length of any run.
+// longestRun is an upper bound on the virtual time of any run.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves returns how long the effect of a storm, such as a delayed call, may outlast its window, with the store at its
-// usual speed.
+// leaves returns how long the effect of a storm, such as a delayed call, may outlast the storm's window, with the store
+// at its usual speed.
 func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
@@ -131,8 +131,8 @@ func longestOf(d *dist.Dist) time.Duration {
 	return d.Duration(math.Nextafter(1, 0))
 }
 
-// isCalm reports whether only storms disturb nodes, calls and the store, and calls are answered well before they time
-// out.
+// isCalm reports whether nodes, calls and the store have no faults outside storms, and replies arrive well before the
+// call timeout.
 func isCalm(sc *scenarios.Scenario) bool {
 	e, s := &sc.Engine, &sc.Engine.Store
 	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
@@ -142,13 +142,13 @@ func isCalm(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
 }
 
-// isQuick reports whether a call that takes a draw from d each way is well within its timeout, however long the draw
-// is.
+// isQuick reports whether a call that takes a draw from d each way ends well within its timeout, even for the longest
+// draw.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }
 
-// answered returns the shortest timeout of a call.
+// answered returns the shortest call timeout.
 func answered(sc *scenarios.Scenario) time.Duration {
 	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
 }

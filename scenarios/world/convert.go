@@ -9,8 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// engineConfig returns the engine configuration of one node, without the kinds of jobs and the settings that differ
-// between nodes.
+// engineConfig returns the engine configuration of one node, without the kinds of jobs and settings specific to a node.
 func engineConfig(e *scenarios.Engine) engine.Config {
 	c := engine.Config{
 		Workers: int(e.Workers),
@@ -89,7 +88,7 @@ func drawOf(d *scenarios.Distribution) func(u float64) time.Duration {
 	return nil
 }
 
-// storeOptions returns the rules of the shared store for a scenario.
+// storeOptions returns the store options of a scenario.
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
@@ -128,7 +127,7 @@ func rowCosts(c scenarios.RowCosts) sim.RowCosts {
 	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
 }
 
-// makesRoom reports whether the end of one job may make another one claimable.
+// makesRoom reports whether the end of one job may make another claimable, as with limits on jobs in flight.
 func makesRoom(sc *scenarios.Scenario) bool {
 	room := sc.Engine.MaxInFlight > 0
 	for i := range sc.Jobs {

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios"
 )
 
-// dependency is the state of an external service that handlers of all nodes call: calls over its limit fail or are
-// slow. An attempt's run is one call, from beginning to end.
+// dependency is an external service that the handlers of all nodes call: calls over its limit fail or are slow. An
+// attempt's run is one call, from beginning to end.
 //
 // A limit on the rate is a bucket of tokens, full at first: it holds the tokens of one second, at least one, and each
 // call within the limit takes one. Calls over a limit that are served all the same take no token, but count as in
@@ -71,7 +71,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	return dep
 }
 
-// isOut returns the outage that the dependency has now, nil if there is none.
+// isOut returns the outage of the dependency at this time, nil if there is none.
 func (d *dependency) isOut(now engine.Time) *failWindow {
 	for i := range d.outages {
 		if o := &d.outages[i]; o.Has(now) {
@@ -81,7 +81,7 @@ func (d *dependency) isOut(now engine.Time) *failWindow {
 	return nil
 }
 
-// over reports whether a call that begins now is over the limit. If it is not, it takes a token.
+// over reports whether a call that begins now exceeds the limit. If it is not, it takes a token.
 func (d *dependency) over(now engine.Time) bool {
 	switch {
 	case d.rate > 0:
@@ -114,8 +114,8 @@ func (d *dependency) holds(factor float64) float64 {
 	return max(1, float64(d.rate*factor)*1e9)
 }
 
-// slowdown returns the factor on the run time of a call that begins now, from the calls in progress and, with over,
-// from the limit.
+// slowdown returns the factor on the run time of a call that begins now, which depends on the calls in progress and, if
+// over is set, on the limit.
 func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	factor := 1.0
 	if d.slows > 0 && d.concurrency > 0 {
@@ -128,5 +128,5 @@ func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	return factor
 }
 
-// counts reports whether a dependency needs to know how many calls are in progress.
+// counts reports whether the number of calls in progress affects the dependency.
 func (d *dependency) counts() bool { return d.concurrency > 0 }

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios"
 )
 
-// left holds bounds on the remaining work of the jobs that have not ended when the last storm is over.
+// left holds upper bounds on the remaining work of the jobs that have not ended when the last storm is over.
 type left struct {
 	jobs, inFlight int
 	attempts       int           // of all
@@ -22,8 +22,8 @@ type left struct {
 	step           time.Duration // between two attempts, beside their delay
 }
 
-// Deadline returns the latest time at which every job has ended, and the longest wait of a ready job for its claim if
-// no worker is idle meanwhile. It is called at Heal, and computes them from the jobs in the store, those still to come,
+// Deadline returns the latest time at which every job has ended, and the longest wait of a ready job for its claim
+// while all workers are busy. It is called at Heal, and computes them from the jobs in the store, those still to come,
 // and the fates of their attempts, which follow from the seed.
 func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
 	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
@@ -69,7 +69,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds to l the attempts that a job may still make after that many deliveries.
+// need adds to l the attempts still possible for a job after that many deliveries.
 func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 	most := b.tries()
 	if b.attempts > 0 && b.attempts <= 1000 {
@@ -129,9 +129,8 @@ func (b *Bounds) drain(l *left) time.Duration {
 	return d + l.chain
 }
 
-// Reckons reports whether Bounds can bound the times of a scenario's jobs after its storms: its classes fail and are
-// retried alike, retries come to an end, and only storms make an attempt longer than its service time or kill its
-// process.
+// Reckons reports whether Bounds can bound the times of a scenario's jobs after its storms: all classes fail and are
+// retried alike, retries end, and only storms make an attempt longer than its service time or kill its process.
 func Reckons(sc *scenarios.Scenario) bool {
 	calls := int(sc.Engine.Nodes) * int(sc.Engine.Workers)
 	for i := range sc.Dependencies {

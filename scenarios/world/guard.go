@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios"
 )
 
-// guard checks a simulation for broken invariants, if that is asked for.
+// guard runs the optional invariant checker of a simulation.
 type guard struct {
 	checker *check.Checker // nil: it does not
 	rules   check.Rules
@@ -33,7 +33,7 @@ func (w *world) guard(seed uint64) *guard {
 	return &guard{until: until, policy: w.policy, rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
-// watch has the checker, if there is one, follow a simulation that has not begun.
+// watch attaches the checker, if there is one, to a simulation that has not begun.
 func (g *guard) watch(cfg *sim.Config) {
 	if g.checker != nil {
 		g.checker = check.New(g.rules)
@@ -114,7 +114,7 @@ func countsAll(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
 }
 
-// LiveJobs yields the jobs of a store that have not ended, for a checker.
+// LiveJobs yields the jobs in a store that have not ended, for a checker.
 func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
 	return func(yield func(check.Live) bool) {
 		store.Each(func(u memstore.Unfinished) bool {
@@ -123,8 +123,7 @@ func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
 	}
 }
 
-// breached returns the error for a breach found by the checker, with the history of the job, recorded by running the
-// seed again.
+// breached returns the error for a broken invariant, with the history of the job, recorded by running the seed again.
 func (w *world) breached(seed uint64, g *guard) error {
 	b := g.checker.Breach()
 	err := &Broken{Policy: w.sc.Policies[w.index].Label, Seed: seed, At: b.At.Sub(0), Cause: b}

@@ -63,7 +63,7 @@ type failWindow struct {
 	takes *dist.Dist
 }
 
-// Numbers that distinguish draws of one purpose and key.
+// drawService and the constants below number the random draws of handlers, one number for each purpose.
 const (
 	drawService = 0
 	drawTakes   = 1         // run time of a failing attempt
@@ -157,7 +157,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// work draws the run time and the outcome of an attempt, without the effects of hang and kill storms.
+// work draws the run time and the outcome of an attempt, without storms that hang or kill.
 func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	takes := &c.service
@@ -171,7 +171,7 @@ func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 	x.Runs = h.runTime(now, c, takes, job, number, draw)
 }
 
-// runTime draws a run time, which slow storms multiply.
+// runTime draws a run time, multiplied by the factors of slow storms.
 func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, job, number uint64, draw uint16) (runs time.Duration) {
 	if takes.IsConstant() {
 		runs = takes.Duration(0.5)
@@ -254,7 +254,7 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 	return kind, c.failTakes, true
 }
 
-// Decide returns the error of an attempt that ends now: Conflict if another one updated the row first.
+// Decide returns the error of an attempt that ends now: Conflict if another attempt updated the row first.
 func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
 	if h.classes[j.Kind].calls.row.won(now, delivery{j.ID, j.Delivery}) {
 		return engine.NoError
@@ -262,7 +262,7 @@ func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorK
 	return engine.Conflict
 }
 
-// End notes the success of an attempt for classes with a guard, and the end of its call.
+// End records the end of an attempt: success, for classes with a guard, and the end of its dependency call.
 func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c := &h.classes[j.Kind]
 	if c.calls != nil {
@@ -290,12 +290,12 @@ func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 	}
 }
 
-// silent draws whether an execution keeps its node from sending heartbeats.
+// silent draws whether an execution blocks its node's heartbeats.
 func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
 	return c.silences > 0 && h.rand.Uniform(keyed.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
 }
 
-// quietly returns the network n, wrapped to lose heartbeats if executions of some class keep nodes from sending them.
+// quietly returns the network n or, if executions of some class block their node's heartbeats, n wrapped to lose those.
 func (h *handlers) quietly(n sim.Network) sim.Network {
 	for i := range h.classes {
 		if h.classes[i].silences > 0 {
@@ -305,13 +305,13 @@ func (h *handlers) quietly(n sim.Network) sim.Network {
 	return n
 }
 
-// quietNodes is a network that loses the heartbeats of a node while an execution keeps it from sending them.
+// quietNodes is a network that loses the heartbeats of a node while an execution blocks them.
 type quietNodes struct {
 	sim.Network
 	handlers *handlers
 }
 
-// Request passes a call on, or loses it if it is a heartbeat of a quiet node.
+// Request passes a call on, unless it is a heartbeat of a blocked node, which is lost.
 func (q quietNodes) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if c.Op == engine.OpExtend && q.handlers.quiet[c.Engine.Node()] > 0 {
 		return sim.Fate{LoseRequest: true}

@@ -16,7 +16,7 @@ type scaling struct {
 	factor float64
 }
 
-// level is the value of a factor from a time on, until the next level.
+// level is the value of a factor from one time until the next level.
 type level struct {
 	from   float64 // nanoseconds
 	factor float64
@@ -29,7 +29,7 @@ type levels struct {
 	at  int // the level that holds now
 }
 
-// levelsOf returns the product of scalings up to the time until, beyond which it must not be read.
+// levelsOf returns the product of scalings up to the time until; times beyond it are invalid.
 func levelsOf(scalings []scaling, until engine.Time) levels {
 	type edge struct {
 		at     engine.Time
@@ -80,8 +80,8 @@ func levelsOf(scalings []scaling, until engine.Time) levels {
 	return l
 }
 
-// now returns the factor at the time at, which must not be before that of an earlier call, and the time until which it
-// applies: Never for no end.
+// now returns the factor at the time at, which must not be before that of an earlier call, and the end of its validity:
+// Never for no end.
 func (l *levels) now(at float64) (factor, until float64) {
 	for l.at+1 < len(l.all) && l.all[l.at+1].from <= at {
 		l.at++

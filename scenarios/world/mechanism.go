@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Mechanism describes how the engines of a run worked in one phase of the scenario, to explain its waits and
+// Mechanism summarises the store calls and executions of the engines in one phase of a run, to explain waits and
 // throughput. Times are those of the wall clock.
 type Mechanism struct {
 	Phase    string        // the storms that blow, or "calm", or "drain" when no more jobs come
@@ -22,7 +22,7 @@ type Mechanism struct {
 	Commits  Calls
 }
 
-// Calls adds up the answered calls of one operation.
+// Calls sums the answered store calls of one operation.
 type Calls struct {
 	Count, Rows int64
 	Took        time.Duration
@@ -34,8 +34,8 @@ func (c *Calls) add(rows int, took time.Duration) {
 	c.Took += took
 }
 
-// Mechanics follows the calls and executions of runs of one scenario, and adds them up by phase. Its methods take times
-// of the wall clock.
+// Mechanics sums the store calls and executions of all runs of one scenario by phase. Its methods take times of the
+// wall clock.
 type Mechanics struct {
 	Phases   []Mechanism
 	speed    Speed
@@ -82,7 +82,7 @@ func (m *Mechanics) at(t time.Duration) *Mechanism {
 	return &m.Phases[i]
 }
 
-// Call counts a call that brought or changed that many rows.
+// Call counts a store call that returned or changed that many rows.
 func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 	p := m.at(ended)
 	switch c.Op {
@@ -121,7 +121,7 @@ func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends a round: further calls and executions belong to another run of the same scenario.
+// Over ends one run: further calls and executions belong to another run of the same scenario.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// callers is a workload with callers that have patience: one whose job is not done in time enqueues another copy. As a
+// callers is a workload with impatient callers: a caller whose job is not done in time enqueues another copy. As a
 // recorder it sees all events and passes them on.
 //
 // A caller's time runs from when its copy is enqueued. A copy done at the very end of it counts, and a dead copy is an
@@ -30,8 +30,7 @@ type callers struct {
 	exhausted bool // there is none
 }
 
-// patience holds how long the callers of a class wait before they resubmit, and how often they do; after is 0 if they
-// wait for ever.
+// patience is the caller timeout of a class, 0 for none, and the limit on resubmissions.
 type patience struct {
 	after     time.Duration
 	resubmits int
@@ -40,7 +39,7 @@ type patience struct {
 	firsts, further uint64 // copies that have come
 }
 
-// pays reports whether the budget allows one more copy.
+// pays reports whether the resubmission budget allows one more copy.
 func (p *patience) pays() bool {
 	if p.budget == nil {
 		return true
@@ -60,7 +59,7 @@ var (
 	_ engine.Recorder = (*callers)(nil)
 )
 
-// patienceOf returns, by class, the time after which callers give up; nil if none does.
+// patienceOf returns, by class, the time after which callers give up; nil if no callers do.
 func patienceOf(sc *scenarios.Scenario) []time.Duration {
 	var all []time.Duration
 	for i := range sc.Jobs {
@@ -72,7 +71,7 @@ func patienceOf(sc *scenarios.Scenario) []time.Duration {
 	return all
 }
 
-// newCallers returns callers for w if any class of sc has them, else nil.
+// newCallers returns callers around w if any class of sc has impatient ones, else nil.
 func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(at engine.Time, j *engine.NewJob) time.Duration) *callers {
 	if patienceOf(sc) == nil {
 		return nil
@@ -93,7 +92,7 @@ func (c *callers) fetch() {
 	c.exhausted = !ok
 }
 
-// Next returns the next arrival or, if that is earlier, the next resubmission, for which Comes decides whether it
+// Next returns the next arrival or, if that is earlier, the next possible resubmission; Comes decides whether it
 // happens.
 func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	for len(c.ends) > 0 && (c.exhausted || c.ends[0].at <= c.aheadAt) {
@@ -123,7 +122,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	return at, j, true
 }
 
-// wait makes a caller wait for a copy of its job to be done, until a time.
+// wait schedules the time at which a caller gives up on a copy of its job that is not done.
 func (c *callers) wait(until engine.Time, j engine.NewJob) {
 	c.waiting[j.ID] = struct{}{}
 	c.ends.Push(deadline{until, c.order, j})
@@ -150,7 +149,7 @@ func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 	return true
 }
 
-// Record notes the copies that have ended, and passes the event on.
+// Record removes the copies that have ended from those waited for, and passes the event on.
 func (c *callers) Record(e *engine.Event) {
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {
 		delete(c.waiting, e.Job)
@@ -158,7 +157,7 @@ func (c *callers) Record(e *engine.Event) {
 	c.next.Record(e)
 }
 
-// Before reports whether deadline a comes before b: by time, then in the order in which waiting began.
+// Before reports whether deadline a comes before b: by time, then in the order of their beginnings.
 func (a deadline) Before(b deadline) bool {
 	return a.at < b.at || a.at == b.at && a.order < b.order
 }

@@ -17,8 +17,8 @@ func retryRules(b *policies.Backoff) check.Retry {
 		Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
-// policyRules adds to r the guarantees of a policy, for nodes that are configured as r says. It returns whether the
-// policy leaves no worker idle while a job is ready.
+// policyRules adds to r the guarantees of a policy, for nodes configured as in r. It returns whether the policy leaves
+// no worker idle while a job is ready.
 func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Ordered, r.Order, r.Rule, r.Sheds, r.Starves = g.Ranked, g.Ordered, g.Order, g.Rule, g.Sheds, g.Starves
@@ -33,8 +33,8 @@ func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	return g.Conserving
 }
 
-// rules returns the invariants for a run that follow without knowing its jobs: those of every run and, where calls are
-// quick, those that hold after its last storm. Bounds gives closer ones.
+// rules returns the invariants of a run that do not depend on its jobs: those of every run and, where calls are quick,
+// those that hold after the last storm. Bounds gives closer ones.
 func (w *world) rules(rand keyed.Rand) check.Rules {
 	r := w.promises(rand)
 	if isCalm(w.sc) {
@@ -43,7 +43,7 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 	return r
 }
 
-// promises returns the invariants that hold throughout a run, during storms too.
+// promises returns the invariants that hold throughout a run, even during storms.
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// replications hands out the simulations of a Run, by seed and then by policy, and stores the results.
+// replications distributes the simulations of a Run, by seed and then by policy, and stores the results.
 type replications struct {
 	sc       *scenarios.Scenario
 	worlds   []*world
@@ -79,8 +79,8 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.judge()
 }
 
-// judge asks Enough about each seed once it and all before it have ended under every policy. Simulations are taken in
-// order, so that those taken after enough seeds make no difference, not even by failing.
+// judge calls Enough for each seed once that seed and all before it have ended under every policy. Simulations are
+// taken in order, so that those taken after enough seeds make no difference, not even by failing.
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
@@ -98,8 +98,8 @@ func (r *replications) judge() {
 	}
 }
 
-// runs returns the results that count, and why they are not complete: err, unless a simulation that does not count
-// caused it.
+// runs returns the valid results, and the error that makes them incomplete: err, unless it comes from a simulation
+// beyond the last needed one.
 func (r *replications) runs(err error) ([]measure.Run, error) {
 	var ended []measure.Run
 	for _, run := range r.done[:min(len(r.done), r.stop)] {

@@ -9,7 +9,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// row is the database row that all calls of a dependency update under optimistic locking: a write succeeds only after a
+// row is the database row that all calls of a dependency update with optimistic locking: a write succeeds only after a
 // read of the latest version. A write that was sent takes effect even if its sender is stopped or dies.
 type row struct {
 	network dist.Dist // one way
@@ -48,7 +48,7 @@ func newRow(network dist.Dist, rand keyed.Rand) *row {
 	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
 }
 
-// way draws the time of one of an attempt's four ways: of the read to the row and back 0 and 1, of the write 2 and 3.
+// way draws one of an attempt's four network delays: to the row and back of the read 0 and 1, of the write 2 and 3.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
@@ -56,7 +56,7 @@ func (r *row) way(who delivery, n uint16) time.Duration {
 	return r.network.Duration(r.rand.Uniform(keyed.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
 }
 
-// begin returns how long an attempt that begins now takes in all, with work of runs between read and write. If writes
+// begin returns the total run time of an attempt that begins now, with work of runs between read and write. If writes
 // is false it will fail, and writes nothing.
 func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bool) time.Duration {
 	asks, worked := r.way(who, 0), runs
@@ -79,7 +79,7 @@ func (r *row) won(now engine.Time, who delivery) bool {
 	return a != nil && a.won
 }
 
-// end forgets an attempt, which ended or was stopped now, to update the row.
+// end removes an attempt that ended or was stopped from the attempts at updating the row.
 func (r *row) end(now engine.Time, who delivery) {
 	r.catchUp(now)
 	switch a := r.attempts[who]; {
@@ -111,5 +111,5 @@ func (r *row) catchUp(now engine.Time) {
 	}
 }
 
-// Before reports whether step s comes before t: by time, then in the order in which they became known.
+// Before reports whether step s comes before t: by time, then in the order of their creation.
 func (s step) Before(t step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }

@@ -66,7 +66,7 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
 }
 
-// FileError is an error in a file that a scenario names, beyond the lines that are checked before a run.
+// FileError is an error in a file named by a scenario, beyond the lines that are checked before a run.
 type FileError struct{ Err error }
 
 // Error returns the error in the file.
@@ -75,7 +75,7 @@ func (e *FileError) Error() string { return e.Err.Error() }
 // Unwrap returns the error in the file.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// world is a scenario with one of its policies, in the terms of the engine.
+// world is a scenario under one of its policies, converted to the engine's configuration.
 type world struct {
 	sc     *scenarios.Scenario
 	index  int // of the policy

@@ -27,7 +27,7 @@ func Windows(sc *scenarios.Scenario) []measure.Window {
 	return windows
 }
 
-// Settings returns the description of a scenario for the results package.
+// Settings returns the description of a scenario for measurements and reports.
 func Settings(sc *scenarios.Scenario) measure.Settings {
 	s := measure.Settings{
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
@@ -51,8 +51,8 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	return s
 }
 
-// leaseTold returns the lease TTL if each extension of a lease has an event of its own; 0 otherwise: a job acked early
-// is held for ever, and where leases belong to nodes a heartbeat extends them all at once.
+// leaseTold returns the lease TTL if each extension of a lease is recorded as an event; 0 otherwise: a job acked early
+// is held for ever, and where leases belong to nodes one heartbeat extends them all.
 func leaseTold(e *scenarios.Engine) time.Duration {
 	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
 		return 0
@@ -60,7 +60,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeLoad sets the fields of s about jobs: guards, retry limits and loads.
+// describeLoad sets the fields of s that describe jobs: guards, retry limits and loads.
 func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
@@ -105,7 +105,7 @@ func settingsOf(sc *scenarios.Scenario, i int) measure.Settings {
 	return s
 }
 
-// objectivesOf returns the objectives, one for each policy that they name.
+// objectivesOf returns the objectives, one for each policy named in them.
 func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	var all []measure.Objective
 	for i := range sc.Objectives {
@@ -134,7 +134,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	return all
 }
 
-// bucket returns a round time step that divides a run into 300 to 720 parts.
+// bucket returns a round width of time buckets that divides a run into 300 to 720 parts.
 func bucket(duration time.Duration) time.Duration {
 	for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Millisecond} {
 		for _, n := range []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500} {

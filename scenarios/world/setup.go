@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Setup is one simulation of a scenario that has not begun, for one policy and seed, in plain values of the engine.
+// Setup is the complete configuration of one simulation, for one policy and seed, in plain values of the engine.
 type Setup struct {
 	Scenario *scenarios.Scenario  // as the policy sees it
 	Config   sim.Config           // all but a recorder
@@ -27,8 +27,8 @@ type Setup struct {
 	came     []int64 // by storm: how often a control of it met with anything
 }
 
-// Compile returns the simulation of a policy of sc (an index of Policies) under a seed. Its callers wait for ever: only
-// Run supports patience. The error is about a file of arrivals.
+// Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
+// callers wait for ever: only Run supports patience. The error is about a file of arrivals.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	w, err := newWorld(sc.Variant(policy), policy)
 	if err != nil {
@@ -41,7 +41,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	return w.setup(seed, workload), nil
 }
 
-// setup returns the simulation of a scenario's world under a seed.
+// setup returns the configuration of the simulation of a world under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
@@ -89,8 +89,8 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 // skew returns the largest error of any clock in the simulation.
 func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
-// Met returns, for each storm by its index, how often it has had an effect by now: one on nodes or the store counts
-// each time it struck anything, one on calls once if it disturbed any, one on attempts each attempt changed, and a
+// Met returns, for each storm by its index, how often it has had an effect so far: a storm on nodes or the store once
+// for each node or time it struck, on calls once if it disturbed any, on attempts once for each attempt changed, and a
 // burst once.
 func (s *Setup) Met() []int64 {
 	met := slices.Clone(s.came)
@@ -127,8 +127,8 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	}
 }
 
-// undisturbed returns a function that computes the run time and outcome that an attempt would have without storms, from
-// its job, kind and delivery.
+// undisturbed returns a function from job, kind and delivery to the run time and outcome that the attempt has without
+// storms.
 func (s *Setup) undisturbed() func(j *engine.Job) sim.Execution {
 	calm := *s.Scenario
 	calm.Storms = nil

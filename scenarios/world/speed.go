@@ -10,8 +10,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Speed is the number of seconds of a scenario that pass in one second of the wall clock: Num/Den, exactly, both in [1,
-// 10^6]. The zero Speed is no speed.
+// Speed is the ratio of scenario time to wall-clock time: Num/Den, exactly, both in [1, 10^6]. The zero Speed is no
+// speed.
 type Speed struct{ Num, Den int64 }
 
 // mostSpeed is the largest Speed; its inverse is the smallest.
@@ -46,7 +46,7 @@ func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den
 // Float returns the speed as a number.
 func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
 
-// Real returns how long d of the scenario takes on the wall clock, to the nearest nanosecond, and at least one if d is
+// Real converts a duration of the scenario to the wall clock, to the nearest nanosecond, and to at least one if d is
 // above 0. Forever stays as it is, and so does a negative duration, which has another meaning.
 func (s Speed) Real(d time.Duration) time.Duration {
 	if d <= 0 || d == engine.Forever {
@@ -55,7 +55,7 @@ func (s Speed) Real(d time.Duration) time.Duration {
 	return max(1, ratioOf(d, s.Den, s.Num))
 }
 
-// Virtual returns how much time of the scenario passes in d of the wall clock, to the nearest nanosecond.
+// Virtual converts a duration of the wall clock to the scenario's time, to the nearest nanosecond.
 func (s Speed) Virtual(d time.Duration) time.Duration {
 	if d == engine.Forever {
 		return d

@@ -10,8 +10,8 @@ import (
 	"qsim/scenarios"
 )
 
-// troubles holds the effects of a scenario's storms on nodes, calls and the store under one seed. Effects on attempts
-// are in handlers, and bursts in the arrivals.
+// troubles holds the effects of a scenario's storms (fault windows) on nodes, calls and the store under one seed.
+// Effects on attempts are in handlers, and bursts in the arrivals.
 type troubles struct {
 	controls []fault.Control
 	faults   []fault.Fault
@@ -21,7 +21,7 @@ type troubles struct {
 	ofControl, ofFault, ofSlow []int
 }
 
-// equip adds the storms of a scenario, and its rules for the store, to the configuration of a simulation.
+// equip adds the storms of a scenario, and its store options, to the configuration of a simulation.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
 	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
@@ -83,7 +83,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	}
 }
 
-// triggered returns the control (fault) c with the time or the event at which the storm begins.
+// triggered returns the control (fault) c with its trigger: the time or the event at which the storm begins.
 func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	w := windowOf(s)
 	c.At, c.Times, c.Every = w.From, w.Times, w.Every

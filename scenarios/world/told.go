@@ -8,8 +8,8 @@ import (
 	"qsim/policies"
 )
 
-// Watch returns policies of nodes that a checker holds to what right, a policy as each of them should be, guarantees of
-// its plans, and to their plans.
+// Watch wraps the policies of nodes so that a checker verifies their plans: against right, a reference instance of each
+// policy, and against the guarantees of the policy.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
 	return func(node int32) engine.Policy {
@@ -27,13 +27,13 @@ func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c 
 	}
 }
 
-// stats is the part of a policy that asks for counts.
+// stats adds engine.StatsReader to the wrapper of a policy that reads statistics of the store.
 type stats struct{ reader engine.StatsReader }
 
 // StatsEvery implements engine.StatsReader.
 func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
 
-// told is a fetch policy whose plans are held against its law, and what it is told against its plans.
+// told wraps a fetch policy for a checker, which verifies its plans, and observations against the plans.
 type told struct {
 	engine.Policy
 	law     policies.Law // nil: it has none

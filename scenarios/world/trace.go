@@ -11,8 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// trace reads arrivals from a file, line by line: its memory does not depend on how many
-// there are.
+// trace reads arrivals from a file line by line, in constant memory.
 type trace struct {
 	file     io.ReadCloser
 	name     string
@@ -90,7 +89,7 @@ func (t *trace) end(err error) {
 	t.file.Close() // it was only read
 }
 
-// Close closes the trace's file where it was read to.
+// Close closes the trace's file, even before its end.
 func (t *trace) Close() error {
 	if !t.over {
 		t.end(nil)

@@ -12,10 +12,10 @@ import (
 	"qsim/scenarios"
 )
 
-// Wall provides one policy of a scenario under one seed to a driver that runs it on the wall clock against a real
-// store: the same arrivals, run times and failures, by the same draws, as in a simulation of that seed. Its methods
-// take and return times of the wall clock, from its start; times the speed they are the scenario's. All methods except
-// Next and Finish may be called from several goroutines.
+// Wall runs one policy of a scenario under one seed on the wall clock, through a driver with a real store: the same
+// arrivals, run times and failures, by the same draws, as in a simulation of that seed. Its methods take and return
+// times of the wall clock, from its start; times the speed they are the scenario's. All methods except Next and Finish
+// may be called from several goroutines.
 type Wall struct {
 	world *world
 	seed  uint64
@@ -28,8 +28,8 @@ type Wall struct {
 	handlers *handlers
 }
 
-// OnWallClock returns a policy of sc, by its index, under a seed at a speed. The error names the keys of the scenario
-// that only a simulation supports. The caller closes the Wall.
+// OnWallClock returns the Wall of a policy of sc, by its index, under a seed at a speed. The error names the keys of
+// the scenario that only a simulation supports. The caller closes the Wall.
 func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (*Wall, error) {
 	seen := sc.Variant(policy)
 	if err := fitsWallClock(seen, policy, speed); err != nil {
@@ -62,17 +62,17 @@ func (w *Wall) Engine() engine.Config { return w.config }
 // Policy returns a new instance of the policy, for one engine.
 func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
 
-// Options returns the rules that the store must keep.
+// Options returns the store options of the scenario.
 func (w *Wall) Options() engine.StoreOptions { return fastOptions(w.speed, w.world.store) }
 
-// WakesAll and WakesNone report whether all engines or none are woken when jobs become ready; one engine is if both are
-// false.
+// WakesAll and WakesNone report whether all engines, or none, are woken when jobs become ready; if both are false one
+// engine is.
 func (w *Wall) WakesAll() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeAll }
 
 // WakesNone reports whether engines only poll for ready jobs.
 func (w *Wall) WakesNone() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeNone }
 
-// Length returns when arrivals end, and when the run ends at the latest.
+// Length returns the end of arrivals, and the latest end of the run.
 func (w *Wall) Length() (arrivals, all time.Duration) {
 	d, drain := w.world.sc.Duration.Std(), w.world.sc.Drain.Std()
 	return w.speed.Real(d), w.speed.Real(d + drain)
@@ -108,8 +108,8 @@ func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	return Attempt{Runs: w.speed.Real(x.Runs), Error: x.Error, IgnoresCancel: x.IgnoresCancel, undecided: x.Undecided}
 }
 
-// End notes that the execution a ended now, at its own end or, if stopped is an error kind, because it was told to
-// stop. It returns the error of the execution.
+// End records that the execution a ended now: at its own end or, if stopped is an error kind, by cancellation. It
+// returns the error of the execution.
 func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stopped engine.ErrorKind) engine.ErrorKind {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -124,8 +124,8 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	return err
 }
 
-// Finish turns the events of a run that ended at end, in any order, into the measurements that a simulation of the
-// policy and seed would give: in the scenario's time.
+// Finish computes measurements, in the scenario's time, from the events of a run that ended at end, in any order: the
+// same as of a simulation of the policy and seed.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
 	c := measure.NewCollector(&w.world.settings, w.world.index)

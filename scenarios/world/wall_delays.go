@@ -12,7 +12,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// Delays holds the delays of a machine and its store measured in a run on the wall clock, for use in a simulation. They
+// Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
 // are samples in the time of the wall clock; an empty list stands for no delay.
 type Delays struct {
 	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
@@ -39,7 +39,7 @@ type Delays struct {
 	During Span
 }
 
-// Enqueued is how long the store took to take a job.
+// Enqueued is the measured duration of one enqueue call.
 type Enqueued struct {
 	Late time.Duration // from when the job was to come until the store showed it
 	Call time.Duration // of Late, the enqueue: the job counts as ready since that began
@@ -141,7 +141,7 @@ func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 	return dist.Empirical(values)
 }
 
-// Alter replaces the delays of a simulation's scenario by the measured ones: see Options.Alter.
+// Alter replaces the delays of a simulation by the measured ones: see Options.Alter.
 func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers}
 	if o.Mechanics != nil {
@@ -182,7 +182,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	}
 }
 
-// claimed makes waits of claimed jobs count from when their enqueue began, though no engine saw them before its end.
+// claimed counts the waits of claimed jobs from the begin of their enqueue call.
 func (m *measured) claimed(leases []engine.Lease) {
 	for i := range leases {
 		if l := &leases[i]; l.Waited == l.Age { // ready ever since
@@ -191,13 +191,13 @@ func (m *measured) claimed(leases []engine.Lease) {
 	}
 }
 
-// heldUp is a workload whose jobs are held up during spans of time, and then come all at once.
+// heldUp is a workload whose jobs are delayed during given spans of time, and arrive together at the end of each.
 type heldUp struct {
 	sim.Workload
 	spans []Span // those that are not over
 }
 
-// Next returns the next arrival, at the end of the span that holds it up if it falls in one.
+// Next returns the next arrival, delayed to the end of the span that it falls in, if any.
 func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
 	at, j, ok := w.Workload.Next()
 	for len(w.spans) > 0 && engine.Time(w.spans[0].From+w.spans[0].For) <= at {
@@ -225,7 +225,7 @@ type callKey struct {
 	id     uint64
 }
 
-// Numbers of the draws for the run time of an attempt and the delay of a call; lower ones are in handlers.go.
+// drawOverrun and the next constants number the draws of run times and call delays; handlers.go has lower ones.
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
@@ -234,7 +234,7 @@ const (
 	drawEnqueue = 3
 )
 
-// at returns the delays that hold at a time.
+// at returns the measured delays of the time at.
 func (m *measured) at(now engine.Time) *Overlay {
 	if since := time.Duration(now) - m.during.From; since >= 0 && since < m.during.For {
 		return m.storm
@@ -264,8 +264,8 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	return d
 }
 
-// through returns how long a delay of d that begins now takes if the store's stalls, during which it does not progress,
-// are included. now must not be before that of an earlier call.
+// through returns how long a delay of d that begins now takes with the store's stalls, during which it does not
+// progress.
 func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 	for len(m.frozen) > 0 && engine.Time(m.frozen[0].From+m.frozen[0].For) <= now {
 		m.frozen = m.frozen[1:]
@@ -285,12 +285,12 @@ func (m *measured) lateness(node int32, due engine.Time) time.Duration {
 	return m.at(due).late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
 
-// announce draws how long nodes are not woken for a job that is ready now.
+// announce draws the delay before nodes are woken for a job that is ready now.
 func (m *measured) announce(now engine.Time) time.Duration {
 	return m.through(now, m.wake.Duration(m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
-// enqueue draws the timing of an enqueue from those measured: the same for the same key.
+// enqueue draws the duration of an enqueue call from the measured ones: the same for the same key.
 func (m *measured) enqueue(key uint64) Enqueued {
 	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, key, 0, drawEnqueue)*float64(len(m.enqueued)))]
 }
@@ -313,12 +313,12 @@ func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// Decide returns the outcome that the wrapped handlers decide; it is called only if they can.
+// Decide returns the outcome decided by the wrapped handlers; it is called only if they implement it.
 func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return m.handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// End notes the end of an execution, for the counts by phase too.
+// End records the end of an execution, for the counts by phase too.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
 		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))

@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// fastRetry applies a retry policy of a scenario in an engine that runs speed times as fast: it converts all times from
-// and to the policy, whatever that computes delays from.
+// fastRetry is a retry policy of a scenario in an engine that runs speed times as fast: it converts times to the
+// scenario's before each decision, and the decided delay back.
 type fastRetry struct {
 	engine.RetryPolicy
 	speed Speed
@@ -31,7 +31,7 @@ type fastPolicy struct {
 	rules map[*engine.Rule]*engine.Rule // a rule must not change once a plan has used it
 }
 
-// fastReader is a fastPolicy that needs statistics of the store.
+// fastReader is a fastPolicy that reads statistics of the store.
 type fastReader struct {
 	*fastPolicy
 	reader engine.StatsReader
@@ -45,7 +45,7 @@ func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
 	return fast
 }
 
-// StatsEvery returns how often the policy needs statistics, in time of the wall clock.
+// StatsEvery returns the interval between the policy's reads of statistics, on the wall clock.
 func (r fastReader) StatsEvery() time.Duration { return r.speed.Real(r.reader.StatsEvery()) }
 
 // Plan appends the terms of the policy's plan, with times converted.
@@ -70,7 +70,7 @@ func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// rule returns the parameters of an order with its times on the wall clock.
+// rule returns the parameters of a claim order with its times converted to the wall clock.
 func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	fast := p.rules[r]
 	if fast == nil {

@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Balance counts the outcomes of the jobs of a run on the wall clock, by its events.
+// Balance counts the outcomes of the jobs of a run on the wall clock, from its events.
 type Balance struct {
 	Enqueued   int64
 	Done       int64
@@ -64,7 +64,7 @@ func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engi
 	return all, r.balance
 }
 
-// stage returns the rank of an event among those of one token.
+// stage returns the rank of an event among the events of one lease token.
 func stage(e *engine.Event) int {
 	switch e.Kind {
 	case engine.Enqueued:
@@ -83,7 +83,7 @@ func stage(e *engine.Event) int {
 	return 6
 }
 
-// life is the state of a job as of the latest event of it.
+// life is the state of a job after its latest event.
 type life struct {
 	born      engine.Time
 	state     engine.State
@@ -136,7 +136,7 @@ func (r *reconciler) job(events []engine.Event) {
 	r.close(&l, events[0].Job)
 }
 
-// when returns the time at which the store executed the call that e records.
+// when returns the time at which the store executed the call behind the event e.
 func (l *life) when(e *engine.Event) engine.Time {
 	if !l.known || e.Age <= 0 {
 		return e.At
@@ -144,7 +144,7 @@ func (l *life) when(e *engine.Event) engine.Time {
 	return min(e.At, l.born.Add(e.Age))
 }
 
-// become updates the state of a job by an event of the store.
+// become updates the state of a job with an event of the store.
 func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
 	if l.state == engine.Waiting && e.From != engine.Waiting {
 		r.ready(l, events[0].Job, e.At)
@@ -165,7 +165,7 @@ func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
 	}
 }
 
-// ready adds the event that a waiting job became ready, by limit at the latest.
+// ready adds an event at which a waiting job became ready, at the time limit at the latest.
 func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	at := l.since
 	if r.promotes && len(r.promoted) > 0 {

@@ -43,5 +43,5 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	return errors.Join(problems...)
 }
 
-// mostWallWorkers is the most handlers that sleep in one process.
+// mostWallWorkers is the highest number of concurrent sleeping handlers in one process.
 const mostWallWorkers = 20_000

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Numbers of the draws for one arrival, the same for all its copies: keyed by the first copy.
+// drawTenant and the next constants number the draws for an arrival and its copies, keyed by the first copy.
 const (
 	drawTenant = 0
 	drawSerial = 1
@@ -93,7 +93,7 @@ func (s *stream) advance() {
 	}
 }
 
-// Next returns the earliest arrival, without those that the key `only` of a class leaves out; at one instant the class
+// Next returns the earliest arrival, without those excluded by the key `only` of their class; at one instant the class
 // named first in the file comes first.
 func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 	for at, class := w.next(&j); class != nil; at, class = w.next(&j) {
@@ -105,8 +105,8 @@ func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 	return 0, j, false
 }
 
-// next sets j to the job of the earliest arrival, even one that the key `only` of its class leaves out, and returns its
-// time and class; nil: there are no more.
+// next sets j to the job of the earliest arrival, even of a class excluded by a key `only`, and returns its time and
+// class; nil: there are no more.
 func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
@@ -168,7 +168,7 @@ type bursts struct {
 	all  []arrival // earliest first
 }
 
-// burstsOf returns the bursts of a class; nil if there are none.
+// burstsOf returns the bursts of a class (jobs that storms enqueue at once); nil if there are none.
 func burstsOf(sc *scenarios.Scenario, class int) process {
 	b := &bursts{stop: engine.Time(sc.Duration)}
 	for i := range sc.Storms {

@@ -40,6 +40,7 @@ var budgets = []budget{
 	{"scenarios/chaos", 1834, 1350},
 	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 117, 100},
+	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/study", 4775, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
@@ -48,7 +49,7 @@ var budgets = []budget{
 	{"results/measure", 4863, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7214, 4300},
-	{"results/text", 1803, 1700},
+	{"results/text", 1804, 1700},
 	{"cmd/bench", 5134, 3000},
 	{"cmd/cli", 5227, 3600},
 	{"cmd/input", 145, 100},

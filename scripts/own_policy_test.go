@@ -55,6 +55,10 @@ func TestOwnPolicy(t *testing.T) {
 	}
 	run(t, "go", "mod", "edit", "-replace=qsim="+root)
 	run(t, "go", "build", "-o", "bin/", "./qsim", "./qbench")
+	const passes = "--- PASS: TestOutage/polite:_fresh.wait.p99_below_1m"
+	if out := run(t, "go", "test", "-v", "."); !strings.Contains(out, passes) {
+		t.Errorf("want %s in\n%s", passes, out)
+	}
 	for _, tt := range []struct {
 		arguments string
 		want      []string

@@ -109,7 +109,8 @@ func (c comparisonView) footnote() string {
 	if tell > 0 {
 		open = fmt.Sprintf("; ? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell)))
 	}
-	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs, Percent(c.SameWithin), open, test)
+	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs,
+		Percent(c.SameWithin), open, test)
 }
 
 // page returns the comparison as text for a terminal: headings, table, legend and conclusion.

@@ -30,6 +30,7 @@ var budgets = []budget{
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
+	{"engine/live/metrics", 303, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3178, 2250},
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 561, 500},
@@ -49,8 +50,8 @@ var budgets = []budget{
 	{"results/measure", 4863, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7214, 4300},
-	{"results/text", 1804, 1700},
-	{"cmd/bench", 5134, 3000},
+	{"results/text", 1892, 1700},
+	{"cmd/bench", 5141, 3000},
 	{"cmd/cli", 5227, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/play", 775, 700}, // the page of qsim play

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/qbench":         {"cmd/bench"},
 	"cmd/play":           {"cmd/input", "cmd/ui", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/cli":            {"engine/quantity", "policies", "cmd/play", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
-	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/live/metrics", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/ui":         {"results/plain", "results/text"},        // whose one width rule is that of help texts too
@@ -45,6 +45,9 @@ var mayImport = map[string][]string{
 
 	// Benchmarks of engines over any store.
 	"engine/live/livetest": {"engine", "engine/quantity", "engine/live", "policies"},
+
+	// The figures of engines for Prometheus.
+	"engine/live/metrics": {"engine"},
 
 	// A temporary server for tests and benchmarks: it knows no store.
 	"engine/pgstore/pgserver": {},
@@ -70,6 +73,7 @@ var mayUse = map[string][]string{
 	"github.com/invopop/jsonschema":            {"scenarios", "results/schematest"},
 	"github.com/jackc/pgx/v5":                  {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":          {"results/text"},
+	"github.com/prometheus/client_golang":      {"engine/live/metrics", "cmd/bench"},
 	"github.com/rogpeppe/go-internal":          {"cmd/ui/clitest"},
 	"github.com/spf13/cobra":                   {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
 	"github.com/spf13/pflag":                   {"cmd/ui", "cmd/ui/clitest"},

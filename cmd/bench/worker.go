@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -46,9 +48,12 @@ back the rest and exits with 0. A worker that is killed loses nothing: its lease
 after --ttl and others take its jobs. A server that restarts interrupts it, no more.
 
 With --status it shows a page that tells how many jobs are ready, wait, are in flight and dead,
-how old the oldest is, what this process runs and what failed last; /status.json has the same.
-It is for reading only, and for this machine only. The first look at the page builds two
-indexes, which takes about a second for each million of ready jobs.
+how old the oldest is, what this process runs and what failed last; /status.json has the same,
+and /metrics has it for Prometheus, under the names of the simulation's metrics: fresh.wait is
+the histogram qsim_fresh_wait_seconds, retries.total the counter qsim_retries_total. A quantile
+of a histogram is off by at most 26 %, the width of a bucket. Times are real, and qsim_speed is
+by how much the scenario's are longer. The page is for reading only, and for this machine only.
+The first look builds two indexes, which takes about a second for each million of ready jobs.
 
 With --effects each job notes in a table beside the queue that its work is done, fenced by
 its delivery: a worker that was frozen past its lease is refused.`,
@@ -106,6 +111,7 @@ type process struct {
 	store   *pgstore.Store
 	effects *pgstore.Effects // nil: none are noted
 	node    int32
+	classes []string // names of the job classes, by engine.Kind
 	errors  []string // names of the kinds of errors
 	clock   func() engine.Time
 	log     *slog.Logger
@@ -147,8 +153,8 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	defer store.Close()
-	p := &process{wall: wall, errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()),
-		log: slog.New(slog.NewTextHandler(s.console, nil))}
+	p := &process{wall: wall, classes: world.Settings(sc).Classes, errors: sc.ErrorKinds(), store: store, node: f.node,
+		clock: live.Clock(time.Now()), log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
 		p.node = int32(os.Getpid()) % (1 << 24)
 	}
@@ -214,21 +220,19 @@ func (p *process) fill(ctx context.Context, n int) error {
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	shown := &status{process: p, stats: p.store.Stats, schema: f.schema, began: time.Now(),
-		kinds: map[engine.ErrorKind]int64{}}
-	if f.status != "" {
-		at, err := shown.serve(ctx, f.status)
-		if err != nil {
-			return err
-		}
-		s.console.Note("status page at http://%s/", at)
-	}
 	if f.untilEmpty {
 		go p.awaitEmpty(ctx, cancel)
 	}
 	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
-		Handler: live.Handler(p.handle).With(shown.watch), Policy: func(int32) engine.Policy { return p.wall.Policy() },
+		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
 		StopWithin: f.stopWithin.value.Std(), Logger: p.log}
+	if f.status != "" {
+		at, err := newStatus(p, f, &c).serve(ctx, f.status)
+		if err != nil {
+			return err
+		}
+		s.console.Note("status page at http://%s/, metrics at http://%s/metrics", at, at)
+	}
 	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(),
 		c.Engine.Workers*c.Engines, f.schema)
 	err := live.Run(ctx, c)
@@ -269,6 +273,14 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 		return errors.New("the job is somebody else's by now")
 	}
 	return nil
+}
+
+// errorName returns the scenario's name of an error kind.
+func (p *process) errorName(k engine.ErrorKind) string {
+	if int(k) < len(p.errors) && p.errors[k] != "" {
+		return p.errors[k]
+	}
+	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
 }
 
 // complain logs, at most once a second, that an effect could not be recorded.

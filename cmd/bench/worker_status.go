@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,20 +10,25 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/engine/live/metrics"
 )
 
 // status follows one worker process, to serve its read-only status page.
 type status struct {
 	process *process
-	stats   func(ctx context.Context, most int) (engine.Stats, error) // of the store
+	stats   func(ctx context.Context) (engine.Stats, error) // of the store
+	metrics http.Handler                                    // for Prometheus
 	schema  string
 	began   time.Time
 	running atomic.Int64 // executions
@@ -32,21 +36,10 @@ type status struct {
 	mutex    sync.Mutex
 	kinds    map[engine.ErrorKind]int64
 	failures []failureJSON // the latest, oldest first
-
-	asking  sync.Mutex // of its own: handlers that fail do not wait for a slow store
-	asked   time.Time  // when the store was asked last
-	queue   *queueJSON
-	trouble string // instead of an answer
 }
 
-// Limits of the status page: how often the store is asked, how long it may take, how many jobs of a state are counted,
-// and how many failures are listed.
-const (
-	statusEvery  = time.Second
-	statusWithin = 2 * time.Second
-	mostCounted  = 100_000
-	mostFailures = 20
-)
+// mostFailures is how many failures the status page lists.
+const mostFailures = 20
 
 // statusJSON is the state of a worker process and of its queue: the body of /status.json, and the data of the page.
 type statusJSON struct {
@@ -78,6 +71,22 @@ type failureJSON struct {
 	Error string    `json:"error"`
 }
 
+// newStatus returns the status of a process, and has the configuration of its engines report to it.
+func newStatus(p *process, f *workerFlags, c *live.Config) *status {
+	m := metrics.New(c.Store, metrics.Options{Classes: p.classes, ErrorName: p.errorName,
+		Workers: c.Engine.Workers * c.Engines})
+	s := &status{process: p, stats: m.Stats, schema: f.schema, began: time.Now(), kinds: map[engine.ErrorKind]int64{}}
+	c.Handler, c.Recorder, c.OnCall = c.Handler.With(s.watch), m.Recorder, m.OnCall
+	speed := prometheus.NewGauge(prometheus.GaugeOpts{Name: "qsim_speed",
+		Help: "Seconds of the scenario that pass in one second."})
+	speed.Set(float64(f.speed.Num) / float64(f.speed.Den))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m, speed, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	return s
+}
+
 // watch is a live.Hook that counts executions and notes those that fail.
 func (s *status) watch(next live.Handler) live.Handler {
 	return func(ctx context.Context, j *engine.Job) error {
@@ -106,54 +115,40 @@ func (s *status) failed(j *engine.Job, err error) {
 	if len(s.failures) == mostFailures {
 		s.failures = slices.Delete(s.failures, 0, 1)
 	}
-	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.errorName(kind), err.Error()})
+	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.process.errorName(kind), err.Error()})
 }
 
-// errorName returns the scenario's name of an error kind.
-func (s *status) errorName(k engine.ErrorKind) string {
-	if names := s.process.errors; int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
-}
-
-// snapshot returns the state that the status page shows; it asks the store unless that was done just now.
+// snapshot returns the state that the status page shows. Handlers that fail do not wait for a store that is slow to
+// answer it.
 func (s *status) snapshot(ctx context.Context) statusJSON {
-	s.asking.Lock()
-	defer s.asking.Unlock()
-	if time.Since(s.asked) >= statusEvery {
-		s.ask(ctx)
+	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
+		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{}}
+	if got, err := s.stats(ctx); err != nil {
+		j.Trouble = err.Error()
+	} else {
+		j.Queue = queueOf(&got)
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
-		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{},
-		Failures: slices.Clone(s.failures), Queue: s.queue, Trouble: s.trouble}
+	j.Failures = slices.Clone(s.failures)
 	slices.Reverse(j.Failures)
 	for kind, n := range s.kinds {
-		j.Failed[s.errorName(kind)] = n
+		j.Failed[s.process.errorName(kind)] = n
 	}
 	return j
 }
 
-func (s *status) ask(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusWithin)
-	defer cancel()
-	got, err := s.stats(ctx, mostCounted)
-	s.asked, s.queue, s.trouble = time.Now(), nil, ""
-	if err != nil {
-		s.trouble = err.Error()
-		return
-	}
-	s.queue = &queueJSON{AtLeast: mostCounted, Dead: got.Dead, Oldest: slices.Max(got.OldestReady[:]).Seconds()}
+func queueOf(got *engine.Stats) *queueJSON {
+	q := &queueJSON{AtLeast: metrics.MostCounted, Dead: got.Dead, Oldest: slices.Max(got.OldestReady[:]).Seconds()}
 	for class := range got.Ready {
-		s.queue.Ready += got.Ready[class]
-		s.queue.Waiting += got.Waiting[class]
-		s.queue.InFlight += got.InFlight[class]
+		q.Ready += got.Ready[class]
+		q.Waiting += got.Waiting[class]
+		q.InFlight += got.InFlight[class]
 	}
+	return q
 }
 
-// ServeHTTP answers requests for the status page and /status.json, from this machine only.
+// ServeHTTP answers requests for the status page, /status.json and /metrics, from this machine only.
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ui.IsLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
@@ -163,6 +158,8 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/status.json":
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.snapshot(r.Context())) // whoever asked has gone
+	case r.URL.Path == "/metrics":
+		s.metrics.ServeHTTP(w, r)
 	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_ = statusPage.Execute(w, s.snapshot(r.Context()))
@@ -189,9 +186,7 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.asking.Lock()
-			defer s.asking.Unlock()
-			s.trouble = err.Error()
+			s.process.log.Error("worker: status page: " + err.Error())
 		}
 	}()
 	return listener.Addr(), nil

@@ -119,11 +119,14 @@ func TestStatusAddress(t *testing.T) {
 	}
 }
 
+// idle is the answer of a store without jobs.
+func idle(context.Context) (engine.Stats, error) { return engine.Stats{}, nil }
+
 // TestStatusFailures keeps the latest failures and counts all of them by kind.
 func TestStatusFailures(t *testing.T) {
 	names := make([]string, engine.FirstErrorKind+3)
 	names[engine.FirstErrorKind+2] = "refused"
-	s := &status{process: &process{errors: names}, kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
+	s := &status{process: &process{errors: names}, stats: idle, kinds: map[engine.ErrorKind]int64{}}
 	for i := range 30 {
 		kind := []engine.ErrorKind{engine.Timeout, engine.FirstErrorKind + 2}[i%2]
 		fail := func(context.Context, *engine.Job) error { return &live.Error{Kind: kind, Err: io.EOF} }
@@ -144,7 +147,7 @@ func TestStatusHoldsNobodyUp(t *testing.T) {
 	defer close(slow)
 	s := &status{process: new(process), kinds: map[engine.ErrorKind]int64{}}
 	asked := make(chan struct{})
-	s.stats = func(context.Context, int) (engine.Stats, error) { close(asked); <-slow; return engine.Stats{}, io.EOF }
+	s.stats = func(context.Context) (engine.Stats, error) { close(asked); <-slow; return engine.Stats{}, io.EOF }
 	go s.snapshot(t.Context())
 	<-asked
 	failed := make(chan struct{})
@@ -160,7 +163,7 @@ func TestStatusHoldsNobodyUp(t *testing.T) {
 func TestStatusForeignNames(t *testing.T) {
 	for host, want := range map[string]int{"127.0.0.1:8080": 200, "localhost:8080": 200, "[::1]:8080": 200, "localhost": 200,
 		"evil.example:8080": 403, "127.0.0.1.evil.example": 403, "": 403} {
-		s := &status{process: &process{}, kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
+		s := &status{process: &process{}, stats: idle, kinds: map[engine.ErrorKind]int64{}}
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/status.json", nil)
 		r.Host = host
 		if s.ServeHTTP(w, r); w.Code != want {

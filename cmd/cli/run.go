@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -68,6 +69,7 @@ the scenario.`,
   qsim run my.yaml --metric 'goodput during down'    a column more
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
+  qsim run my.yaml --format openmetrics > my.prom   for Prometheus, beside the queue that runs
   qsim run a.yaml b.yaml --strict -q                for continuous integration
   qsim run my.yaml --format github                  annotations and a summary in a workflow
   qsim run my.yaml --check                          with the engine's invariants checked`,
@@ -83,7 +85,7 @@ the scenario.`,
 	addMemory(c, &f.memory)
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
-	addFormat(c, &f.format, judging...)
+	addFormat(c, &f.format, append(slices.Clone(judging), "openmetrics")...)
 	addSameWithin(c, &f.sameWithin)
 	flags.StringArrayVar(&f.asked, "metric", nil, "a column more: a `METRIC` of qsim list metrics, as goodput or 'goodput during "+
 		"STORM class CLASS'; repeatable")
@@ -115,6 +117,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.format == "openmetrics" && len(all) > 1 {
+		return ui.UsageError("--format openmetrics: of one scenario, as each metric stands in a file once")
 	}
 	for _, l := range all {
 		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
@@ -273,7 +278,7 @@ func (s *session) summaryOutput(summary *results.Summary) output {
 			fmt.Fprintln(w)
 		}
 		return text.WriteTable(w, summary, o)
-	}}
+	}, openMetrics: func(w io.Writer) error { return text.WriteOpenMetrics(w, summary) }}
 }
 
 // took returns the line that states how long a command took and how many jobs it simulated per second.

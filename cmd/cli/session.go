@@ -42,16 +42,17 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 
 // output is a result that a command prints as JSON, or by one function as text, Markdown or CSV.
 type output struct {
-	json   func() ([]byte, error)
-	table  func(w io.Writer, o text.TableOptions) error
-	suites []text.Suite // what the command judges, as annotations or JUnit XML
+	json        func() ([]byte, error)
+	table       func(w io.Writer, o text.TableOptions) error
+	suites      []text.Suite            // what the command judges, as annotations or JUnit XML
+	openMetrics func(w io.Writer) error // nil: the command has no such format
 }
 
 // print prints a result in the format asked for. In formats for programs, the path of the files, if any, goes to
 // standard error.
 func (s *session) print(result output, path, note string) error {
 	all := s.flags.Tables(result.table)
-	all["json"] = ui.Bytes(result.json)
+	all["json"], all["openmetrics"] = ui.Bytes(result.json), result.openMetrics
 	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, result.suites) }
 	all["github"] = func(w io.Writer) error {
 		return cmp.Or(writeGithub(w, annotationsOf(result.suites)), stepSummary(all["markdown"]))

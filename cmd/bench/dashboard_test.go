@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the dashboard again")
+
+// dashboardFile is the dashboard for Grafana, which panels and TestDashboard describe.
+const dashboardFile = "../qbench/dashboard.json"
+
+// panel is a chart of the dashboard: queries to Prometheus by the names of what they show.
+type panel struct {
+	title, about, unit string
+	queries            [][2]string
+}
+
+// toSpeed turns real times into those of the scenario that a worker runs faster than its clock.
+const toSpeed = "scalar(max(qsim_speed) or vector(1))"
+
+func runningQuantile(q, name string) string {
+	return "histogram_quantile(" + q + ", sum by (le) (rate(qsim_" + name +
+		"_seconds_bucket[$__rate_interval]))) * " + toSpeed
+}
+
+// foretold is the value of a metric in a simulation, of all jobs unless a filter says otherwise.
+func foretold(name string, filter ...string) string {
+	return "qsim_predicted_" + name + `{scenario="$scenario",policy="$policy",` + cmp.Or(strings.Join(filter, ","),
+		`estimate="mean",during="",after="",class="",tenant=""`) + "}"
+}
+
+func waitPanel(title, about, name string) panel {
+	return panel{title, about, "s", [][2]string{
+		{"running p99", runningQuantile("0.99", name)}, {"running p50", runningQuantile("0.5", name)},
+		{"predicted p99", foretold(name + "_p99_seconds")}, {"predicted p50", foretold(name + "_p50_seconds")},
+	}}
+}
+
+func perSecondOf(name string) string { return "sum(rate(qsim_" + name + "_total[$__rate_interval]))" }
+
+var panels = func() []panel {
+	fresh := waitPanel("Fresh wait", "from ready to the first claim of a job", "fresh_wait")
+	fresh.queries = append(fresh.queries, [2]string{"predicted p99 during {{during}}, {{estimate}}",
+		foretold("fresh_wait_p99_seconds", `during!="",class="",tenant=""`)})
+	return []panel{
+		fresh,
+		waitPanel("Retry wait", "from due to a later claim of a job", "retry_wait"),
+		waitPanel("Sojourn", "from enqueued to done", "sojourn"),
+		{"Throughput", "executions finished per second, and goodput: those that ended in success", "ops", [][2]string{
+			{"running", perSecondOf("executions") + " / " + toSpeed},
+			{"running goodput", `sum(rate(qsim_executions_total{error=""}[$__rate_interval])) / ` + toSpeed},
+			{"predicted", foretold("throughput_per_second")}, {"predicted goodput", foretold("goodput_per_second")}}},
+		{"Backlog", "jobs ready, waiting and leased, of all processes", "short", [][2]string{
+			{"fresh", "max(qsim_backlog_fresh)"}, {"retries", "max(qsim_backlog_retry)"}, {"waiting", "max(qsim_waiting)"},
+			{"in flight", "max(qsim_in_flight)"}, {"most fresh, predicted", foretold("backlog_fresh_max")},
+			{"most retries, predicted", foretold("backlog_retry_max")}}},
+		{"Retries", "share of the claims that are of retries", "percentunit", [][2]string{
+			{"running", perSecondOf("retries") + " / " + perSecondOf("claims")}, {"predicted", foretold("retry_share_ratio")}}},
+		{"Utilization", "share of the workers' time that is busy", "percentunit", [][2]string{
+			{"running", perSecondOf("busy_seconds") + " / sum(qsim_workers)"}, {"predicted", foretold("utilization_ratio")}}},
+		{"Dead jobs", "buried, of all processes", "short", [][2]string{
+			{"running", "max(qsim_dead)"}, {"predicted", foretold("dead")}}},
+		{"Failures", "executions that failed per second, by the kind of their error", "ops", [][2]string{
+			{"{{error}}", `sum by (error) (rate(qsim_executions_total{error!=""}[$__rate_interval])) / ` + toSpeed}}},
+		{"Lost leases", "per second: leases that expired, and commits refused because of it", "ops", [][2]string{
+			{"leases expired", perSecondOf("leases_expired")}, {"stale commits", perSecondOf("stale_commits")}}},
+		{"Store calls", "p99 of their duration, in real time", "s", [][2]string{{"{{op}}",
+			"histogram_quantile(0.99, sum by (le, op) (rate(qsim_store_calls_seconds_bucket[$__rate_interval])))"}}},
+		{"Store calls per second", "in real time, with errors", "ops", [][2]string{
+			{"{{op}}", "sum by (op) (rate(qsim_store_calls_seconds_count[$__rate_interval]))"},
+			{"errors of {{op}}", "sum by (op) (rate(qsim_store_errors_total[$__rate_interval]))"}}},
+	}
+}()
+
+// dashboard returns the panels as Grafana imports them, two to a row.
+func dashboard(t *testing.T) []byte {
+	type object = map[string]any
+	source := object{"type": "prometheus", "uid": "${source}"}
+	variable := func(name, from string) object {
+		query := "label_values(" + from + ", " + name + ")"
+		return object{"name": name, "type": "query", "datasource": source, "definition": query, "refresh": 2,
+			"query": object{"query": query, "refId": name}}
+	}
+	var drawn []object
+	for i, p := range panels {
+		var targets []object
+		for j, q := range p.queries {
+			targets = append(targets, object{"refId": string(rune('A' + j)), "legendFormat": q[0], "expr": q[1]})
+		}
+		drawn = append(drawn, object{"id": i + 1, "type": "timeseries", "title": p.title, "description": p.about,
+			"datasource": source, "gridPos": object{"x": i % 2 * 12, "y": i / 2 * 8, "w": 12, "h": 8}, "targets": targets,
+			"fieldConfig": object{"defaults": object{"unit": p.unit, "min": 0}, "overrides": []object{{
+				"matcher":    object{"id": "byRegexp", "options": ".*predicted.*"},
+				"properties": []object{{"id": "custom.lineStyle", "value": object{"fill": "dash", "dash": []int{8, 6}}}}}}}})
+	}
+	text, err := json.MarshalIndent(object{"title": "Queue: running and predicted", "uid": "qsim-queue",
+		"schemaVersion": 39, "editable": true, "refresh": "5s", "time": object{"from": "now-30m", "to": "now"},
+		"panels": drawn,
+		"templating": object{"list": []object{{"name": "source", "type": "datasource", "query": "prometheus"},
+			variable("scenario", "qsim_predicted_claims"), variable("policy", `qsim_predicted_claims{scenario="$scenario"}`)}},
+	}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
+}
+
+// TestDashboard holds the dashboard to its panels; TestPrometheus, that each query has an answer.
+func TestDashboard(t *testing.T) {
+	want := dashboard(t)
+	if *rewrite {
+		if err := os.WriteFile(dashboardFile, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(dashboardFile); err != nil || string(got) != string(want) {
+		t.Errorf("%s: %v: it is not what the panels say: go test ./cmd/bench -run TestDashboard -rewrite", dashboardFile, err)
+	}
+}

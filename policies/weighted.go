@@ -17,7 +17,7 @@ var weightedKind = Kind{
 
 var (
 	freshShare = Param{Name: "fresh", Type: TypeShare, Default: "80%",
-		Doc: "share of the claims that go to fresh jobs while both classes are ready"}
+		Doc: "share of the claims that go to fresh jobs, the rest to retries, while both are ready"}
 	lend = Param{Name: "lend", Type: TypeBool, Default: "true",
 		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
 )

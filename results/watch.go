@@ -110,7 +110,7 @@ func (s *Summary) Widest(g float64) string {
 				continue
 			}
 			info, _ := measure.Lookup(q.Metric)
-			worst, text = ratio, fmt.Sprintf("%s of %s is %s", q, s.Policies[i].Label, FormatEstimate(e, info))
+			worst, text = ratio, fmt.Sprintf("%s under %s is %s", q.Label(), s.Policies[i].Label, FormatEstimate(e, info))
 			switch {
 			case math.IsNaN(e.Half):
 				text += " without an interval"

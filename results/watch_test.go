@@ -114,7 +114,7 @@ func TestWarningOfSeedsThatRanOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(sum.Warnings, "\n"); !strings.Contains(all, "12 seeds are not enough for intervals of ±5%: goodput of FIFO is ") {
+	if all := strings.Join(sum.Warnings, "\n"); !strings.Contains(all, "12 seeds are not enough for intervals of ±5%: jobs done per second under FIFO is ") {
 		t.Errorf("warnings:\n%s", all)
 	}
 	if sum, _ = Summarize(s, runs, Options{Until: 0.9}); strings.Contains(strings.Join(sum.Warnings, "\n"), "not enough") {

@@ -10,14 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"qsim/results/report/browsertest"
+	"qsim/scenarios"
 )
 
 var (
 	pictures = flag.String("pictures", "", "write screenshots of the page into this `folder`, to be looked at")
+	picture  = flag.String("picture", "", "write the top of the page of retry-storm into this `file`, for the README")
 	axe      = flag.String("axe", "", "check the page with this `file` too: axe.min.js of axe-core")
 )
 
@@ -264,6 +267,58 @@ func TestPageNarrow(t *testing.T) {
 			tb.Quiet(address)
 		}
 	}
+}
+
+// TestPageShipped opens retry-storm as somebody who wants mails to wait for less than a second, and as few claims as
+// that takes kept for fresh jobs: a column for the mails, then the share of the weighted policy, by keyboard.
+func TestPageShipped(t *testing.T) {
+	_, source, err := scenarios.Open("retry-storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := "seeds: 1"
+	if *picture != "" {
+		seeds = "seeds: 20"
+	}
+	tb, address := opened(t, strings.Replace(string(source), "seeds: 20", seeds, 1), "", 1280, browsertest.Scheme("light", ""),
+		browsertest.Protocol(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1110, DeviceScaleFactor: 1}))
+	accessible(t, tb)
+	if *picture != "" {
+		shot, err := chromedp.Run(tb, chromedp.CaptureScreenshot())
+		if err == nil {
+			err = os.WriteFile(*picture, shot, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	mail := `[...document.querySelectorAll("#head thead tr:last-child th")].findIndex(h => h.textContent.startsWith("mail: p99 wait of fresh jobs in payments-down"))`
+	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	tb.Until(settled + ` && ` + mail + ` > 0`)
+	browsertest.Eval[bool](tb, `["Shared FIFO", "Separate queue", "In-flight cap 20%"].every(p => { document.getElementById("on-" + p).click(); return true; })`)
+	tb.Until(hash + `.startsWith("#policy=Weighted+80/20&metric=") && ` + settled + ` && document.querySelectorAll("#head tbody tr").length === 1`)
+	waits := func() string {
+		return browsertest.Eval[string](tb, `document.querySelector("#head tbody tr").children[`+mail+`].textContent.trim()`)
+	}
+	share := 80
+	tb.Run(chromedp.Focus(`#k-policies\.Weighted\%2080\/20\.fresh-slide`))
+	for share > 60 {
+		tb.Run(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+		share -= 2
+		tb.Until(fmt.Sprintf(`document.querySelector("#head tbody th").textContent === "Weighted 80/20, fresh %d%%" && `, share) + settled)
+		if !strings.HasSuffix(waits(), "ms") {
+			break
+		}
+	}
+	if share != 70 {
+		t.Errorf("mails wait for a second or more at %d%%: %s", share, waits())
+	}
+	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll(".knob")].filter(k => !k.hidden && k.dataset.path.startsWith("policies.")).length`); n != 1 {
+		t.Errorf("%d parameters of policies are shown, want that of the one policy", n)
+	}
+	tb.Picture(*pictures, "shipped")
+	tb.Quiet(address)
 }
 
 // accessible fails where somebody who hears the page, or uses it by keyboard, would be lost: controls without names,

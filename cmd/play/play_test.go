@@ -50,7 +50,7 @@ func server(t testing.TB, source string) *Server {
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	return New(Options{Scenario: input.Scenario{Name: name, Scenario: sc, Source: []byte(source)}, Run: "small", Host: "127.0.0.1",
+	return New(Options{Scenario: input.Scenario{Name: name, Scenario: sc, Source: []byte(source)}, Run: sc.Name, Host: "127.0.0.1",
 		Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
 }
 

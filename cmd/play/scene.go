@@ -23,6 +23,7 @@ type scene struct {
 	Columns  []column  `json:"columns,omitempty"` // that the table could have
 	YAML     string    `json:"yaml,omitempty"`    // resolved
 	Duration string    `json:"duration,omitempty"`
+	About    string    `json:"description,omitempty"`
 }
 
 // problem is a diagnostic of the loader.
@@ -130,7 +131,7 @@ func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
 		label := sc.Policies[i].Label
 		seen.Policies = append(seen.Policies, policy{label, len(chosen.PoliciesNamed(label)) > 0})
 	}
-	seen.Knobs, seen.Columns = s.knobs(sc, a.Sets), columns(sc)
+	seen.Knobs, seen.Columns, seen.About = s.knobs(sc, chosen, a.Sets), columns(sc), sc.Description
 	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
 	for _, k := range scenarios.PolicyKinds() {
 		doc, _, _ := strings.Cut(k.Doc, ". ")
@@ -198,8 +199,9 @@ func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []probl
 	return all
 }
 
-// knobs returns the settings of a scenario that the page can change.
-func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
+// knobs returns the settings of a scenario that the page can change; those of policies that are not among the chosen
+// ones are left to the search.
+func (s *Server) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range sc.Explain(s.overrides(sets)) {
 		if strings.HasPrefix(setting.Path, "objectives.") {
@@ -214,11 +216,15 @@ func (s *Server) knobs(sc *scenarios.Scenario, sets []set) []knob {
 			usual = setting.Value
 		}
 		doc, takes := key.Doc, key.Value
-		if words := strings.Split(setting.Path, "."); len(words) == 3 && words[0] == "policies" {
+		words := strings.Split(setting.Path, ".")
+		if len(words) == 3 && words[0] == "policies" {
 			doc, takes = parameterDoc(sc, words[1], words[2], doc, takes)
 		}
 		front := inFront.MatchString(setting.Path) && numeric.MatchString(setting.Value) &&
 			!strings.HasSuffix(setting.Path, ".label") || strings.Contains(setting.Path, ".with.")
+		if words[0] == "policies" && len(words) > 1 && len(chosen.PoliciesNamed(words[1])) == 0 {
+			front = false
+		}
 		all = append(all, knob{setting.Path, setting.Value, usual, setting.Origin, doc, takes, key.Least, key.Most, front})
 	}
 	return all

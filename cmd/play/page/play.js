@@ -172,7 +172,8 @@ function draw() {
   for (const p of scene.policies) {
     const box = make("input", {type: "checkbox", checked: p.on, id: "on-" + p.label});
     box.addEventListener("change", () => change(() => {
-      const on = scene.policies.filter(q => q.label === p.label ? box.checked : q.on).map(q => q.label);
+      p.on = box.checked; // the next box may change before there is an answer
+      const on = scene.policies.filter(q => q.on).map(q => q.label);
       asked.policies = on.length === scene.policies.length || !on.length ? [] : on;
     }));
     $("policies").append(make("div", {className: "check"}, box, p.on ? swatch(hue++) : "", make("label", {htmlFor: box.id, textContent: p.label})));
@@ -196,6 +197,7 @@ function draw() {
   $("column").replaceChildren(make("option", {value: "", textContent: "none"}), ...(scene.columns ?? []).map(c => make("option", {value: c.metric, textContent: c.label})));
   $("column").value = asked.metrics[0] ?? "";
   $("column").parentNode.hidden = !scene.columns;
+  say($("about"), scene.description ?? "");
   const groups = new Map(), seen = new Set();
   const into = path => {
     const words = path.split("."), named = words.length > 2 && namedLists.test(path), key = named ? words[1] : titles[words[0]] || "The run";

@@ -70,7 +70,7 @@ type Event struct {
 	Job      JobID
 	Token    Token
 	Holder   EngineID      // LeaseTaken: who let it expire
-	Waited   time.Duration // Leased: ready to leased; Started: leased to started, by the engine's clock
+	Waited   time.Duration // Leased: ready to leased; Started: ready to started, as the engine's clock saw it
 	Age      time.Duration // since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
 	Delay    time.Duration // Enqueued, Nacked
 	Ran      time.Duration // Finished, Aborted

@@ -217,12 +217,12 @@ func TestRepeated(t *testing.T) {
 	m.OnCall(0, &engine.Call{Op: engine.OpClaim}, &engine.Reply{Err: errors.New("lost")}, 0, engine.Time(time.Second))
 	for kind, n := range map[engine.ErrorKind]int{engine.Timeout: 1, engine.FirstErrorKind + 3: 2} {
 		for range n {
-			m.Record(&engine.Event{Kind: engine.Finished, Error: kind, JobKind: 9})
+			m.Record(&engine.Event{Kind: engine.Finished, Error: kind, JobKind: 9, Ran: 2 * time.Second})
 		}
 	}
 	f := gather(t, m)
 	for name, want := range map[string]float64{"qsim_retries_succeeded_total": 1, "qsim_deaths_total": 1,
-		"qsim_executions_total": 3, "qsim_store_rows_total": 6, "qsim_store_errors_total": 1} {
+		"qsim_executions_total": 3, "qsim_busy_seconds_total": 6, "qsim_store_rows_total": 6, "qsim_store_errors_total": 1} {
 		if got, _ := counted(name)(f, ""); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -293,5 +293,33 @@ func TestStats(t *testing.T) {
 	}
 	if len(found) != len(gauges) || store.times.Load() != 2 {
 		t.Errorf("%v, asked %d times", found, store.times.Load())
+	}
+}
+
+// life is what a recorder is told of a job that is done at the first attempt.
+var life = []engine.Event{{Kind: engine.Leased, Waited: 3 * time.Millisecond},
+	{Kind: engine.Started, Waited: 4 * time.Millisecond},
+	{Kind: engine.Finished, Ran: time.Millisecond}, {Kind: engine.Acked, Age: 6 * time.Millisecond}}
+
+// TestRecordAllocates holds that a job costs no allocation.
+func TestRecordAllocates(t *testing.T) {
+	m := New(nil, Options{})
+	if n := testing.AllocsPerRun(100, func() {
+		for i := range life {
+			m.Record(&life[i])
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations for a job", n)
+	}
+}
+
+// BenchmarkRecord measures what a job costs.
+func BenchmarkRecord(b *testing.B) {
+	m := New(nil, Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range life {
+			m.Record(&life[i])
+		}
 	}
 }

@@ -13,24 +13,22 @@ import (
 	"sync"
 )
 
-// builtin holds the scenario files of this folder and of its folders incidents and published; the pattern is wide,
-// since one that matches no file does not compile.
+// builtin holds the scenario files built into the program: of this folder, incidents and published; the pattern is
+// wide, since one that matches no file does not compile.
 //
 //go:embed *.yaml */*.yaml
 var builtin embed.FS
 
-// shelves are the folders of builtin that hold scenarios, in the order in which names are
-// looked up in them.
+// shelves lists the folders of built-in scenarios, in the order in which names are looked up.
 var shelves = []string{".", "incidents", "published"}
 
-// BuiltinInfo describes a scenario that is part of the program.
+// BuiltinInfo describes a built-in scenario.
 type BuiltinInfo struct {
 	Name        string // what Open knows it by: retry-storm, incidents/NAME or published/NAME
 	Description string
 }
 
-// Builtin returns the scenarios that are part of the program, by name: those without a folder,
-// then incidents, then published results.
+// Builtin returns the built-in scenarios, by name: those without a folder, then incidents, then published results.
 func Builtin() []BuiltinInfo {
 	var all []BuiltinInfo
 	for _, name := range builtinNames() {

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Checked is the verdict on a preset against the system that it describes: which rules of the real, unmodified library
-// it holds when both run the same jobs. The suite in scenarios/conform writes it.
+// Checked is the result of comparing a preset with the library that it describes: which rules of the real, unmodified
+// library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
 type Checked struct {
 	Preset    string        `yaml:"preset"`
 	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0
@@ -26,7 +26,7 @@ type Checked struct {
 	Why       string        `yaml:"why,omitempty"`            // without rules: why there are none
 }
 
-// CheckedRule is one thing that the system does, and whether the preset does it too.
+// CheckedRule is one observed behaviour of a library, with the verdict on whether the preset does the same.
 type CheckedRule struct {
 	Rule         string   `yaml:"rule"`
 	Verdict      string   `yaml:"verdict"`                // holds, near or off
@@ -44,7 +44,7 @@ type CheckedRule struct {
 //go:embed conform.yaml
 var checkedText []byte
 
-// AllChecked are the entries of conform.yaml, one for each preset. It is data of the program: an error in it is a bug.
+// AllChecked returns the entries of conform.yaml, one for each preset; an error in this built-in file is a bug.
 var AllChecked = sync.OnceValue(func() (all []Checked) {
 	if err := yaml.Load(checkedText, &all, strict...); err != nil {
 		panic(fmt.Sprintf("scenarios: conform.yaml: %v", err))
@@ -52,7 +52,7 @@ var AllChecked = sync.OnceValue(func() (all []Checked) {
 	return all
 })
 
-// Checked returns what came of holding the preset to its system; without rules if nobody could.
+// Checked returns the comparison of the preset with its library; without rules if none was possible.
 func (p *Preset) Checked() *Checked {
 	all := AllChecked()
 	if i := slices.IndexFunc(all, func(c Checked) bool { return c.Preset == p.Name }); i >= 0 {
@@ -61,7 +61,7 @@ func (p *Preset) Checked() *Checked {
 	return &Checked{Preset: p.Name}
 }
 
-// Hash names the values of a preset: that of a Checked is another if they have changed since.
+// Hash returns a hash of a preset's values: a Checked with another hash is out of date.
 func (p *Preset) Hash() string {
 	var b strings.Builder
 	for _, s := range p.Settings() {
@@ -70,7 +70,7 @@ func (p *Preset) Hash() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:12]
 }
 
-// Count returns how many rules have that verdict.
+// Count returns how many rules have the given verdict.
 func (c *Checked) Count(verdict string) (n int) {
 	for _, r := range c.Rules {
 		if r.Verdict == verdict {
@@ -80,10 +80,10 @@ func (c *Checked) Count(verdict string) (n int) {
 	return n
 }
 
-// Version is the version of the system, the last word of its name.
+// Version returns the version of the library, the last word of the system's name.
 func (c *Checked) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
-// Ratio is how many rules hold of how many, and of which version: "6/11 v0.26.0"; "–" where none was checked.
+// Ratio returns, as text, how many rules hold of how many, and the version: "6/11 v0.26.0"; "–" without rules.
 func (c *Checked) Ratio() string {
 	if len(c.Rules) == 0 {
 		return "–"
@@ -91,7 +91,7 @@ func (c *Checked) Ratio() string {
 	return fmt.Sprintf("%d/%d %s", c.Count("holds"), len(c.Rules), c.Version())
 }
 
-// Sentence is what was checked, in a line; why nothing was.
+// Sentence returns a line on what was compared, or why nothing was.
 func (c *Checked) Sentence(p *Preset) string {
 	if len(c.Rules) == 0 {
 		return "not checked against a real system: " + c.Why
@@ -106,7 +106,7 @@ func (c *Checked) Sentence(p *Preset) string {
 	return text
 }
 
-// Held are the names of the rules that hold.
+// Held returns the names of the rules that hold.
 func (c *Checked) Held() (names []string) {
 	for _, r := range c.Rules {
 		if r.Verdict == "holds" {
@@ -116,7 +116,7 @@ func (c *Checked) Held() (names []string) {
 	return names
 }
 
-// Sentence is how far a rule is off, and why.
+// Sentence returns a sentence on how far a rule is off, and why.
 func (r *CheckedRule) Sentence() string {
 	if r.Cause != "" {
 		return r.size() + ": " + r.Cause
@@ -124,7 +124,7 @@ func (r *CheckedRule) Sentence() string {
 	return r.size()
 }
 
-// size is the figure that decides a rule, on both sides.
+// size returns, as text, the figure that decides a rule: the library's and the preset's.
 func (r *CheckedRule) size() string {
 	text := fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated)
 	if r.Off != "" {
@@ -133,8 +133,8 @@ func (r *CheckedRule) size() string {
 	return text
 }
 
-// Measured are the lines of what the preset approximates, each with its size as far as a rule measured it. Designs are
-// of no system, so that nothing of theirs can be measured.
+// Measured returns the lines of what the preset approximates, each with the size of the deviation as far as a rule
+// measured it. Designs are of no system, so that nothing of theirs can be measured.
 func (p *Preset) Measured() (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"
@@ -151,8 +151,8 @@ func (p *Preset) Measured() (lines []string) {
 	return lines
 }
 
-// Misses are sentences, one for each preset of the scenario that misses a rule on which a metric depends that an
-// objective or Measure asks for. A retry policy has the rules about keys of retry, an engine all others.
+// Misses returns warnings, one for each preset of the scenario whose rules are off in a way that affects a metric of
+// the objectives or of Measure. A retry policy has the rules about keys of retry, an engine all others.
 func (sc *Scenario) Misses() (lines []string) {
 	metrics := map[string]bool{}
 	for _, o := range sc.Objectives {
@@ -178,8 +178,8 @@ func (sc *Scenario) Misses() (lines []string) {
 	return lines
 }
 
-// miss is a sentence about the rules of one half of the preset that are off where any of metrics depends on them; ""
-// if none is.
+// miss returns a sentence about the rules of the retry policy, or of the engine, that are off and affect any of
+// metrics; "" if none is.
 func (c *Checked) miss(retry bool, metrics []string) (line string) {
 	more := 0
 	for _, r := range c.Rules {

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// checker finds mistakes in a scenario whose values are well-formed one by one.
+// checker finds mistakes in a scenario whose single values are well-formed.
 type checker struct {
 	sc       *Scenario
 	policy   int                // whose overrides are in sc; noPolicy: nobody's
@@ -68,8 +68,7 @@ func (c *checker) key(path ...any) *yaml.Node {
 	return c.near(path...)
 }
 
-// near returns the YAML node at path or, if the file does not contain it, the innermost node around it that it
-// contains.
+// near returns the innermost YAML node at or around path that the file contains.
 func (c *checker) near(path ...any) *yaml.Node {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		if node := c.node(path...); node != nil && node.Line != 0 {
@@ -79,8 +78,8 @@ func (c *checker) near(path ...any) *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// given returns the YAML node of the first of paths that the file contains: the others are defaults, and nobody's
-// mistake.
+// given returns the YAML node of the first of paths that the file contains: the others are defaults, and not the
+// author's mistake.
 func (c *checker) given(paths ...[]any) *yaml.Node {
 	for _, path := range paths {
 		if node := c.node(path...); node != nil && node.Line != 0 {
@@ -90,7 +89,7 @@ func (c *checker) given(paths ...[]any) *yaml.Node {
 	return c.near(paths[0]...)
 }
 
-// sound reports whether the value at path was decoded: if not, its error is reported and its zero value means nothing.
+// sound reports whether the value at path was decoded without an error; otherwise its zero value is meaningless.
 func (c *checker) sound(path ...any) bool {
 	for i := range path {
 		around := c.node(path[:i]...)
@@ -147,8 +146,8 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
-// unsaid reports whether a value is a default although a map around it has an unknown key, which the author may have
-// meant for it: its rules are then not checked.
+// unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, which the author may
+// have meant for it; its rules are then not checked.
 func (c *checker) unsaid(path []any) bool {
 	if node := c.node(path...); node != nil && node.Line != 0 {
 		return false
@@ -215,7 +214,7 @@ func (c *checker) required(path ...any) bool {
 	return false
 }
 
-// known reports whether name is among the names there, and adds an error if it is not; what is the noun for them.
+// known reports whether name is among the defined names, and adds an error if not; what is the noun for them.
 func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt) bool {
 	var names []string
 	for _, n := range there {
@@ -279,5 +278,5 @@ func namesIn[T any](c *checker, list, key string, all []T, name func(*T) string)
 	return names
 }
 
-// total returns the longest time that a run may last: duration plus drain.
+// total returns the longest virtual time of a run: duration plus drain.
 func (c *checker) total() time.Duration { return c.sc.Duration.Std() + c.sc.Drain.Std() }

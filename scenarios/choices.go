@@ -35,13 +35,13 @@ type (
 	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
 )
 
-// TimedOut is what a timeout does, see engine.KindConfig.
+// TimedOut is the effect of an execution timeout, see engine.KindConfig.
 type TimedOut struct{ WaitOut, Free bool }
 
-// Late is the fate of the jobs in a late answer to a claim that the node had given up on, see engine.LeaseConfig.
+// Late is the treatment of jobs in the late reply to a claim that the node has given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
 
-// The types that hold the words of Choice types.
+// fences and the variables below hold the words of Choice types.
 type (
 	fences        struct{}
 	places        struct{}

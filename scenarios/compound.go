@@ -68,7 +68,7 @@ type Nodes struct {
 	That bool    // the one where the event happened that the storm begins with
 }
 
-// thatNode is the word by which a scenario selects the node of the event that a storm begins with.
+// thatNode is the word for the node of the event that triggers a storm.
 const thatNode = "that"
 
 // UnmarshalYAML reads a count, a share, a list of indexes, or "that".

@@ -21,8 +21,8 @@ type tree struct {
 	*layers
 }
 
-// strict are decoding options that refuse unknown keys. Double keys were refused before: a second search takes time
-// that grows with the square of their number.
+// strict holds the decoding options that refuse unknown keys. Double keys were refused before: a second search takes
+// time that grows with the square of their number.
 var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
 // decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
@@ -38,8 +38,8 @@ func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 	return sc, append(problems, l.problems...)
 }
 
-// notInDigits returns an error for each whole number, among those that the YAML library parses itself, that is not
-// spelled in digits: the library reads 010 as 8, but a Count is 10.
+// notInDigits returns an error for each whole number that is not written in plain digits, among those that the YAML
+// library parses itself: the library reads 010 as 8, but a Count is 10.
 func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	nodes := []*yaml.Node{lookup(full, "version"), lookup(full, "seed")}
 	if jobs := lookup(full, "jobs"); jobs != nil {
@@ -81,8 +81,8 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	return problems
 }
 
-// normalize leaves one form of the limit on attempts, no jitter for a random delay, and a factor for a backoff that
-// grows linearly.
+// normalize converts retry settings to one form: of the limit on attempts, of no jitter for a random delay, and of a
+// factor for a backoff that grows linearly.
 func (r *Retry) normalize() {
 	if r.Backoff.Kind == "exponential" && r.Backoff.Factor == 0 {
 		r.Backoff.Factor = 2
@@ -188,8 +188,8 @@ var wanted = map[string]string{
 	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
 }
 
-// words turns an error of the YAML library into words for the author of the file: node is the scalar with the mistake,
-// around the map of which it is a key; either may be nil.
+// words rewords an error of the YAML library for the author of the file: node is the scalar with the mistake, around
+// the map of which it is a key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
 		if near := closest(own.Typed, own.Known); near != "" {

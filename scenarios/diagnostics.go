@@ -75,11 +75,11 @@ func (ds Diagnostics) sorted() Diagnostics {
 	return unique
 }
 
-// mostShown is the most diagnostics that Render writes in full.
+// mostShown is the highest number of diagnostics that Render writes in full.
 const mostShown = 100
 
-// Render writes diagnostics for a person: each with its place in name, the lines around it from src, and help. Control
-// characters of the file are replaced.
+// Render writes diagnostics for a person: each with its position in name, the lines around it from src, and help.
+// Control characters of the file are replaced.
 func (ds Diagnostics) Render(w io.Writer, name string, src []byte) error {
 	lines := splitLines(src)
 	var b bytes.Buffer
@@ -118,7 +118,7 @@ func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 	}
 }
 
-// mostColumns is the most columns of a line that Render shows.
+// mostColumns is the highest number of columns of a line that Render writes.
 const mostColumns = 100
 
 // shown is an excerpt of a line that fits on a terminal, with the columns to underline.
@@ -164,7 +164,7 @@ func excerpt(line string, col, width int) shown {
 	return e
 }
 
-// display returns the text that shows a character, and its number of columns.
+// display returns the visible form of a character, and its number of columns.
 func display(r rune) (string, int) {
 	switch {
 	case r == '\t':

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// Setting is one key of a scenario, its value, and where that is from.
+// Setting is one key of a scenario with its value and its origin: a line, a preset, an override or a default.
 type Setting struct {
 	Path   string `json:"path"`   // as --set takes it: engine.lease.ttl, jobs.mail.service; objectives go by their number from 1
 	Value  string `json:"value"`  // as YAML on one line
@@ -31,7 +31,7 @@ func (sc *Scenario) Explain(sets []Override) []Setting {
 	return e.settings
 }
 
-// ExplainPolicy returns the settings of Explain that differ for policy i, because of its `with:`.
+// ExplainPolicy returns the settings of Explain that policy i overrides in its `with:`.
 func (sc *Scenario) ExplainPolicy(i int, sets []Override) []Setting {
 	v := sc.Variant(i)
 	if v == sc {
@@ -103,8 +103,8 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 	e.unsaid(path, value)
 }
 
-// branches reports whether the parts of a value are settings of their own. A distribution is one value, and so is a map
-// of error shares.
+// branches reports whether the parts of a value are separate settings. A distribution is one value, and so is a map of
+// error shares.
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
@@ -115,7 +115,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns the YAML node from which the value of key was decoded, below the map given of the file.
+// source returns the YAML node in the file's map given from which the value of key was decoded.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	node := lookup(given, key)
 	switch {
@@ -165,7 +165,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds the retry settings of a class that sets some of its own.
+// retry adds the retry settings of a class that overrides some.
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
 	base := lookup(e.sc.tree.full, "retry")
@@ -217,7 +217,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// because returns the rule, in words, by which a default is computed; "" if it is a constant.
+// because returns the rule, in words, for a default that depends on other keys; "" if it is a constant.
 func because(path string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
@@ -235,8 +235,7 @@ func because(path string) string {
 	return ""
 }
 
-// unsaid adds the keys below path that the scenario leaves out, and the parameters of a policy that it leaves to the
-// kind.
+// unsaid adds the keys left out below path with their default behaviour, and the default parameters of a policy.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	for _, k := range keys {
 		dot := strings.LastIndexByte(k.path, '.')

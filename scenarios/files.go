@@ -18,7 +18,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// folder is the place of the files that a scenario names: the scenario's folder, or the program for built-in ones.
+// folder is the root of the files named in a scenario: the scenario's folder, or the program for built-in ones.
 type folder struct {
 	path  string
 	dists map[string]dist.Dist // empirical distributions by file, while Load reads them
@@ -77,7 +77,7 @@ func (f *folder) explain(name string, err error) error {
 	return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 }
 
-// OpenFile opens a file that the scenario names, such as an arrival trace. The caller closes it.
+// OpenFile opens a file named in the scenario, such as an arrival trace. The caller closes it.
 func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	file, err := sc.files.open(name)
 	if err != nil {
@@ -86,7 +86,7 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// Limits on a file of values of an empirical distribution.
+// mostValues and the constants below limit a file of values of an empirical distribution.
 const (
 	mostValues     = 1_000_000
 	mostValueBytes = 32 << 20
@@ -194,7 +194,7 @@ func (r *valueReader) finish(d *Distribution) {
 	r.failed = r.failed || err != nil
 }
 
-// blame adds the errors of files of values at the nodes that name the files.
+// blame reports the errors in files of values at the YAML nodes that name the files.
 func (r *valueReader) blame(node *yaml.Node) {
 	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
 		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Footprint is an estimate of the most jobs that a simulation holds at once, and of its memory.
+// Footprint is an estimate of the largest number of jobs in a simulation at one time, and of its memory.
 type Footprint struct {
 	All   float64 // jobs of a simulation
 	Jobs  float64 // of those, alive at once
@@ -14,7 +14,7 @@ type Footprint struct {
 	Key   string  // of the scenario: what brings most of the jobs
 }
 
-// The memory of a job and of a lease, measured on runs of millions of either.
+// bytesPerJob and bytesPerLease are the memory of a job and of a lease, measured on runs of millions of either.
 const (
 	bytesPerJob   = 190
 	bytesPerLease = 1200
@@ -56,8 +56,8 @@ func (sc *Scenario) Footprint() Footprint {
 	return f
 }
 
-// retrying estimates the share of the jobs of a class that wait for retries at once, when those are most, and the mean
-// number of retries of a job. What fails because a dependency is over its limit is not counted: that depends on the load.
+// retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean number of
+// retries of a job. What fails because a dependency is over its limit is not counted: that depends on the load.
 func (sc *Scenario) retrying(class int) (share, retries float64) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)

@@ -9,8 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// A job's ID is composed so that it does not depend on the policy: the class plus 1, then its index among the arrivals
-// of the class, then which copy of it (the caller may resubmit). Jobs of a burst have indexes of their own.
+// CopyBits and IndexBits are the widths of the lower parts of a job's ID, which is the same under every policy: class
+// plus 1, index among the class's arrivals (of its own for a burst), and copy (the caller may resubmit).
 const (
 	CopyBits   = 8
 	IndexBits  = 44
@@ -48,8 +48,8 @@ func (sc *Scenario) JobName(id engine.JobID) string {
 	return name
 }
 
-// FirstCopy returns the ID of the copy that the job's caller enqueued first; id itself where callers do not enqueue
-// again.
+// FirstCopy returns the ID of the first copy of a job that its caller enqueued; id itself where callers do not
+// resubmit.
 func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
 
 // ParseJob parses a job's name, in JobName's format, or its number. No run need have the job. Errors show the format.

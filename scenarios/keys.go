@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// key describes one key of the language: its default, the rule for its value, and what it means to leave it out.
+// key describes one key of the language: its default, the rule for its value, and the behaviour without it.
 type key struct {
 	path   string // in which * stands for each element of a list
 	usual  string // its default, as YAML; empty: it has none
@@ -28,7 +28,7 @@ func count(least, most int, why string) rule { return rule{least: least, most: m
 
 func (r rule) needed() rule { r.required = true; return r }
 
-// Common rules of keys, such as required, and reasons for their bounds.
+// free and the variables below are the common rules of keys, such as required, and reasons for their bounds.
 var (
 	free     = rule{}
 	positive = rule{positive: true}
@@ -40,9 +40,9 @@ const (
 	batch  = "since a call carries them all"
 )
 
-// keys lists the keys with a default or a rule of their own, in the order in which the schema names what is required.
-// Keys with nothing but a default stand together, in the row of the key above them. What goes with a kind of
-// distribution, backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
+// keys lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
+// nothing but a default stand together, in the row of the key above them. What goes with a kind of distribution,
+// backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
 var keys = []key{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -136,8 +136,8 @@ var keys = []key{
 // defaultError is the error kind of attempts that fail for no stated reason.
 const defaultError = "error"
 
-// defaultTrees returns the defaults of a scenario as YAML, under "", and those of each element of its lists, under the
-// key of the list. Their nodes have no position.
+// defaultTrees returns the default values as YAML: of a scenario under "", of an element of each list under the key of
+// the list. Their nodes have no position.
 var defaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 	trees := map[string]*yaml.Node{}
 	for _, k := range keys {
@@ -171,7 +171,7 @@ func (c *checker) checkKeys() {
 	}
 }
 
-// hold checks the keys that the pattern rest leads to from path against the rule r.
+// hold checks against the rule r all keys below path that match the pattern rest.
 func (c *checker) hold(r rule, path []any, rest []string) {
 	switch list := c.node(path...); {
 	case len(rest) == 0:

@@ -13,7 +13,7 @@ import (
 	"qsim/policies"
 )
 
-// kindTable lists, for a sort of map such as distributions, the keys that go with each kind.
+// kindTable lists the kinds of a map, such as those of distributions, each with the keys it takes.
 type kindTable struct {
 	what string // "distribution"
 	key  string // "dist": the key that names the kind
@@ -96,7 +96,7 @@ var processes = kindTable{what: "arrival process", key: "process", rows: []kindR
 
 var startStop = []string{"start", "stop", "only"}
 
-// check returns errors for keys of a map that do not go with its kind.
+// check returns errors for keys of a map that its kind does not take.
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	name := lookup(node, t.key)
 	if name == nil {
@@ -150,7 +150,7 @@ func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {
 	return bad
 }
 
-// closestRow returns, of several combinations of keys for a kind, the one with most keys in common with the map.
+// closestRow returns, among several combinations of keys for a kind, the one most similar to the map.
 func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	best, most := rows[0], -1
 	for _, row := range rows {
@@ -167,7 +167,7 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	return best
 }
 
-// spell returns the keys that go with a kind of map, in words.
+// spell returns the keys of a kind of map as text.
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {
@@ -257,7 +257,7 @@ func inSeconds(values []Duration) []float64 {
 	return seconds
 }
 
-// buildAt sets the distribution for package dist, from a map in which check found no mistake; errors are at node.
+// buildAt sets the distribution for package dist from a checked map; errors are at node.
 func (d *Distribution) buildAt(node *yaml.Node) error {
 	built, err := d.build()
 	if err == nil {
@@ -295,7 +295,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	return b, b.Validate()
 }
 
-// kindsOf returns the error kinds with those names, without those that no attempt can fail with.
+// kindsOf returns the error kinds of the given names, without those that no attempt can fail with.
 func kindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
 	var kinds []engine.ErrorKind
 	for _, name := range names {

@@ -8,15 +8,15 @@ import (
 	"qsim/engine/quantity"
 )
 
-// layers lays a scenario's own values over the presets that it names, and those over the defaults. A preset lies below
-// everything that the file and its overrides set.
+// layers overlays the defaults with the presets named in a scenario, and those with the scenario's own values. A preset
+// lies below everything that the file and its overrides set.
 type layers struct {
 	preset   map[*yaml.Node]string // by node of a preset: its name
 	problems []*yaml.LoadError
 }
 
-// base returns the YAML values that apply where the scenario given sets none: the defaults, overlaid by the presets
-// that it names for engine and retry. The retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML values that the scenario given does not set itself: the defaults, overlaid by the presets for
+// engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := defaultTrees()[""]
 	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
@@ -38,8 +38,7 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	return base
 }
 
-// class returns the retry settings that apply where a class's own ones set none: base, overlaid by the preset that the
-// class names.
+// class returns the retry settings that a class does not set itself: base, overlaid by the preset of the class.
 func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 	at := lookup(own, "preset")
 	if p := l.retry(at); p != nil {
@@ -48,7 +47,7 @@ func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 	return base
 }
 
-// retry returns the preset that a node names if it has retry settings, nil otherwise.
+// retry returns the preset of a node's name if it has retry settings, nil otherwise.
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
@@ -58,7 +57,7 @@ func (l *layers) retry(at *yaml.Node) *Preset {
 	return p
 }
 
-// named returns the preset that a node names; if there is none, nil after adding an error.
+// named returns the preset of a node's name; if there is none, nil after adding an error.
 func (l *layers) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil // what is no word is found wrong when it is decoded
@@ -84,8 +83,8 @@ func (l *layers) under(key string, value, at *yaml.Node, name string) *yaml.Node
 		{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, l.placed(value, at, name)}}
 }
 
-// placed returns a copy of a preset's node with the position of at, where the preset is named: errors in it are shown
-// there.
+// placed returns a copy of a preset's node with the position of at, the node with the preset's name, where errors in it
+// are shown.
 func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	own := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: at.Line, Column: at.Column}
 	for _, child := range node.Content {
@@ -98,8 +97,8 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	return own
 }
 
-// withDefaults returns the YAML of the scenario given, laid over its presets and the defaults. Elements of lists that
-// are not maps are reported and left out, so that indexes agree with those of the Scenario.
+// withDefaults returns the YAML of a scenario with the values of its presets and the defaults filled in. Elements of
+// lists that are not maps are reported and left out, so that indexes agree with those of the Scenario.
 func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
 	root := merged(l.base(given), given)

@@ -102,7 +102,7 @@ type loader struct {
 	last   lastLine
 }
 
-// index notes the positions of the file's scalars, and the paths of their keys.
+// index records the positions of the file's scalars, and the paths of their keys.
 func (l *loader) index(node *yaml.Node, path string) {
 	mark := yaml.Mark{Line: node.Line, Column: node.Column}
 	if node.Kind == yaml.ScalarNode {
@@ -125,7 +125,7 @@ func (l *loader) index(node *yaml.Node, path string) {
 	}
 }
 
-// override returns the YAML of a scenario with one override applied.
+// override returns the YAML of a scenario after one override.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
 	value, problems := set.parse(index)
 	l.add(problems, "")
@@ -148,7 +148,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks the YAML of a scenario, once as it is and once for each policy with overrides of its own.
+// finish decodes and checks the YAML of a scenario, and a variant for each policy with overrides.
 func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 	sc := l.check(given, "", noPolicy)
 	sc.variants = make([]*Scenario, len(sc.Policies))
@@ -243,10 +243,10 @@ func (l *loader) character(at yaml.Mark) rune {
 	return 0
 }
 
-// mostFound is the most diagnostics of one file.
+// mostFound is the highest number of diagnostics of one file.
 const mostFound = 1000
 
-// writtenWidth returns how many characters a scalar takes in the file: with its quotes, and only of its first line.
+// writtenWidth returns the width in characters of a scalar in the file: with its quotes, and only of its first line.
 func writtenWidth(node *yaml.Node) int {
 	first, _, _ := strings.Cut(node.Value, "\n")
 	width := utf8.RuneCountInString(first)
@@ -256,8 +256,7 @@ func writtenWidth(node *yaml.Node) int {
 	return max(1, width)
 }
 
-// Variant returns the scenario as policy i sees it: with the overrides of its `with:`.
-// It is sc itself if there are none.
+// Variant returns the scenario with the overrides of policy i (its `with:`). It is sc itself if there are none.
 func (sc *Scenario) Variant(i int) *Scenario {
 	if i < len(sc.variants) && sc.variants[i] != nil {
 		return sc.variants[i]

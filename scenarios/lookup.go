@@ -15,7 +15,7 @@ func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
-// PoliciesNamed returns the indexes of the policies that name selects: the one with that label, or all of that kind.
+// PoliciesNamed returns the indexes of the policies with the label name, or else of all of that kind.
 func (sc *Scenario) PoliciesNamed(name string) []int {
 	var kinds []int
 	for i := range sc.Policies {
@@ -105,5 +105,5 @@ func (sc *Scenario) nameErrors() {
 	}
 }
 
-// Asked returns the queries that Measure added to those of the objectives.
+// Asked returns the queries added by Measure to those of the objectives.
 func (sc *Scenario) Asked() []measure.Query { return sc.asked }

@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Measure adds queries to those that runs of sc answer for the objectives. The error names an unknown metric, storm,
+// Measure adds queries to those that runs of sc compute for the objectives. The error names an unknown metric, storm,
 // class or tenant.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
@@ -26,7 +26,7 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 	return nil
 }
 
-// checkQuery returns the error of a query; nil if there is none.
+// checkQuery returns an error for a query of an unknown metric, storm, class or tenant; nil if it is valid.
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {
@@ -74,8 +74,8 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	return nil
 }
 
-// Files returns the names of the files from which the scenario takes values or arrivals, in order, each once. OpenFile
-// opens them.
+// Files returns the names of the files with values or arrivals for the scenario, in order, each once. OpenFile opens
+// them.
 func (sc *Scenario) Files() []string {
 	names := slices.Sorted(maps.Keys(sc.files.dists))
 	for _, seen := range append([]*Scenario{sc}, sc.variants...) {

@@ -11,8 +11,9 @@ import (
 	"qsim/engine/quantity"
 )
 
-// cause returns an earlier mistake that makes the parser fail later in the text: a character that looks like a space, a
-// dash for a hyphen, or a template. It then moves mark there. It is nil if the text has no such mistake.
+// cause returns the likely cause of a syntax error that the parser reports later in the text: a character that looks
+// like a space, a dash for a hyphen, or a template. It then moves mark there. It is nil if the text has no such
+// mistake.
 func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(l.lines) {
 		return nil
@@ -56,8 +57,8 @@ func (l *loader) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// addAlike reports all further templates or odd spaces in a text that is no YAML because of one, so that nobody meets
-// them one by one: the parser stops at the first.
+// addAlike reports all further templates or odd spaces in a text that is invalid YAML because of one, since the parser
+// stops at the first.
 func (l *loader) addAlike() {
 	first := l.found[0]
 	if first.Message != noTemplates && first.Help != plainSpace {
@@ -79,7 +80,7 @@ func (l *loader) addAlike() {
 	}
 }
 
-// mostAlike is the most such mistakes reported for one text: each template takes another parse.
+// mostAlike is the highest number of such mistakes reported for one text: each template takes another parse.
 const mostAlike = 20
 
 // addAt adds an error at a position unless there is one already.
@@ -114,7 +115,7 @@ func (l *loader) strange(line int) (*quantity.Error, int) {
 	return l.last.bad, l.last.column
 }
 
-// lastLine caches the characters of the line searched last, and the first odd one among them.
+// lastLine caches the characters of the line searched last, and its first unusual character.
 type lastLine struct {
 	line   int
 	runes  []rune
@@ -122,10 +123,10 @@ type lastLine struct {
 	column int
 }
 
-// template matches the notations in which other tools mark a placeholder for a value, such as ${NAME}.
+// template matches placeholders for values in the notations of other tools, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the value at a position of the file, parsed with templates replaced; KEY if it has none.
+// pathAt returns the path of the value at a position of the file with templates replaced; KEY if it has none.
 func (l *loader) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := parse(masked)
@@ -140,8 +141,8 @@ func (l *loader) pathAt(at yaml.Mark) string {
 	return "KEY"
 }
 
-// strange returns an error about the first character of a line that looks like another one, such as a no-break space,
-// and its column; nil if there is none.
+// strange returns an error about the first look-alike character of a line, such as a no-break space, and its column;
+// nil if there is none.
 func strange(line string) (*quantity.Error, int) {
 	column, quote, begun := 0, rune(0), false
 	for _, r := range line {
@@ -169,18 +170,18 @@ func strange(line string) (*quantity.Error, int) {
 
 const plainSpace = "replace it by a plain space"
 
-// alike matches a value that is a template, or an odd space before a key or a value.
+// alike matches a value that is a template, or an unusual space before a key or a value.
 var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])|[:,\[{-] *["']?(` + template.String() + `)`)
 
 var spacesLookAlike = map[rune]string{'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
 	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space"}
 
-// neverClosed reports whether an error about something not closed has its position at the end of it.
+// neverClosed reports whether an error about a missing closing mark is positioned at the end of the text.
 func neverClosed(e *yaml.LoadError) bool {
 	return strings.Contains(e.Message, "unexpected end of stream") || strings.Contains(e.Message, "did not find expected ','")
 }
 
-// syntaxError rewords an error about text that is not YAML.
+// syntaxError rewords an error about text that is not valid YAML.
 func syntaxError(e *yaml.LoadError) *quantity.Error {
 	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
 	says := func(text string) bool { return strings.Contains(e.Message, text) }

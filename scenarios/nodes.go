@@ -60,7 +60,7 @@ func oneLine(value *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
 
-// place sets the position of node and all nodes in it to that of at.
+// place moves node and all nodes in it to the position of at.
 func place(node, at *yaml.Node) {
 	node.Line, node.Column = at.Line, at.Column
 	for _, c := range node.Content {
@@ -84,7 +84,7 @@ func errorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
-// loadErrors returns the single errors that err consists of.
+// loadErrors returns the single errors joined in err.
 func loadErrors(err error) []*yaml.LoadError {
 	if err == nil {
 		return nil
@@ -98,7 +98,7 @@ func loadErrors(err error) []*yaml.LoadError {
 	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
 }
 
-// closest returns the word of known that is nearest to word, or the only one that begins with it, or "". Of several the
+// closest returns the word of known most similar to word, or the only one that begins with it, or "". Of several the
 // one with the same case wins.
 func closest(word string, known []string) string {
 	if len(word) > 64 {
@@ -134,7 +134,7 @@ func contains(words []string, word string) bool {
 	return false
 }
 
-// unknownName returns the error for a name that does not exist, with the name that may be meant.
+// unknownName returns the error for a name that does not exist, with the most similar name as help.
 func unknownName(what, name string, names []string) *quantity.Error {
 	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
 	switch near := closest(name, names); {

@@ -21,7 +21,7 @@ type Override struct {
 	NoFile bool
 }
 
-// String returns the override as it stands on a command line.
+// String returns the override in the syntax of the command line.
 func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
 // Positions in the values of overrides have negative lines: -1 is the first override.
@@ -48,7 +48,7 @@ func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 	return node, problems
 }
 
-// namesFile reports whether a value gives a key file, at its path or anywhere below it.
+// namesFile reports whether a value sets a key file, at its path or anywhere below it.
 func namesFile(path string, value *yaml.Node) bool {
 	if path == "file" || strings.HasSuffix(path, ".file") {
 		return true
@@ -115,10 +115,10 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	return merged(node, over), nil
 }
 
-// another stands in a path for a new element of a list.
+// another is the path element for a new element of a list.
 const another = "+"
 
-// namesOf maps each list of a scenario to the keys by which paths name its elements.
+// namesOf maps each list of a scenario to the keys that name its elements in paths.
 var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
 
 var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
@@ -180,7 +180,7 @@ func (l *loader) withoutObjectives(given, at *yaml.Node, storm string) *yaml.Nod
 	return merged(given, mapOf(at, "objectives", &rest))
 }
 
-// overridable lists the parts of a scenario that a policy may override for itself.
+// overridable lists the parts of a scenario that a policy may override.
 var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 
 // withPolicy returns the YAML of a scenario with the `with:` overrides of the policy with that index, applied in an
@@ -226,8 +226,8 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	return given, problems
 }
 
-// keepsNames returns an error for an override that would give a policy other classes or storms than the policies it is
-// compared with.
+// keepsNames returns an error for an override that renames, adds or removes classes or storms for a policy: the
+// policies would not be comparable.
 func keepsNames(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
 	keys := namesOf[words[0]]

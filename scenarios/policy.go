@@ -10,8 +10,8 @@ import (
 	"qsim/policies"
 )
 
-// Compare adds a policy of the caller's own to those that runs compare, under a label that no other policy may have.
-// make is called for every node that starts and must return a new policy each time, from any goroutine.
+// Compare adds a policy implemented by the caller to the policies of the scenario, under a label that no other policy
+// may have.
 func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
 	if sc.custom == nil {
 		sc.custom = map[int]func(workers int) engine.Policy{}
@@ -104,7 +104,7 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	return &selected, nil
 }
 
-// Calm returns sc as one of its policies sees it, with these storms alone and with that duration, for calibrating a wall
+// Calm returns sc under one of its policies, with only the given storms and with that duration, for calibrating a wall
 // clock run.
 func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
 	calm := *sc.Variant(policy)

@@ -6,8 +6,8 @@ import (
 	"qsim/policies"
 )
 
-// checkNeeds warns, if the scenario has no errors, of policies that find nothing in it to act on, such as tenants, and
-// so act as fifo; not of those that an objective expects to miss.
+// checkNeeds warns, if the scenario has no errors, of policies that lack what they act on, such as tenants, and so act
+// as fifo; not of those that an objective expects to miss.
 func (c *checker) checkNeeds() {
 	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == Error }) {
 		return
@@ -23,7 +23,7 @@ func (c *checker) checkNeeds() {
 	}
 }
 
-// meets reports whether sc has what a kind of policy needs to act differently from fifo.
+// meets reports whether sc has the features, such as tenants, without which a kind of policy acts as fifo.
 func (sc *Scenario) meets(need policies.Need) bool {
 	if len(sc.Jobs) == 0 { // which is wrong by itself
 		return true
@@ -43,8 +43,7 @@ func (sc *Scenario) meets(need policies.Need) bool {
 	return true
 }
 
-// expectedToFail reports whether an objective names the policy and expects a miss: its author knows that the policy
-// does not help.
+// expectedToFail reports whether an objective names the policy and expects a miss: its author does not rely on it.
 func (sc *Scenario) expectedToFail(p *Policy) bool {
 	return slices.ContainsFunc(sc.Objectives, func(o Objective) bool {
 		return o.Expect == "missed" && slices.Contains(o.Policies, p.Label)
@@ -70,11 +69,11 @@ func (sc *Scenario) severalTenants() bool {
 	return len(names) > 1
 }
 
-// longRun is the multiple of its mean that a run time is assumed never to exceed.
+// longRun is the assumed limit of a run time, as a multiple of its mean.
 const longRun = 20
 
-// mayRetry reports whether a job may be claimed twice. Any storm but a burst may make attempts fail or leases expire,
-// so that the answer is false only where that is certain.
+// mayRetry reports whether a job may be claimed more than once. Any storm but a burst may make attempts fail or leases
+// expire, so that the answer is false only where that is certain.
 func (sc *Scenario) mayRetry() bool {
 	if slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Effect().Class == "" }) {
 		return true

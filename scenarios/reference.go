@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Key is one key of the language, as a reference describes it.
+// Key is the reference entry of one key of the language.
 type Key struct {
 	Path     string   `json:"path"`               // with a word in capitals for the name of an element of a list: jobs.CLASS.service
 	Value    string   `json:"value"`              // what it takes: duration, late | early, map
@@ -21,7 +21,7 @@ type Key struct {
 	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
 }
 
-// Kind is one kind of a map of the language, such as a distribution or a storm, with its keys.
+// Kind is the reference entry of one kind of a map, such as a distribution or a storm, with its keys.
 type Kind struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
@@ -35,8 +35,8 @@ type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 // Keys returns every key of the language, a map before its keys.
 func Keys() []Key { return slices.Clone(reference().keys) }
 
-// KeyOf returns the key of the language that is at a path of a scenario: jobs.CLASS.timeout for jobs.mail.timeout. The
-// keys of a class's retry are those of retry, those of a policy's `with:` what they change.
+// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. The keys of a
+// class's retry are those of retry, those of a policy's `with:` what they change.
 func KeyOf(path string) (Key, bool) {
 	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
 		path = rest
@@ -62,7 +62,7 @@ type referenceText struct {
 	kinds Kinds
 }
 
-// reference computes the reference of the language from the schema, which has the comments of the structs.
+// reference computes the reference of the language from the schema, which contains the comments of the structs.
 var reference = sync.OnceValue(func() *referenceText {
 	root, problems := parse(schema) // JSON is YAML, and so the values in it stand in their order
 	if len(problems) > 0 {
@@ -87,7 +87,7 @@ var reference = sync.OnceValue(func() *referenceText {
 // referenceReader reads the keys of the language from the schema's maps.
 type referenceReader struct{ defs *yaml.Node }
 
-// placeholders maps each list of a scenario to the word that stands for an element's name in the path of a key.
+// placeholders maps each list of a scenario to the word for an element's name in the path of a key.
 var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
 
 // walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
@@ -160,7 +160,7 @@ func starred(path string) string {
 	return strings.Join(words, ".")
 }
 
-// valueWords maps each type to a description of its values.
+// valueWords maps each type of values to its description.
 var valueWords = map[string]string{
 	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
 	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
@@ -169,7 +169,7 @@ var valueWords = map[string]string{
 	"ErrorShares": "map of shares", "Distribution": "duration or distribution",
 }
 
-// value returns a description of the values that a key takes.
+// value returns a description of the values of a key.
 func (r *referenceReader) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
@@ -199,7 +199,7 @@ func (r *referenceReader) value(s *yaml.Node) string {
 	return "text"
 }
 
-// ofTable returns the kinds of a table, whose keys the schema describes in the definition def.
+// ofTable returns the kinds of a table, with the keys in the schema's definition def.
 func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
 	var kinds []Kind
 	all := r.walk("", lookup(r.defs, def))

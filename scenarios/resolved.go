@@ -38,7 +38,7 @@ func (sc *Scenario) canonical() *Scenario {
 	return &plain
 }
 
-// presetSays reports whether the engine preset with that name has a value at path.
+// presetSays reports whether the engine preset with that name sets a value at path.
 func presetSays(name string, path ...string) bool {
 	p := PresetNamed(name)
 	if p == nil {
@@ -51,7 +51,7 @@ func presetSays(name string, path ...string) bool {
 	return node != nil
 }
 
-// spell stores for every policy the overrides that Resolved writes for it.
+// spell stores for every policy the overrides in the form that Resolved writes.
 func (sc *Scenario) spell() {
 	for i := range sc.Policies {
 		spelled := sc.spelled(i)

@@ -53,7 +53,7 @@ func Schema() []byte {
 
 var policyAt = []byte("\n  \"Policy\": ")
 
-// choice adds a word, with its meaning, to those that the schema s allows.
+// choice adds a word, with its meaning, to the words allowed by the schema s.
 func choice(s *jsonschema.Schema, word, doc string) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{"enumDescriptions": []string(nil)}
@@ -105,14 +105,14 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	return &jsonschema.Schema{}
 }
 
-// when returns a schema that requires then where key has that value.
+// when returns a schema that requires then if key has that value.
 func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 	properties := jsonschema.NewProperties()
 	properties.Set(key, &jsonschema.Schema{Const: value})
 	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
 }
 
-// Patterns for texts of numbers.
+// unsigned and the constants below are patterns for texts of numbers.
 const (
 	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
 	exponent      = `([eE][+-]?[0-9]+)?`

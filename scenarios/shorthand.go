@@ -79,7 +79,7 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 	}
 }
 
-// job expands the short forms in a job class: its arrivals.
+// job expands the short forms of a job class: its arrivals.
 func (e *expander) job(node *yaml.Node) *yaml.Node {
 	return e.keys(node, map[string]func(*yaml.Node) *yaml.Node{"arrivals": func(value *yaml.Node) *yaml.Node {
 		if value.Kind != yaml.ScalarNode {
@@ -91,7 +91,7 @@ func (e *expander) job(node *yaml.Node) *yaml.Node {
 	}})
 }
 
-// storm expands the short forms in a storm: the classes that it hits.
+// storm expands the short forms of a storm: the classes hit.
 func (e *expander) storm(node *yaml.Node) *yaml.Node {
 	hits := func(trouble *yaml.Node) *yaml.Node {
 		return e.keys(trouble, map[string]func(*yaml.Node) *yaml.Node{"hits": func(value *yaml.Node) *yaml.Node {

@@ -9,7 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// starterText is the text of a scenario to start from. Keys left out have defaults.
+// starterText is the template of a new scenario. Keys left out have defaults.
 const starterText = `# What this scenario asks: do fresh jobs still start soon while payments fail and are retried?
 #
 # qsim explain %[1]s.yaml prints every key that may stand here, with its default.
@@ -39,7 +39,7 @@ objectives:
   - {metric: fresh.wait.p99, during: payments-down, below: 5s, policies: [inflight-cap]}
 `
 
-// Starter returns the text of a scenario to start from. If preset is not empty, the scenario uses that preset.
+// Starter returns the text of a new scenario, with a preset unless preset is empty.
 func Starter(name, preset string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func Starter(name, preset string) ([]byte, error) {
 	return fmt.Appendf(nil, starterText, name, engine), nil
 }
 
-// SchemaFile is the name of the JSON schema file that WithSchema refers editors to.
+// SchemaFile is the name of the JSON schema file in the comment that WithSchema adds for editors.
 const SchemaFile = "scenario.schema.json"
 
-// modeline is a comment that tells an editor's YAML language server the path of the schema: beside the scenario.
+// modeline is a comment with the path of the schema, beside the scenario, for an editor's YAML language server.
 const modeline = "# yaml-language-server: $schema=" + SchemaFile
 
 var (

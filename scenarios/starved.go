@@ -6,14 +6,14 @@ import (
 	"qsim/engine/quantity"
 )
 
-// A fresh job starves by default once it has waited for so many mean run times of its class, and for at least so long.
+// starvedAfterRuns times the mean run time, but at least starvedAtLeast, is the default wait until a fresh job starves.
 const (
 	starvedAfterRuns = 10
 	starvedAtLeast   = time.Second
 )
 
-// StarvesAfter returns how long a fresh job of the class may wait until it starves. It does not depend on the policy:
-// all policies of a scenario are judged by the scenario's own settings.
+// StarvesAfter returns the wait after which a fresh job of the class starves. It does not depend on the policy: all
+// policies of a scenario are judged by the scenario's own settings.
 func (j *JobClass) StarvesAfter() time.Duration {
 	if j.StarvedAfter != nil {
 		return j.StarvedAfter.Std()

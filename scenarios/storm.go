@@ -82,7 +82,7 @@ type Effect struct {
 	Rate  *Factor // or at so many times the rate
 }
 
-// Reasons why a kind of storm exists in simulations only, not on the wall clock.
+// ofProcess and the constants below are reasons why a kind of storm exists in simulations only, not on the wall clock.
 const (
 	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
 	ofNetwork = "the network is real: its faults cannot be had at will"
@@ -95,7 +95,7 @@ type keyPath []any
 // key returns the path of a key below the path p.
 func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
 
-// troubleFields are the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
+// troubleFields lists the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
 var troubleFields, troubles = func() (fields []int, keys []string) {
 	storm, trouble := reflect.TypeFor[Storm](), reflect.TypeFor[Trouble]()
 	for i := range storm.NumField() {
@@ -127,7 +127,7 @@ type Repeat struct {
 	Times Count    `yaml:"times"` // in all, the first included; at least 1
 }
 
-// Starts returns when the windows of s begin, in order. Each lasts For.
+// Starts returns the start times of the windows of s, in order. Each lasts For.
 func (s *Storm) Starts() []time.Duration {
 	if s.Repeat == nil {
 		return []time.Duration{s.At.Std()}
@@ -139,7 +139,7 @@ func (s *Storm) Starts() []time.Duration {
 	return starts
 }
 
-// End returns when the last window of s is over, if it begins at a known time.
+// End returns the end of the last window of s, if it begins at a known time.
 func (s *Storm) End() time.Duration {
 	end := s.At.Std() + cmp.Or(s.Effect().Lasts, s.For.Std())
 	if s.Repeat != nil && s.Repeat.Times > 1 {
@@ -156,7 +156,7 @@ func (s *Storm) Effect() Effect {
 	return Effect{}
 }
 
-// Does reports whether the scenario has a storm that is a control (an outside change of the engine) of that kind.
+// Does reports whether the scenario has a storm with a control (a fault injected into the engine) of that kind.
 func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
 		c := s.Effect().Control
@@ -164,7 +164,7 @@ func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	})
 }
 
-// fill sets the defaults of the fault that a storm brings.
+// fill sets the defaults of the storm's fault.
 func (s *Storm) fill() {
 	t, _ := s.Trouble()
 	if f, ok := t.(interface{ fill() }); ok {

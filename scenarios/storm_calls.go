@@ -47,7 +47,7 @@ func (t *CallStorm) effect(*Storm) Effect {
 		Delay: t.Delay.Drawn()}}
 }
 
-// calls lists the calls between nodes and store that a storm can disturb, or begin with.
+// calls lists the names of the calls between nodes and store that a storm can disturb or be triggered by.
 var calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
 // callsNamed returns the set of the calls with these names; all calls if names is empty.

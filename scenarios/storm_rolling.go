@@ -34,5 +34,5 @@ func (t *RollingStorm) effect(s *Storm) Effect {
 		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
 }
 
-// mostRestarts is the most process kills of one storm.
+// mostRestarts is the highest number of process kills of one storm.
 const mostRestarts = 1_000_000

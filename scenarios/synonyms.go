@@ -9,7 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// synonym is a word for a key in other systems, with the key to write instead.
+// synonym is another system's word for a key, with the key to write instead.
 type synonym struct {
 	in    string // the type of the map in which a word is met
 	at    string // the path of that map, as Keys has it
@@ -103,7 +103,7 @@ var synonyms = []synonym{
 	{"Policy", "policies.LABEL", "params parameters options config", "", "parameters stand beside kind: {kind: weighted, fresh: 80%}"},
 }
 
-// help returns the hint to write another key instead of the word, for a map of the type in.
+// help returns the hint to write the key instead of the word, for a map of the type in.
 func (s *synonym) help(in string) string {
 	if s.key == "" {
 		return s.hint
@@ -147,7 +147,7 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// unknownKey returns the error for an unknown key, with the known one that may be meant.
+// unknownKey returns the error for an unknown key, with the most similar known key as help.
 func unknownKey(key string, known []string) *quantity.Error {
 	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
 	if !quantity.IsNumber(key) {
@@ -186,8 +186,7 @@ func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	return e
 }
 
-// elsewhere returns the path and the meaning of a key that exists in exactly one other map; "" if it is in none or in
-// several.
+// elsewhere returns the path and the meaning of a key that exists in exactly one other map; "" otherwise.
 func elsewhere(key string) string {
 	found := ""
 	for _, k := range reference().keys {
@@ -201,7 +200,7 @@ func elsewhere(key string) string {
 	return found
 }
 
-// rowsAround returns the combinations of keys that go with the kind of a map; nil if it has no kind.
+// rowsAround returns the combinations of keys that the kind of a map takes; nil if it has no kind.
 func rowsAround(in string, around *yaml.Node) []kindRow {
 	tables := map[string]*kindTable{"Backoff": &backoffs, "Arrivals": &processes, "plainDistribution": &distributions}
 	table := tables[in]

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// tenantNumbers maps tenants of classes to the numbers that the engine knows them by.
+// tenantNumbers maps tenants of classes to their numbers in the engine.
 type tenantNumbers struct {
 	first  []engine.TenantID   // by class without names: that of its tenant 0
 	named  [][]engine.TenantID // by class with names: by index
@@ -15,8 +15,8 @@ type tenantNumbers struct {
 	number map[string]engine.TenantID
 }
 
-// TenantID returns the number, from 1, by which the engine knows tenant index (from 0) of a class (an index of Jobs).
-// Tenants of two classes differ, except those with the same name. The number is the same for all variants.
+// TenantID returns the engine's number, from 1, of tenant index (from 0) of a class (an index of Jobs). Tenants of two
+// classes differ, except those with the same name. The number is the same for all variants.
 func (sc *Scenario) TenantID(class, index int) engine.TenantID {
 	if named := sc.tenants.named[class]; named != nil {
 		return named[index]
@@ -24,15 +24,15 @@ func (sc *Scenario) TenantID(class, index int) engine.TenantID {
 	return sc.tenants.first[class] + engine.TenantID(index)
 }
 
-// TenantNames returns the names of tenants by engine.TenantID: those that the file gives, and CLASS/INDEX for the
-// others. The caller must not change the list. Number 0 stands for no tenant.
+// TenantNames returns the names of tenants by engine.TenantID: those in the file, and CLASS/INDEX for the others. The
+// caller must not change the list. Number 0 stands for no tenant.
 func (sc *Scenario) TenantNames() []string { return sc.tenants.names }
 
 // TenantNamed returns the number of the tenant with that name, or 0 if there is none.
 func (sc *Scenario) TenantNamed(name string) engine.TenantID { return sc.tenants.number[name] }
 
-// TraceTenant returns the tenant of a class (an index of Jobs) that a trace names: by its
-// name if the class has names, else by its index from 0.
+// TraceTenant returns the tenant of a class (an index of Jobs) in a line of a trace: by its name if the class has
+// names, else by its index from 0.
 func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) {
 	if !sc.hasTenant(class, name) {
 		return 0, false
@@ -44,7 +44,7 @@ func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) 
 	return sc.TenantID(class, index), err == nil
 }
 
-// hasTenant reports whether a class has a tenant with the name or index that a trace gives.
+// hasTenant reports whether a class has a tenant with a name or index from a trace.
 func (sc *Scenario) hasTenant(class int, name string) bool {
 	t := &sc.Jobs[class].Tenants
 	if len(t.Names) > 0 {
@@ -99,8 +99,8 @@ func (sc *Scenario) numberTenants() {
 	}
 }
 
-// ClassesHit returns the indexes in Jobs of the classes that a storm hits, ascending: those named and those that call a
-// dependency named in hits; all if hits is empty.
+// ClassesHit returns the indexes in Jobs of the classes that a storm hits, ascending: those in hits and those that call
+// a dependency in hits; all if hits is empty.
 func (sc *Scenario) ClassesHit(hits []string) []int {
 	var classes []int
 	for i := range sc.Jobs {

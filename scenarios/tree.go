@@ -11,8 +11,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Limits on the text of a scenario. The largest scenario shipped has a tenth of either; a long table of values belongs
-// in a file of its own.
+// mostBytes and the constants below limit the text of a scenario. The largest scenario shipped has a tenth of either; a
+// long table of values belongs in a file of its own.
 const (
 	mostBytes   = 256 << 10
 	mostEntries = 20_000
@@ -164,13 +164,13 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 // thousands matches the digits after the comma of a number such as 1,000/s.
 var thousands = regexp.MustCompile(`^[0-9]{3}(\D.*)?$`)
 
-// afterComma reports whether key is the part of a number that a comma cut off from value.
+// afterComma reports whether key is the rest of a number that was cut at its comma from value.
 func afterComma(value, key *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && quantity.IsNumber(value.Value) && thousands.MatchString(key.Value) &&
 		key.Line == value.Line && key.Column == value.Column+len(value.Value)+1
 }
 
-// merge adds to plain the keys of a YAML merge `<<: source` that are not there already.
+// merge adds to plain the keys of a YAML merge `<<: source`, except those already in plain.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	at := source
 	if source.Kind == yaml.AliasNode {
@@ -203,16 +203,16 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// replacing lists the keys that give a map its kind: see replaces.
+// replacing lists the keys that set the kind of a map: see replaces.
 var replacing = []string{"kind", "dist", "process"}
 
 // exclusive lists pairs of keys that exclude each other: setting one drops the other.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
-// merged returns the YAML map base with the map over laid upon it. It shares nodes with both and changes neither.
+// merged returns the YAML map base overlaid by the map over. It shares nodes with both and changes neither.
 func merged(base, over *yaml.Node) *yaml.Node { return mergedValue("", base, over) }
 
-// mergedValue returns base with over laid upon it; both are values of key.
+// mergedValue returns base overlaid by over, both values of key.
 func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over

@@ -7,7 +7,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Limits on the size of one run.
+// mostNodes and the constants below limit the size of one run.
 const (
 	mostNodes    = 100_000
 	mostWorkers  = 1_000_000 // of all nodes

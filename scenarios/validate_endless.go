@@ -10,10 +10,10 @@ import (
 	"qsim/policies"
 )
 
-// mostTries is the highest limit of attempts of one job that counts as a limit: a higher one is as good as none.
+// mostTries is the highest limit of attempts of one job that is treated as a limit: a higher one is as good as none.
 const mostTries = 1000
 
-// failing is one way in which attempts of a job class can fail.
+// failing is one way in which attempts of a job class can fail, with its share.
 type failing struct {
 	kinds []string // of error: one of these
 	share float64  // of the attempts; in (0, 1]
@@ -22,8 +22,8 @@ type failing struct {
 	lasts float64  // seconds of the run in which attempts fail so
 }
 
-// checkEndless refuses a class whose jobs would fail again and again without any time passing, so that the run would
-// never end, or too often for one run.
+// checkEndless refuses a class whose jobs would fail again and again at one instant, so that the run never ends, or too
+// often for one run.
 func (c *checker) checkEndless(i int, job *JobClass) {
 	if !c.sound() || i >= len(c.sc.retry) {
 		return
@@ -50,8 +50,8 @@ func (c *checker) checkEndless(i int, job *JobClass) {
 	}
 }
 
-// attempts returns how many attempts may fail in the way f under the retry settings r, or the same as a policy, b: +Inf
-// if no time passes between attempts, and 0 if the retries end soon.
+// attempts returns the number of attempts that can fail in the way f under the retry settings r, or the same as a
+// policy, b: +Inf if no time passes between attempts, and 0 if the retries end soon.
 func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -80,8 +80,8 @@ func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
 	return most
 }
 
-// overhead returns the mean seconds that a failed attempt takes on its way to the store and back to a worker, when that
-// many jobs fail.
+// overhead returns the mean seconds between a failed attempt and the next, without backoff and waiting: the store calls
+// and the commit's linger, if that many jobs fail.
 func (c *checker) overhead(jobs float64) float64 {
 	e := &c.sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
@@ -91,7 +91,7 @@ func (c *checker) overhead(jobs float64) float64 {
 	return time + e.Commit.Linger.Std().Seconds()
 }
 
-// lateDelay returns the mean delay, in seconds, of a job that has failed as often as it can within total seconds.
+// lateDelay returns the mean backoff, in seconds, after the last failure of a job that fits into total seconds.
 func lateDelay(b *policies.Backoff, total float64) float64 {
 	delay, passed := 0.0, 0.0
 	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
@@ -101,8 +101,8 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the least mean delay, in seconds, of a job whose failures do not count, so that its delay does not
-// grow.
+// freeDelay returns the least mean backoff, in seconds: that of a job whose failures do not count, so that its backoff
+// does not grow.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -177,7 +177,7 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 	return all
 }
 
-// jobsOf returns the most jobs of a class: the limit of a run if they come from a trace, and at least one.
+// jobsOf returns the most jobs of a class: with bursts, the limit of a run for a trace, and at least one.
 func (c *checker) jobsOf(job *JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return mostJobs
@@ -191,7 +191,7 @@ func (c *checker) jobsOf(job *JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: that of instead, or if it is nil the service time.
+// takes returns an attempt's mean run time in seconds: of instead, or if it is nil the service time.
 func (job *JobClass) takes(instead *Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()

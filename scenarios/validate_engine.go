@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// stated reports whether the file or an override, rather than a default or a preset, gives the value at path.
+// stated reports whether the value at path is set in the file or an override, and not by a default or a preset.
 func (c *checker) stated(path ...any) bool {
 	node := c.node(path...)
 	return node != nil && node.Line != 0 && c.sc.tree.preset[node] == ""
@@ -65,7 +65,7 @@ func (c *checker) checkTimes() {
 	}
 }
 
-// checkFurther checks the engine's keys that few scenarios need.
+// checkFurther checks the rarely used keys of the engine.
 func (c *checker) checkFurther() {
 	e := &c.sc.Engine
 	if len(e.Commit.Backoff) > mostSteps {
@@ -86,8 +86,8 @@ func (c *checker) checkFurther() {
 	c.checkHotLoop()
 }
 
-// checkEarlyAck reports limits on jobs in flight where the claim is the ack: the store does not know which acked jobs
-// run.
+// checkEarlyAck reports limits on jobs in flight where the claim is the ack: the store has no record of acked jobs that
+// still run.
 func (c *checker) checkEarlyAck() {
 	if !c.sc.Engine.Ack.Value() {
 		return
@@ -104,7 +104,7 @@ func (c *checker) checkEarlyAck() {
 	}
 }
 
-// mostSteps is the most elements of a list of delays.
+// mostSteps is the highest number of elements in a list of delays.
 const mostSteps = 10_000
 
 func (c *checker) checkLease(l *Lease) {
@@ -152,7 +152,7 @@ func (c *checker) checkPromoter(p *Promoter) {
 	}
 }
 
-// checkHotLoop reports settings that repeat failing calls at one instant: the run would never end.
+// checkHotLoop reports settings that repeat a failing call at once, without end.
 func (c *checker) checkHotLoop() {
 	if !c.sound() {
 		return

@@ -16,7 +16,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Limits on the jobs of one scenario.
+// mostTenants and the constants below limit the jobs of one scenario.
 const (
 	mostTenants      = 100_000
 	mostKeys         = 1_000_000
@@ -128,7 +128,7 @@ func (sc *Scenario) called(dependency string) bool {
 	return slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Calls == dependency })
 }
 
-// checkFurtherOf checks the keys of a class that few scenarios need.
+// checkFurtherOf checks the rarely used keys of a class.
 func (c *checker) checkFurtherOf(i int, job *JobClass) {
 	if job.Calls != "" {
 		c.known("dependency", c.near("jobs", i, "calls"), job.Calls, c.dependencies())
@@ -195,7 +195,7 @@ func (c *checker) checkArrivals(i int, a *Arrivals) {
 	}
 }
 
-// checkProcess checks the values of an arrival process, which has all its keys.
+// checkProcess checks the values of an arrival process whose keys are complete.
 func (c *checker) checkProcess(i int, a *Arrivals) {
 	at := func(key string) []any { return []any{"jobs", i, "arrivals", key} }
 	switch a.Process {
@@ -221,7 +221,7 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 	}
 }
 
-// checkPhases reports more on and off phases than one run can go through.
+// checkPhases reports more on and off phases than one run can have.
 func (c *checker) checkPhases(i int, a *Arrivals) {
 	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
 	if on < 1e-6 || off < 1e-6 {

@@ -36,8 +36,8 @@ func (c *checker) checkLoad() {
 	c.checkOffered()
 }
 
-// comes returns how many jobs of a class come without storms, counting every copy that callers may enqueue; 0 for a
-// trace, whose length is not known.
+// comes returns the expected number of jobs of a class without storms, every copy by a caller included; 0 for a trace,
+// whose length is not known.
 func (job *JobClass) comes(duration Duration) float64 {
 	a := &job.Arrivals
 	count := a.MeanRate() * a.length(duration).Seconds()
@@ -47,7 +47,7 @@ func (job *JobClass) comes(duration Duration) float64 {
 	return count * job.copies()
 }
 
-// copies returns the most copies of one job that a caller enqueues, the first included.
+// copies returns the highest number of copies of one job that a caller enqueues, the first included.
 func (job *JobClass) copies() float64 {
 	if job.Patience == nil {
 		return 1
@@ -55,7 +55,7 @@ func (job *JobClass) copies() float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// burstJobs returns how many jobs a storm brings beside the usual arrivals, counting every copy.
+// burstJobs returns the number of jobs that a storm adds to the usual arrivals, every copy included.
 func (sc *Scenario) burstJobs(s *Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)
@@ -133,7 +133,7 @@ func (c *checker) checkOffered() {
 	}
 }
 
-// checkTotal reports more jobs than one run can have: the usual arrivals, and those of bursts.
+// checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.
 func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
 		s := &c.sc.Storms[i]
@@ -168,7 +168,7 @@ func (a *Arrivals) MeanRate() float64 {
 	return a.Rate.PerSecond()
 }
 
-// meanText returns the mean rate as text, as the file spells it if it does.
+// meanText returns the mean rate as text, spelled as in the file if possible.
 func (a *Arrivals) meanText() string {
 	if a.Rate.Num > 0 && a.On == nil {
 		return a.Rate.String()
@@ -176,12 +176,12 @@ func (a *Arrivals) meanText() string {
 	return short(a.MeanRate()) + "/s"
 }
 
-// activeAt reports whether the class has arrivals at a moment.
+// activeAt reports whether the class has arrivals at that time.
 func (a *Arrivals) activeAt(moment, duration Duration) bool {
 	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
 }
 
-// length returns how long a class has arrivals.
+// length returns the time from a class's first to its last possible arrival.
 func (a *Arrivals) length(duration Duration) time.Duration {
 	stop := duration
 	if a.Stop != nil {

@@ -105,7 +105,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 	}
 }
 
-// parseParameter parses the value of a policy parameter: a scalar, or for a type that takes one a map from job classes.
+// parseParameter parses the value of a policy parameter: a scalar, or for some types a map from job classes.
 func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	if node.Kind == yaml.ScalarNode {
 		return policies.ParseValue(typ, node.Value)
@@ -122,7 +122,7 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	return policies.ParseMapping(typ, entries)
 }
 
-// impossiblePolicy adds an error of policies.New, at the parameter that it names.
+// impossiblePolicy reports an error of policies.New, at the parameter that the error names.
 func (c *checker) impossiblePolicy(i int, p *Policy, err error) {
 	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
 	at := c.near("policies", i, "kind")
@@ -154,7 +154,7 @@ func unknownParameter(kind, name string, known []string) *quantity.Error {
 	return e
 }
 
-// checkWindow checks the storm, if any, that an objective names as its window.
+// checkWindow checks the storm, if any, in an objective's filter during or after.
 func (c *checker) checkWindow(name string, path ...any) {
 	if name == "" || !c.known("storm", c.near(path...), name, c.storms()) {
 		return
@@ -296,6 +296,6 @@ func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
 	}
 }
 
-// Entitled returns the share of claims, in [0, 1], that the policy promises to fresh jobs while both classes are ready;
-// 0 if it promises none.
+// Entitled returns the share of claims, in [0, 1], that the policy guarantees to fresh jobs while fresh jobs and
+// retries are both ready; 0: no guarantee.
 func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }

@@ -8,7 +8,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// checkRetry checks a retry policy; node is the YAML that it was decoded from, path its place in the file.
+// checkRetry checks a retry policy; node is the YAML that it was decoded from, path its path in the file.
 func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
@@ -60,8 +60,8 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	c.checkFree(node, r)
 }
 
-// checkNever warns of error kinds in never that no attempt fails with, but only where it looks like a slip: the default
-// list has some for everybody.
+// checkNever warns of error kinds in never that no attempt fails with, but only where it is likely a mistake: the
+// default list has kinds that most scenarios lack.
 func (c *checker) checkNever(node *yaml.Node, never []string) {
 	if node == nil || node.Line == 0 || node.Kind != yaml.SequenceNode || len(node.Content) != len(never) {
 		return
@@ -77,7 +77,7 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 	}
 }
 
-// checkFree checks the error kinds that cost no attempt; node is the YAML that r was decoded from.
+// checkFree checks the error kinds whose failures do not count as attempts; node is the YAML that r was decoded from.
 func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 	free := lookup(node, "free")
 	c.checkNever(free, r.Free)
@@ -95,7 +95,7 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 	}
 }
 
-// checkClassRetry checks the retry settings of class i, given that own, its own ones, override the scenario's.
+// checkClassRetry checks the retry settings of class i, of which own are the class's own ones.
 func (c *checker) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.node("retry"); base != nil && base.Kind == yaml.MappingNode {
 		c.checkRetry(merged((&layers{}).class(base, own), own), &c.sc.retry[i], "jobs", i, "retry")

@@ -51,7 +51,7 @@ func (c *checker) checkWindows(i int, s *Storm) {
 	}
 }
 
-// mostRepeats is the most windows of one storm.
+// mostRepeats is the highest number of windows of one storm.
 const mostRepeats = 10_000
 
 // checkRepeat reports whether the windows of a storm do not overlap and end at a time that can be represented; it adds
@@ -105,7 +105,7 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 	}
 }
 
-// events lists the names of the engine's events, all on a node, that a storm may begin with.
+// events lists the names of the engine's events, all on a node, that can trigger a storm.
 var events = func() (names []string) {
 	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
 		switch k {
@@ -117,7 +117,7 @@ var events = func() (names []string) {
 	return names
 }()
 
-// checkTrigger checks the event that a storm begins with, and reports whether there is one.
+// checkTrigger checks the event that triggers a storm, and reports whether there is one.
 func (c *checker) checkTrigger(i int, s *Storm) bool {
 	if c.node("storms", i, "on") == nil {
 		for _, key := range []string{"op", "nth", "before"} {
@@ -156,7 +156,7 @@ func (c *checker) checkTrigger(i int, s *Storm) bool {
 	return true
 }
 
-// mostEvents is the greatest number n of a storm that begins with the n-th event.
+// mostEvents is the highest number n for a storm triggered by the n-th event.
 const mostEvents = 1_000_000_000
 
 // checkHits checks the names of the classes and dependencies that a storm hits; none means all classes.
@@ -170,14 +170,14 @@ func (c *checker) checkHits(hits []string, path ...any) {
 	}
 }
 
-// checkNodes reports an error if a storm does not say which processes it hits, or names processes that do not exist.
+// checkNodes reports a storm without the processes it hits, or with processes that do not exist.
 func (c *checker) checkNodes(s *Storm, n Nodes, path ...any) {
 	if c.required(path...) {
 		c.checkWhichNodes(s, n, path...)
 	}
 }
 
-// checkWhichNodes checks the processes that a storm hits: that they exist.
+// checkWhichNodes checks that the processes that a storm hits exist.
 func (c *checker) checkWhichNodes(s *Storm, n Nodes, path ...any) {
 	if !c.sound(path...) || !c.sound("engine", "nodes") {
 		return
@@ -203,8 +203,7 @@ func (c *checker) checkWhichNodes(s *Storm, n Nodes, path ...any) {
 	}
 }
 
-// checkLoss checks a share that a storm requires; at 0% the storm does nothing, which is a warning with the words
-// nothing.
+// checkLoss checks a required share of a storm; 0% has no effect, which is a warning with the words nothing.
 func (c *checker) checkLoss(share Share, nothing string, path ...any) {
 	if c.required(path...) && share.Num == 0 && c.sound(path...) {
 		c.warnf(c.near(path...), "%s", nothing)
@@ -217,7 +216,7 @@ func (c *checker) checkErrorKind(name string, path ...any) {
 	}
 }
 
-// checkDependencyHit checks the dependency that a storm names at path, and returns it; nil if there is none.
+// checkDependencyHit checks the dependency named at path of a storm, and returns it; nil if there is none.
 func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 	path = append(path, "dependency")
 	if !c.required(path...) || !c.sound(path...) || !c.known("dependency", c.near(path...), name, c.dependencies()) {
@@ -227,14 +226,14 @@ func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 	return &c.sc.Dependencies[i]
 }
 
-// checkSomeNodes checks the processes that a storm hits, if it names any.
+// checkSomeNodes checks the processes that a storm hits, if any are given.
 func (c *checker) checkSomeNodes(s *Storm, n *Nodes, path ...any) {
 	if n != nil {
 		c.checkWhichNodes(s, *n, path...)
 	}
 }
 
-// checkLabel returns in words what is wrong with a policy's label, which tables and charts show; "" if it is valid.
+// checkLabel returns an error text for a policy's label that tables and charts cannot show; "" if it is valid.
 func checkLabel(label string) string {
 	if label == "" || strings.TrimSpace(label) != label {
 		return "it is empty, or starts or ends with a space"

@@ -13,7 +13,8 @@ import (
 // Verdict is the result of checking a quantity or a verify row: met, missed, wide or left out.
 type Verdict string
 
-// The verdicts. A verify row has the verdict of its worst quantity; from worst to best: missed, wide, met, left out.
+// Met and the constants below are the verdicts. A verify row has the verdict of its worst quantity; from worst to best:
+// missed, wide, met, left out.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ
@@ -38,7 +39,7 @@ type Quantity struct {
 	Reason       string  `json:"reason,omitempty"`
 }
 
-// answer collects the measurements of one expected item over the replications.
+// answer collects the measurements of one expected quantity over the replications.
 type answer struct {
 	item
 	gauge
@@ -140,7 +141,7 @@ func (a *answer) half() float64 {
 	return half
 }
 
-// allowed returns the largest half-width that is allowed: see the package comment.
+// allowed returns the largest half-width of the interval at which a verdict is possible: see the package comment.
 func (a *answer) allowed() float64 {
 	expected, _ := a.value.(float64)
 	expected = math.Abs(expected)
@@ -162,7 +163,7 @@ func (a *answer) allowed() float64 {
 	return a.relative() * expected
 }
 
-// relative returns the largest allowed half-width as a share of the expected value.
+// relative returns the largest allowed half-width of the interval as a share of the expected value.
 func (a *answer) relative() float64 {
 	switch {
 	case a.busy && a.shape == ofMoment:
@@ -177,7 +178,7 @@ func (a *answer) relative() float64 {
 	return 0.01
 }
 
-// loose reports whether a half-width of more than 1 %, or 2 % for a 99th percentile, is allowed.
+// loose reports whether the allowed half-width is more than 1 %, or 2 % for a 99th percentile.
 func (a *answer) loose() bool {
 	switch a.shape {
 	case ofMean, ofLeast, ofMost, ofMoment:
@@ -191,10 +192,10 @@ func (a *answer) loose() bool {
 	return false
 }
 
-// rare is a probability below which a measured one cannot be distinguished from 0.
+// rare is the probability below which a measured one cannot be distinguished from 0.
 const rare = 1e-5
 
-// wants returns an estimate of how many replications the wanted width of the interval takes, from those there are.
+// wants estimates, from the replications so far, how many the allowed width of the interval takes.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()

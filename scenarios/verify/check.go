@@ -27,10 +27,10 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // simulated
 }
 
-// Failed reports whether simulator and row disagree, or the interval is too wide to decide.
+// Failed reports whether the simulator contradicts the row, or the interval is too wide to decide.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
-// Check measures by simulation the quantities that row expects. A row that the simulator cannot express is left out,
+// Check measures by simulation the expected quantities of row. A row that the simulator cannot express is left out,
 // with a reason. An error says that the verify row is wrong, a simulation broke, or ctx is done.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// experiment is a scenario whose replications measure some of the quantities that a verify row expects.
+// experiment is a scenario whose replications measure some of the expected quantities of a verify row.
 type experiment struct {
 	setup    setup
 	load     float64 // of the workers: above highLoad intervals may be wider
@@ -103,11 +103,11 @@ func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, pa
 	return nil
 }
 
-// histogramError is the largest relative error allowed for the quantiles that users see, which come from histograms.
+// histogramError is the largest relative error allowed for reported quantiles, which come from histograms.
 const histogramError = 0.005
 
-// agrees returns an error if a metric that users see differs from the observer's own value. Lower bounds, where jobs
-// have not ended, are not compared.
+// agrees returns an error if a reported metric differs from the observer's own value. Lower bounds, where jobs have not
+// ended, are not compared.
 func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
@@ -129,7 +129,7 @@ func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	return nil
 }
 
-// valueOf returns the value of a metric in a run; false if there is none or it is only a bound.
+// valueOf returns the value of a metric in a run; false if it is missing or only a bound.
 func valueOf(run *measure.Run, metric string) (float64, bool) {
 	for i := range run.Values {
 		if v := &run.Values[i]; v.Query == (measure.Query{Metric: metric}) {
@@ -139,7 +139,7 @@ func valueOf(run *measure.Run, metric string) (float64, bool) {
 	return 0, false
 }
 
-// measureAll runs replications until every interval is as narrow as it must be, or that is out of reach.
+// measureAll runs replications until every interval is narrow enough, or cannot become so.
 func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
 	for round := 0; ; round++ {
 		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
@@ -160,7 +160,7 @@ func (x *experiment) measureAll(ctx context.Context, o Options, count int) error
 
 const mostReplications = 100_000
 
-// begin drops all measurements, to measure anew with the seeds from first on.
+// begin drops all measurements, for new ones with the seeds from first on.
 func (x *experiment) begin(first uint64) {
 	x.from, x.ran, x.jobs = first, 0, 0
 	for _, a := range x.answers {
@@ -168,7 +168,7 @@ func (x *experiment) begin(first uint64) {
 	}
 }
 
-// run measures the quantities of an experiment; those missed are measured again with other seeds and twice as many.
+// run measures the quantities of an experiment; a missed quantity is measured again with other seeds and twice as many.
 func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.known {
 		for _, a := range x.answers {
@@ -210,7 +210,7 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// disagreement is the error that a metric differs from the observer's own value.
+// disagreement is the error for a metric that differs from the observer's own value.
 type disagreement struct {
 	metric     string
 	value, own float64

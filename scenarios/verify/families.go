@@ -51,7 +51,7 @@ var families = map[string]family{
 	"trace.poll":           tracePolling,
 }
 
-// wordless maps the families that the simulator cannot express to the reason.
+// wordless maps the families of models that a scenario cannot express to the reason.
 var wordless = map[string]string{
 	"mmck":    "a queue here refuses no job: there is no bound on how many may be in it",
 	"shuffle": "there is no shuffle sharding: every worker may run every job",

@@ -13,7 +13,7 @@ import (
 // Moments of the delays that retry policies set, to the last digit: a delay is a linear function of each uniform number
 // it is made of, so that two nodes of Gauss and Legendre for each give the exact mean and variance.
 
-// exactly returns an experiment without simulation: its measurements are the given numbers.
+// exactly returns an experiment without simulation, with the given numbers as its measurements.
 func exactly(values map[string]float64) []experiment {
 	x := experiment{fixed: true, known: true, measures: map[string]gauge{}}
 	for _, name := range []string{"mean", "var", "min", "max"} {
@@ -24,13 +24,13 @@ func exactly(values map[string]float64) []experiment {
 	return []experiment{x}
 }
 
-// delayUnit is the simulated duration for the delay 1 in a verify row: so long that a nanosecond does not matter.
+// delayUnit is the simulated duration of the delay 1 in a verify row: a nanosecond is negligible in it.
 const delayUnit = 10_000 * time.Second
 
-// nodes are the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.
+// nodes holds the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.
 var nodes = [2]float64{0.5 - 0.5/math.Sqrt(3), 0.5 + 0.5/math.Sqrt(3)}
 
-// Numbers so close to 0 and 1 that draws of them give the least and the greatest delay.
+// nearZero and nearOne are draws so close to 0 and 1 that they give the least and the greatest delay.
 const (
 	nearZero = 1e-16
 	nearOne  = 1 - 1e-16

@@ -17,7 +17,7 @@ func fluidQueue(rate, capacity, after float64, more ...string) setup {
 		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
 }
 
-// Indexes of the numbers that watchBacklog stores in the observer.
+// peakBacklog and the constants below are the indexes of watchBacklog's numbers in the observer.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
 	answeredAt         // since when the backlog is no longer than the callers' patience
@@ -27,7 +27,7 @@ const (
 	timelyAt           // when the first job was enqueued that was done in time
 )
 
-// watchBacklog returns a function that measures the backlog after end, when the storm is over.
+// watchBacklog returns a function that measures the backlog after end, the end of the storm.
 func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		now, ready := o.now.Seconds()-end, float64(o.level[freshReady]+o.level[retryReady])
@@ -56,7 +56,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept returns the gauge (measured quantity) of one of watchBacklog's numbers, NaN if its event never came.
+// kept returns the gauge (measured quantity) of one of watchBacklog's numbers, NaN if its event never happened.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {
@@ -66,8 +66,8 @@ func kept(which int) gauge {
 	})
 }
 
-// metastable returns an experiment with callers that give up and ask again while nothing is served for a time. The
-// system has recovered when the backlog can be served within the callers' patience.
+// metastable returns an experiment on metastable failure: callers time out and resubmit while nothing is served for a
+// time. The system has recovered when the backlog can be served within the callers' patience.
 func metastable(p *params) ([]experiment, error) {
 	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
 	again, outage := p.count("retries"), p.positive("outage")
@@ -107,7 +107,7 @@ func staleWork(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// congested returns an experiment with a service that slows down by slope for each call in progress. Where a job has
+// congested returns an experiment with a service whose time grows by slope for each call in progress. Where a job has
 // several attempts, all of them fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
@@ -133,12 +133,12 @@ func congested(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// runsAway reports whether half as many calls again are in progress at the end of a run as in its middle.
+// runsAway reports whether the calls in progress are at least half as many again at the end of a run as in its middle.
 func runsAway(o *observer) bool {
 	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
 }
 
-// retryBudget returns an experiment with callers whose attempts all fail, and with retries up to a share of the first
+// retryBudget returns an experiment with callers whose attempts all fail, with a retry budget: a share of the first
 // tries. The queue grows beyond the rate at which first tries and budgeted retries use all of the capacity.
 func retryBudget(p *params) ([]experiment, error) {
 	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")

@@ -13,7 +13,7 @@ import (
 
 // Leases that lapse.
 
-// lapsing returns a family of models with a worker for each job and leases that nobody extends; a job with an expired
+// lapsing returns a family of models with a worker for each job and leases without heartbeats; a job with an expired
 // lease is claimed again after a delay. The token is taken at the expiry, so that a commit in between comes too late;
 // fence none lets it count.
 func lapsing(of func(p *params) service) family {
@@ -41,7 +41,7 @@ func lapsing(of func(p *params) service) family {
 	}
 }
 
-// noHeartbeats returns the scenario text for leases of ttl seconds that nobody extends.
+// noHeartbeats returns the scenario text for leases of ttl seconds without heartbeats.
 func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(ttl)) }
 
 // countDuplicates counts, for jobs enqueued in the window, the successful executions after the first.
@@ -105,8 +105,8 @@ func heartbeats(of func(p *params) service) family {
 	}
 }
 
-// countLosses records, for the leases that expired, how many heartbeats in a row were lost: one number if it was always
-// the same, as "2", or more of them, as "2,3".
+// countLosses records, for the leases that expired, the number of consecutive heartbeats lost: one number if it was
+// always the same, as "2", or all of them, as "2,3".
 func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, o *observer) {
 		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
@@ -137,13 +137,14 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	}
 }
 
-// lossesOf counts the heartbeats of a lease that were lost since the last one that arrived.
+// lossesOf counts a lease's consecutive lost heartbeats, since the last one that arrived.
 type lossesOf struct {
 	since engine.Time
 	lost  int
 }
 
-// lossCounter is a network that counts lost heartbeats. A heartbeat at the very expiry comes too late, lost or not.
+// lossCounter is a network that counts the heartbeats it loses. A heartbeat at the very expiry comes too late, lost or
+// not.
 type lossCounter struct {
 	sim.Network
 	lease time.Duration
@@ -171,8 +172,9 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// crashes returns an experiment that kills one of two processes again and again and measures when its jobs are ready
-// again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each seed.
+// crashes returns an experiment that kills one of two processes repeatedly and measures the time until its jobs are
+// ready again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each
+// seed.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform

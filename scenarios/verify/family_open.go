@@ -7,9 +7,9 @@ import (
 	"qsim/engine"
 )
 
-// openChain returns an experiment with two independent classes of jobs, all of which succeed. The second stands for
-// retries in the model, but its jobs are fresh; so the order of claims comes from features that distinguish classes:
-// priorities, weighted queues, and a bound on how many of a class run.
+// openChain returns an experiment with two independent classes of jobs, all of which succeed, for open queues of two
+// classes. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
+// features that distinguish classes: priorities, weighted queues, and a bound on how many of a class run.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"
@@ -59,7 +59,7 @@ func openChain(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// Indexes of byClass's numbers for class i: jobs ready, their integral over time in s, and claims.
+// ownLevel and the constants below are byClass's indexes of class i: jobs ready, their time integral in s, and claims.
 const (
 	ownLevel  = 0
 	ownArea   = 2
@@ -83,7 +83,7 @@ func byClass(o *observer, e *engine.Event) {
 	}
 }
 
-// standUntil integrates the levels of byClass until t.
+// standUntil integrates the numbers of ready jobs of byClass until t.
 func standUntil(o *observer, t engine.Time) {
 	now := min(max(t, o.from), o.to).Sub(o.from).Seconds()
 	for i := range 2 {

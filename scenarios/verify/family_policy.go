@@ -25,7 +25,7 @@ func meanService(p *params) service {
 	return service{exponential(mean), mean, 1}
 }
 
-// freshFirst returns an experiment with one worker under fresh-first; the times of retries do not affect fresh jobs.
+// freshFirst returns an experiment on fresh jobs at one worker under fresh-first; retries do not affect them.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
 	word := p.text("service")
@@ -44,7 +44,7 @@ func freshFirst(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// freshFirstOrbit returns an experiment with c workers and exponential service times under the policy fresh-first.
+// freshFirstOrbit returns an experiment with c exponential workers under fresh-first, retries included.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
 	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
@@ -89,7 +89,7 @@ func policyChain(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// cappedCoins is the policy bernoulli with a cap on retries in flight, which no policy of a scenario has.
+// cappedCoins is the policy bernoulli with a cap on retries in flight, a combination not available in scenarios.
 type cappedCoins struct {
 	fresh float64
 	cap   int
@@ -116,13 +116,13 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe does nothing: the policy learns nothing from claims.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// endless returns the scenario text of a class whose jobs fail and are ready again at once: retries that never run out.
+// endless returns the scenario text of a class whose jobs always fail and are ready again at once: retries without end.
 // The worker that takes one is busy for the service time.
 func endless(workers int, service string) string {
 	return class("again", atOnce(10*workers+100, 0), service, fails(1))
 }
 
-// saturated returns an experiment where each claim takes a fresh job with probability phi, else one of endless retries.
+// saturated returns an experiment where each claim is of a fresh job with probability phi, else of an endless retry.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil
@@ -159,7 +159,7 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	}
 }
 
-// countRetries counts the claims of retries within the window of time, whatever their class.
+// countRetries counts the claims of retries within the window of time, over all classes.
 func countRetries(o *observer, e *engine.Event) {
 	if e.Kind == engine.Leased && e.Class == engine.Retry && o.inWindow(o.now) {
 		o.own[0]++
@@ -182,7 +182,7 @@ func backlogged(n int, policy string) setup {
 
 const from = 5000.0 // s
 
-// claimLog returns a function that records the classes of at most most claims as a text of F (fresh) and R (retry).
+// claimLog returns a function that records the first most claims as a text of F (fresh) and R (retry).
 func claimLog(most int) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		if e.Kind == engine.Leased && o.now.Seconds() >= from-1 && len(o.text) < most {
@@ -191,13 +191,14 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 	}
 }
 
-// framePolicy returns a function that makes the policy weighted with the exact share of a verify row's weights.
+// framePolicy returns a constructor of the policy weighted with the exact share of a verify row's weights.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
-// frames returns an experiment that slides a window of so many claims over many frames of the weighted policy.
+// frames returns an experiment that counts fresh claims in a sliding window over many frames (cycles) of the weighted
+// policy.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))

@@ -7,14 +7,14 @@ import (
 	"qsim/engine"
 )
 
-// pollingNode returns the setup of a node without wakes that claims up to batch jobs, with a worker for each, every
-// interval.
+// pollingNode returns the setup of a node that only polls: every interval it claims up to batch jobs, with a worker for
+// each.
 func pollingNode(interval float64, batch int) setup {
 	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
 	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
 }
 
-// polling returns an experiment that measures the wait of Poisson arrivals for the next poll that has room for them.
+// polling returns an experiment that measures the wait of Poisson arrivals until the next poll with free capacity.
 func polling(p *params) ([]experiment, error) {
 	rate, interval, batch := p.positive("lam"), p.positive("interval"), p.count("batch")
 	load := rate * interval / float64(batch)

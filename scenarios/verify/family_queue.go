@@ -31,7 +31,7 @@ func constantService(name string) func(p *params) service {
 	}
 }
 
-// variedService returns a function that reads from a row a service time with a mean and a coefficient of variation.
+// variedService returns a function from a row to a service time with the row's mean and coefficient of variation.
 func variedService(dist string) func(p *params) service {
 	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
@@ -40,7 +40,7 @@ func varied(dist string, mean, cv float64) service {
 	return service{fmt.Sprintf("{dist: %s, mean: %s, cv: %.9g}", dist, seconds(mean), cv), mean, cv}
 }
 
-// byMoments returns a service time with the first two moments that a verify row gives; further moments do not matter.
+// byMoments returns a service time with the first two moments given in a verify row; further moments do not matter.
 func byMoments(p *params, first, second string) service {
 	mean := p.positive(first)
 	square := p.positive(second)/(mean*mean) - 1
@@ -89,7 +89,7 @@ func priorities(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// classWaits returns the gauges of the waits of the first class, high, and of the second, low.
+// classWaits returns the gauges of the waits of two classes: of the first, high, and of the second, low.
 func classWaits() map[string]gauge {
 	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {

@@ -14,8 +14,8 @@ import (
 
 // Jobs that fail and come again.
 
-// meanAttempts returns the mean number of attempts of a job when each fails with probability p; most is their limit, 0:
-// none.
+// meanAttempts returns the mean number of attempts of a job whose attempts fail with probability p each; most is their
+// limit, 0: none.
 func meanAttempts(p float64, most int) float64 {
 	if most == 0 {
 		return 1 / (1 - p)
@@ -37,8 +37,8 @@ func independentFailures(of func(p *params) (float64, int)) family {
 	}
 }
 
-// feedback returns an experiment with a queue whose failed jobs come back after a backoff, placed by due time. A list
-// of backoffs means constant delays, a mean exponential ones: the model's values depend on means alone.
+// feedback returns an experiment with a queue with feedback: failed jobs return after a backoff, ordered by due time. A
+// list of backoffs means constant delays, a mean exponential ones: the model's values depend on means alone.
 func feedback(p *params) ([]experiment, error) {
 	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
@@ -111,9 +111,9 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// overload returns an experiment with a dependency that serves a fixed rate of calls and refuses the others at once.
-// Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid,
-// but each is moved by up to a second: no call comes at a better time than another.
+// overload returns an experiment with an overloaded dependency: it serves a fixed rate of calls and rejects the others
+// at once. Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in
+// a fluid, but each is moved by up to a second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -142,7 +142,8 @@ func overload(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// tokenBucket returns an experiment in which retries are limited to a share of the calls. A retry over the limit waits.
+// tokenBucket returns an experiment in which a token bucket limits retries to a share of the calls. A retry over the
+// limit waits.
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {
@@ -172,9 +173,10 @@ const (
 	kneeSettle = 100 // s after which what was saved before is used up
 )
 
-// kneeOf returns an experiment in which calls fail first at a rate a tenth below the knee, then a tenth above it. The
-// knee is between the two if at first all retries are paid for, so that every call succeeds in the end, and then not;
-// it is the failure rate at which retries without a limit would be as many as those paid for then: 1 - 1/load.
+// kneeOf returns an experiment that brackets a knee, a failure rate at which a retry budget is exhausted: calls fail
+// first at a rate a tenth below the knee, then a tenth above it. The knee is between the two if at first all retries
+// are paid for, so that every call succeeds in the end, and then not; it is the failure rate at which retries without a
+// limit would be as many as those paid for then: 1 - 1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

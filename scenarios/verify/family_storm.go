@@ -13,9 +13,9 @@ import (
 
 const stormCycles = 100 // of a replication
 
-// transientStorm returns an experiment with a queue whose attempts fail with another probability for a while. In the
-// model an attempt succeeds or fails when it ends. Each replication has many storms, far enough apart for the queue to
-// forget each before the next.
+// transientStorm returns an experiment on transients: for a while, a queue's attempts fail with another probability. In
+// the model an attempt succeeds or fails when it ends. Each replication has many storms, far enough apart for the queue
+// to forget each before the next.
 func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
@@ -83,7 +83,7 @@ func curveTimes(expected []item) (times []float64) {
 	return times
 }
 
-// peakOf returns the highest expected value among items whose path has the suffix end.
+// peakOf returns the highest expected value of the curve whose paths end in end.
 func peakOf(expected []item, end string) float64 {
 	peak := 0.0
 	for _, it := range expected {
@@ -94,7 +94,7 @@ func peakOf(expected []item, end string) float64 {
 	return peak
 }
 
-// failAtEnd makes attempts fail when they end, with a probability that depends on the time.
+// failAtEnd is a handler whose attempts fail when they end, with a probability that depends on the time.
 type failAtEnd struct {
 	sim.Handlers
 	rand   keyed.Rand

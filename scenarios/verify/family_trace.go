@@ -13,7 +13,7 @@ import (
 
 // Short runs that were worked out by hand.
 
-// traced returns an experiment with jobs that arrive at given times, one of class i at the i-th, with equal run times.
+// traced returns an experiment with jobs that arrive at given times, each in a class of its own, with equal run times.
 func traced(s setup, arrivals []float64, service float64) experiment {
 	last := slices.Max(arrivals)
 	for i, at := range arrivals {
@@ -56,8 +56,8 @@ func traceFIFO(p *params) ([]experiment, error) {
 	return []experiment{traced(setup{workers: 1}, p.numbers("arrivals"), p.positive("service"))}, nil
 }
 
-// traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, under several orders of
-// retries: PREFIX.Ji_start, PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
+// traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, under several claim
+// orders for retries: PREFIX.Ji_start, PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
 func traceRetryOrder(p *params) ([]experiment, error) {
 	arrivals, service := p.numbers("arrivals"), p.positive("service")
 	failing, _ := p.values["fails"].(map[string]any)
@@ -92,7 +92,7 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 	return all, nil
 }
 
-// failFirst makes the first attempts of jobs fail: for each class a number of attempts.
+// failFirst is a handler that fails the first attempts of jobs: for each class a number of attempts.
 type failFirst struct {
 	sim.Handlers
 	times []int32
@@ -107,7 +107,7 @@ func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 	return x
 }
 
-// traceLease returns an experiment with one job that takes longer than its lease; the first commit counts.
+// traceLease returns an experiment with one job that runs longer than its lease; the first commit is accepted.
 func traceLease(p *params) ([]experiment, error) {
 	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}

@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is the rule by which a quantity is compared with its expected value: see the package comment.
+// shape is the rule for comparing a quantity with its expected value: see the package comment.
 type shape uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	ofLimit               // a whole number that a share of all keeps, see measure.law
 )
 
-// gauge is the way in which one quantity is measured in each replication.
+// gauge is the measurement of one quantity in a replication.
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // NaN: there is none
@@ -49,7 +49,7 @@ type gauge struct {
 	quantile     float64
 }
 
-// observed returns a number that an observer has at the end of a replication, NaN for none.
+// observed is a function from an observer at the end of a replication to a number, NaN for none.
 type observed = func(o *observer) float64
 
 func mean(of observed) gauge                     { return gauge{of: of} }
@@ -76,7 +76,7 @@ func variance(sum, squares, n counter) gauge {
 	})
 }
 
-// level returns the gauge of the mean over time of the sum of some levels.
+// level returns the gauge of a time average: of the sum of some levels.
 func level(which ...int) gauge {
 	return mean(func(o *observer) float64 {
 		total := 0.0
@@ -92,9 +92,9 @@ func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
 
-// usual lists the quantities that mean the same in every model, with the metric that users see for each. Rows other
-// than exact ones are measured by the metric, which the observer's own count confirms in every replication. An entry
-// without a name is only for that check.
+// usual lists the quantities defined for every model, each with its reported metric. Rows other than exact ones are
+// measured by the metric, which the observer's own count confirms in every replication. An entry without a name is only
+// for that check.
 var usual = []struct {
 	names  string // of which some have several
 	metric string // "": there is none
@@ -148,7 +148,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns the way to measure the quantity with that name, one of those that every model has.
+// usualGauge returns the gauge of a quantity in usual.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -160,7 +160,7 @@ func usualGauge(name string) (gauge, bool) {
 	return gauge{}, false
 }
 
-// usualNames returns the names of the quantities that every model has.
+// usualNames returns the names of the quantities in usual.
 func usualNames() (names []string) {
 	for i := range usual {
 		names = append(names, strings.Fields(usual[i].names)...)
@@ -168,7 +168,7 @@ func usualNames() (names []string) {
 	return names
 }
 
-// quantileSeen returns the gauge of a quantile of the durations of all classes, which needs all jobs to have ended.
+// quantileSeen returns the gauge of a quantile of durations over all classes; it requires that all jobs have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	return mean(func(o *observer) float64 {
 		var all durations
@@ -182,10 +182,10 @@ func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	})
 }
 
-// negligible is shorter than every wait that is measured, in s: 1 ns.
+// negligible is a wait, in s, that counts as none: 1 ns.
 const negligible = 1e-9
 
-// usualMeasure returns the gauge of a quantity that every family has: one of usual, a quantile by its name, or the
+// usualMeasure returns the gauge of a quantity defined for every model: one in usual, a quantile by its name, or the
 // probability to wait longer than a time. It adds to plan the observations that the gauge needs.
 func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	if text, ok := strings.CutPrefix(key, "p_wait_gt_"); ok {

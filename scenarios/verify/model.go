@@ -14,7 +14,7 @@ import (
 // cannot express the verify row; mistakes in the row are added to the problems of p.
 type family func(p *params) ([]experiment, error)
 
-// facts maps names of expected items that are no property of the model to what they are.
+// facts maps names of expected values that are not quantities of the model to their meaning.
 var facts = map[string]string{
 	"states":    "the size of the numerical solution",
 	"edge_mass": "the error of the numerical solution",
@@ -28,7 +28,7 @@ type model struct {
 	leftOut     string        // why it cannot be expressed, "" if it can
 }
 
-// Problems returns all mistakes in a row that can be found before it is run; nil: Check will run it, or leave it out.
+// Problems returns all mistakes in a row that are visible without running it; nil: Check accepts it.
 func Problems(row Row) []error {
 	_, problems := build(row)
 	return problems
@@ -85,7 +85,7 @@ func build(row Row) (*model, []error) {
 	return m, problems
 }
 
-// quantities returns the names of the quantities, but for quantiles, that the model measures; a list has one name.
+// quantities returns the names of the quantities, without quantiles, that the model measures; a list has one name.
 func (m *model) quantities() []string {
 	var names []string
 	for i := range m.experiments {
@@ -101,7 +101,7 @@ func (m *model) quantities() []string {
 	return slices.Compact(names)
 }
 
-// unknown returns the error that there is no what called name, with the nearest of the known names.
+// unknown returns the error for an unknown name of a what, with the most similar known name.
 func unknown(what, name string, known []string) error {
 	if near := plain.Nearest(name, known); near != "" {
 		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
@@ -109,7 +109,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// ask assigns to the experiment the expected items that it can measure and no experiment before it does.
+// ask assigns to the experiment the expected values that it can measure and no earlier experiment does.
 func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 	for i, it := range expected {
 		if asked[i] != nil || boundOf(it.path) != "" {
@@ -129,7 +129,7 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 	}
 }
 
-// boundOf returns the quantity for which an item gives one end of a range, "" if it is no such item.
+// boundOf returns the quantity whose lower or upper bound is the expected value at path, "" if it is not a bound.
 func boundOf(path string) string {
 	at := strings.Index(path, "_bounds[")
 	if at < 0 {
@@ -138,7 +138,7 @@ func boundOf(path string) string {
 	return path[:at]
 }
 
-// slack returns half the width of the range in which the expected value of a quantity lies; 0 if it is known exactly.
+// slack returns half the width of the range given for the expected value of a quantity; 0 if it is known exactly.
 func slack(path string, expected []item) float64 {
 	var bounds []float64
 	for _, it := range expected {

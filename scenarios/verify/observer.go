@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Levels, such as jobs ready, that an observer integrates over time.
+// freshReady and the constants below are the levels, such as jobs ready, that an observer integrates over time.
 const (
 	freshReady = iota // jobs ready, never claimed before
 	retryReady
@@ -16,7 +16,7 @@ const (
 	numLevels
 )
 
-// observation lists the measurements that an observer takes beside the standard ones.
+// observation lists the optional measurements of an observer.
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
@@ -29,7 +29,7 @@ type observation struct {
 	on func(o *observer, e *engine.Event)
 }
 
-// observer measures a run by its events, independently of package results, which is checked against it.
+// observer measures a run from its events, independently of package results, as a check of that package.
 type observer struct {
 	*observation
 	next  engine.Recorder
@@ -51,7 +51,7 @@ type observer struct {
 // counter is the index of a count or sum over the jobs of a class.
 type counter int
 
-// The counters of an observer. Times are in seconds.
+// enqueued and the constants below are the counters of an observer. Times are in seconds.
 const (
 	enqueued counter = iota
 	done
@@ -176,7 +176,7 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
-// leaves moves a job from its state before an outcome to the one after. A nacked job waits, if only for no time:
+// leaves moves a job from its state before an outcome to its state after it. A nacked job waits, if only for no time:
 // Promoted follows.
 func (o *observer) leaves(e *engine.Event) {
 	switch e.From {

@@ -81,7 +81,7 @@ type item struct {
 	value any    // float64, bool, string or nil
 }
 
-// items returns the values of a JSON object, flattened, in their order.
+// items returns the values in a JSON object, flattened, in their order.
 func items(object json.RawMessage) ([]item, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	var all []item
@@ -121,7 +121,7 @@ func flatten(decoder *json.Decoder, path string, all *[]item) error {
 	return err
 }
 
-// params holds a verify row's parameters. One that is missing or of another type is noted as a problem, and read as 0.
+// params holds a verify row's parameters and collects problems: a missing one, or one of another type, is read as 0.
 type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
@@ -147,8 +147,8 @@ func (p *params) has(name string) bool {
 	return p.values[name] != nil
 }
 
-// misspelt notes as problems the parameters that no model has read and that are spelt almost like a missing one. Other
-// unread parameters are remarks, also those that are the first word of a missing one.
+// misspelt reports as problems the unread parameters that are spelt almost like a missing one. Other unread parameters
+// are remarks, also those that are the first word of a missing one.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {

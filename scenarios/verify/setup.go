@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// setup holds the texts from which a scenario is written, in YAML's flow style; empty ones stand for the defaults here.
-// Times are in seconds.
+// setup holds the texts from which a scenario is written, in YAML's flow style; an empty one means the default. Times
+// are in seconds.
 type setup struct {
 	warmup, window, drain float64 // arrivals go on for warmup + window
 	nodes, workers        int     // 0: one; per node
@@ -84,7 +84,7 @@ func equalGaps(rate float64) string {
 	return fmt.Sprintf("{process: constant, rate: %s}", perSecond(rate))
 }
 
-// atOnce returns the scenario text for n jobs that arrive together, once, at the time at.
+// atOnce returns the scenario text for n jobs enqueued together at the time at.
 func atOnce(n int, at float64) string {
 	return fmt.Sprintf("{process: batch, size: %d, every: 80000h, start: %s}", n, seconds(at))
 }
@@ -119,7 +119,7 @@ func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm returns the scenario text of a storm that begins at at and lasts length, in seconds; what has its fault's keys.
+// storm returns the scenario text of a storm from at on for length seconds; what holds the keys of its fault.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// durations is a histogram of durations with buckets narrower than 1/4096 of their values: next to intervals of a
-// percent, its quantiles are as good as exact. Its zero value is empty.
+// durations is a histogram of durations with buckets narrower than 1/4096 of their values: compared with intervals of a
+// percent, its quantiles are exact. Its zero value is empty.
 type durations struct {
 	counts []uint32
 	total  uint64

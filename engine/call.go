@@ -22,7 +22,7 @@ const (
 
 var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// String returns the operation's name as scenarios spell it.
+// String returns the operation's name in the spelling of scenarios.
 func (o Op) String() string { return opNames[o] }
 
 // Call is a request to the store and, once it is answered, the answer: a record of the driver's, which the engine fills
@@ -64,7 +64,7 @@ type Reply struct {
 	Stats    Stats         // OpStats
 }
 
-// Rows returns how many jobs a call is about: those it names, or the most it may take.
+// Rows returns the number of jobs in a call: those it names, or the most it may take.
 func (c *Call) Rows() int {
 	switch c.Op {
 	case OpClaim, OpRecover:
@@ -84,7 +84,7 @@ func (c *Call) Rows() int {
 	return 0
 }
 
-// Rows returns how many jobs a reply brought or changed.
+// Rows returns the number of jobs that a reply returns or has changed.
 func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }

@@ -58,7 +58,8 @@ func (c *committer) init(cfg *Config) {
 	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 || k.Grain > 0 })
 }
 
-// deadline returns when a batch is to be sent again, without flushAt, the end of the linger, which Engine.Due handles.
+// deadline returns the time of the next resend of a batch, without the end of the linger, flushAt, which Engine.Due
+// handles.
 func (c *committer) deadline() Time {
 	d := Never
 	for _, b := range c.flying {
@@ -70,7 +71,7 @@ func (c *committer) deadline() Time {
 	return d
 }
 
-// full reports whether the backlog of outcomes forbids new claims.
+// full reports whether backpressure forbids new claims: too many outcomes are not committed yet.
 func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
@@ -156,7 +157,7 @@ func (c *committer) lingered(e *Engine) {
 	}
 }
 
-// flush closes the filling batch of outcomes, and sends or queues it.
+// flush closes the filling batch of outcomes, and sends it or queues it for a free call.
 func (c *committer) flush(e *Engine) {
 	c.flushAt, c.due = Never, false
 	if c.filling == nil {
@@ -217,8 +218,8 @@ func (c *committer) send(e *Engine, b *batch) {
 	e.driver.Send(call)
 }
 
-// date makes the retry delay of each outcome end when the job is due: some of it may be over, and due times may have a
-// grain.
+// date sets the retry delay of each outcome to the time left until the job is due: some of it may be over, and due
+// times may have a grain.
 func (b *batch) date(cfg *Config, now Time) {
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
@@ -280,7 +281,7 @@ func hasUnapplied(results []Result) bool {
 	return false
 }
 
-// note stores which outcomes of a batch took effect although others did not.
+// note records which outcomes of a batch took effect although others did not.
 func (b *batch) note(r *Call) {
 	if r.Err != nil {
 		return
@@ -304,8 +305,8 @@ func (c *committer) settle(e *Engine, s Slot) {
 	e.drop(s)
 }
 
-// tryAgain plans the next try of a batch after its call failed, at the earliest after pause. It returns false if there
-// are no more tries: the batch is then no longer in flight.
+// tryAgain schedules the next try of a batch after its call failed, at the earliest after pause. It returns false if
+// there are no more tries: the batch is then no longer in flight.
 func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	if backoff := e.cfg.Commit.Backoff; len(backoff) > 0 {
 		pause = backoff[min(b.tries, len(backoff))-1]
@@ -386,7 +387,7 @@ func (c *committer) close(e *Engine, b *batch) {
 	}
 }
 
-// recycle keeps the memory of a closed batch for reuse, unless a call may still carry its outcomes.
+// recycle keeps the memory of a closed batch for reuse, unless a call may still refer to its outcomes.
 func (c *committer) recycle(b *batch) {
 	if b.out > 0 {
 		return

@@ -8,8 +8,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Config is the configuration of an Engine. Durations are at least 0; Validate says what
-// else must hold.
+// Config is the configuration of an Engine. Durations are at least 0; Validate says what else must hold.
 type Config struct {
 	Engine  EngineID
 	Workers int // handlers that run at once: at least 1

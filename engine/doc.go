@@ -1,6 +1,5 @@
-// Package engine is a job queue: it claims jobs from a Store, runs them on
-// workers, and commits what became of them. It takes back what other engines let
-// expire, extends its own leases, and makes waiting jobs ready.
+// Package engine is a job queue: it claims jobs from a Store, runs them on workers, and commits their outcomes. It
+// takes back what other engines let expire, extends its own leases, and makes waiting jobs ready.
 //
 // An Engine is a state machine. It does no I/O, starts no goroutine, reads no
 // clock and draws no hidden randomness. A driver tells it the time and what

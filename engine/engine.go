@@ -73,17 +73,17 @@ func (e *Engine) maintenance() Time {
 	return e.seldom
 }
 
-// unsettle notes that any of the engine's deadlines may have become earlier.
+// unsettle records that any of the engine's deadlines may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due returns a time that is not after Deadline, unless that has passed already, at no cost. A driver with many inputs
-// waits for it, and then calls IsDue.
+// Due returns a lower bound of Deadline, unless that has passed already, at no cost. A driver with many inputs waits
+// for it, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
-// IsDue reports whether the Deadline has come by now. If it has not, Due equals the Deadline afterwards.
+// IsDue reports whether the Deadline has passed by now. If it has not, Due equals the Deadline afterwards.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm notes that an action of the engine is due at time t.
+// arm lowers the engine's next due time to t, the time of a further action.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late
@@ -118,7 +118,7 @@ func (e *Engine) expireFirst() {
 	}
 }
 
-// Handle gives the engine the store's answer to a call. Answers that come late or twice are recognised by their ID.
+// Handle passes the store's answer to a call to the engine. Answers that come late or twice are recognised by their ID.
 // When it returns, c belongs to the driver again.
 func (e *Engine) Handle(now Time, c *Call) {
 	if e.begin(now, false); c.Op > OpCommit {
@@ -167,7 +167,7 @@ func (e *Engine) Stop(now Time) {
 	e.commit.lingered(e)
 }
 
-// SetWallClock sets by how much the engine's wall clock is ahead of where it was at the start; negative: behind. Only
+// SetWallClock sets the offset of the node's wall clock from the true time; negative: it is behind. Only
 // LeaseConfig.Local reads that clock: everything else uses now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 	e.beginSeldom(now)
@@ -186,8 +186,8 @@ func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	}
 }
 
-// ttl returns the lease TTL for a call: with LeaseConfig.Local the store gets the time until the wall clock reads the
-// expiry, as if that clock were right.
+// ttl returns the lease TTL for a call: with LeaseConfig.Local the time until the wall clock reads the expiry, as if
+// that clock were right.
 func (e *Engine) ttl() time.Duration {
 	if e.cfg.Lease.Local {
 		return e.cfg.Lease.TTL + e.ahead
@@ -202,7 +202,7 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin sets the time of an input to the engine, and whether it is a wake.
+// begin sets the time of an input to the engine, and whether that is a wake.
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
 // beginSeldom sets the time of a rare input, one that may change any deadline.
@@ -232,7 +232,7 @@ func (e *Engine) record(s Slot, h *heldLease) {
 	e.recorder.Record(&e.event)
 }
 
-// outcome fills in the outcome that the retry policy decides for a job whose attempt ended with err and whose lease
+// outcome fills in the outcome of a job, decided by the retry policy, whose attempt ended with err and whose lease
 // began at heldAt.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	*o = Outcome{}

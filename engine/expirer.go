@@ -9,7 +9,7 @@ type expirer struct {
 	count uint64
 }
 
-// expiry is the time at which a lease expires by the wall clock, unless it is extended before.
+// expiry is the wall-clock time at which a lease expires, unless it is extended before.
 type expiry struct {
 	slotTime
 	order uint64 // in which those of one time come
@@ -37,7 +37,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// onHeld notes that the lease in slot s expires when the wall clock reads at.
+// onHeld records that the lease in slot s expires when the wall clock reads at.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
@@ -45,8 +45,8 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended notes that the store has extended the leases of heartbeat b that are current, or all of them if current is
-// nil.
+// onExtended records the new expiry of the leases extended by heartbeat b: those that are current, or all of them if
+// current is nil.
 func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
 	for k, s := range b.slots {
 		h := &e.leases.slots[s]

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// fetcher asks the policy for a plan whenever there is room for more jobs and
-// claims it. At most one claim and one stats call are under way.
+// fetcher claims jobs: whenever there is capacity, it gets a plan from the policy and sends it to the store. At most
+// one claim and one stats call are under way.
 type fetcher struct {
 	pollAt   Time // next claim if nothing else triggers one
 	beatAt   Time // next poll of those that keep a pace of their own: FetchConfig.Debounce
@@ -31,8 +31,8 @@ type fetcher struct {
 	statsGot   Time
 }
 
-// statsLimit is the number of jobs up to which a store must count: policies do not distinguish 10,001 ready jobs from a
-// million.
+// statsLimit is the highest number of jobs that a store needs to count: policies do not distinguish 10,001 ready jobs
+// from a million.
 const statsLimit = 10_001
 
 func (f *fetcher) init(cfg *Config, now Time) {
@@ -109,12 +109,12 @@ func (f *fetcher) claim(e *Engine) {
 	e.driver.Send(c)
 }
 
-// room returns how many more jobs the engine may claim.
+// room returns the number of further jobs that the engine may claim.
 func (f *fetcher) room(e *Engine) int {
 	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }
 
-// plan asks the policy for a plan, and reports whether it may bring any jobs.
+// plan gets a plan from the policy, and reports whether it can bring any jobs.
 func (f *fetcher) plan(e *Engine, limit int) bool {
 	v := &f.view
 	v.Now, v.Idle, v.InFlight, v.Committing = e.now, limit, e.leases.inFlight, e.leases.committing
@@ -127,7 +127,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 	return f.mayBring()
 }
 
-// mayBring reports whether some term of the plan asks for a class that may have ready jobs.
+// mayBring reports whether some term of the plan is for a class that may have ready jobs.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
@@ -191,7 +191,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	}
 }
 
-// nextPoll returns the time of the poll that follows a claim that found fewer jobs than it asked for.
+// nextPoll returns the time of the next poll after a claim that found fewer jobs than its plan allowed.
 func (f *fetcher) nextPoll(e *Engine) Time {
 	if e.cfg.Fetch.Debounce {
 		return f.beatAt
@@ -207,8 +207,8 @@ func (f *fetcher) pause(cfg *Config) time.Duration {
 	return f.polls.pause(cfg, cfg.Fetch.Poll, cfg.Fetch.PollTick)
 }
 
-// hotLoop is how long a refused call keeps a process that asks again at once: without
-// it a store that refuses in no time would stop the clock.
+// hotLoop is the least pause after a refused call that would be repeated at once: without it a store that refuses in no
+// time would stop the clock.
 const hotLoop = 100 * time.Microsecond
 
 // errorPause returns the pause after a claim call that failed.
@@ -222,8 +222,7 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	return c.Poll
 }
 
-// noteEmpty notes which classes a claim that found too few jobs left empty: it brought fewer of them than its terms
-// allowed.
+// noteEmpty records the classes that a claim left empty: it brought fewer of them than its terms allowed.
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.sent {
@@ -237,7 +236,7 @@ func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	}
 }
 
-// onLateClaim handles leases that came after their claim counted as lost, or by a second copy of it.
+// onLateClaim handles leases in a late answer, after their claim counted as lost, or in a second copy of it.
 func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil {
 		return
@@ -281,8 +280,8 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 	}
 }
 
-// forgetEmpty drops what the last claim showed about empty classes: nodes without idle workers are not woken, so that
-// it may be out of date.
+// forgetEmpty drops the knowledge of classes that the last claim left empty: nodes without idle workers are not woken,
+// so that it may be out of date.
 func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
 // onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no

@@ -37,7 +37,7 @@ func (h *heartbeater) deadline(e *Engine) Time {
 	return d
 }
 
-// first returns the lease whose heartbeat is due next, or nil.
+// first returns the lease with the earliest next heartbeat, or nil.
 func (h *heartbeater) first(e *Engine) (Slot, *heldLease) {
 	for h.due.size > 0 {
 		d := *h.due.at(0)

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Time is a reading of one machine's clock, in nanoseconds since that clock's
-// own origin. Times of different machines must not be compared: only durations
-// cross the wire.
+// Time is a reading of one machine's clock, in nanoseconds since that clock's own origin. Times of different machines
+// must not be compared: only durations cross the wire.
 type Time int64
 
 // Never is later than every other Time.
@@ -27,23 +26,21 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // Seconds returns t in seconds since the clock's origin.
 func (t Time) Seconds() float64 { return time.Duration(t).Seconds() }
 
-// Forever is longer than every other duration: a store's answer for the time to the next job if none is in sight.
+// Forever is the longest duration: the time to the next job if none is in sight.
 const Forever time.Duration = math.MaxInt64
 
 type (
-	// JobID names a job for ever. Zero is no job.
+	// JobID identifies a job permanently. Zero is no job.
 	JobID uint64
-	// TenantID names whom a job belongs to. Zero is no tenant in particular.
+	// TenantID identifies the owner of a job. Zero is no tenant in particular.
 	TenantID uint32
 	// Kind is the job class of a scenario (payments, mail): an index into
 	// Config.Kinds. It is not the Class, which policies tell fresh from retry by.
 	Kind uint16
-	// Token fences one delivery of a job: the store raises it at every claim and
-	// every recovery, and under FenceToken honours a commit or an extension only
-	// from the current holder.
+	// Token is the fencing token of one delivery of a job: the store raises it at every claim and every recovery, and
+	// under FenceToken accepts a commit or an extension only from the current holder.
 	Token uint64
-	// EngineID names one life of one engine: the node, and how often it had
-	// started before.
+	// EngineID identifies one life of one engine: the node, and the number of its earlier starts.
 	EngineID uint64
 )
 
@@ -58,7 +55,7 @@ func (e EngineID) Node() int32 { return int32(e >> 32) }
 // Generation returns the number of earlier lives of the node.
 func (e EngineID) Generation() uint32 { return uint32(e) }
 
-// Class is fresh or retry: the distinction that fetch policies make.
+// Class is fresh or retry, the priority class by which fetch policies choose.
 type Class uint8
 
 const (
@@ -91,7 +88,7 @@ func (k ErrorKind) Name() string {
 	return [...]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic", ""}[min(k, FirstErrorKind)]
 }
 
-// Job is one unit of work as the store hands it out.
+// Job is one unit of work in the form in which the store hands it out.
 type Job struct {
 	ID       JobID
 	Kind     Kind

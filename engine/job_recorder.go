@@ -2,9 +2,9 @@ package engine
 
 import "time"
 
-// JobRecorder is a Recorder with methods of their own for the frequent events of jobs, each called in place of Record
-// with an Event of that kind, which costs more to build than to handle. The pointers are valid during the call only. A
-// type that embeds one and defines Record must define these too.
+// JobRecorder is a Recorder with separate methods for the frequent events of jobs, each called in place of Record with
+// an Event of that kind, which costs more to build than to handle. The pointers are valid during the call only. A type
+// that embeds one and defines Record must define these too.
 type JobRecorder interface {
 	Recorder
 	// Called is an Event of that kind, like all that follow.
@@ -19,7 +19,7 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns a JobRecorder that passes events to each recorder in all that is not nil: by the methods of a
+// RecordJobs returns a JobRecorder that passes events to all recorders in all that are not nil: by the methods of a
 // JobRecorder if it is the only one, else as Event values. It returns nil if there is none.
 func RecordJobs(all ...Recorder) JobRecorder {
 	to := new(eventBuilder)

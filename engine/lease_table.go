@@ -1,6 +1,6 @@
 package engine
 
-// Slot is the index of a lease in an engine's table while the engine holds it.
+// Slot is the index of a held lease in an engine's table.
 type Slot int32
 
 const noSlot Slot = -1
@@ -119,8 +119,8 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 	return noSlot
 }
 
-// slotTime is a time at which an action is due for the lease in a slot. It is void if the slot holds another lease by
-// then: void ones are not searched for, but skipped when their time comes.
+// slotTime is the time of a pending action for the lease in a slot. It is void if the slot holds another lease by then:
+// void ones are not searched for, but skipped when their time comes.
 type slotTime struct {
 	at   Time
 	slot Slot
@@ -130,10 +130,10 @@ type slotTime struct {
 // Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-// at returns the slotTime of an action due for slot s at that time.
+// at returns the slotTime for an action due at that time for slot s.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
-// of returns the lease for which the slotTime d was noted, or nil if its slot has been released since.
+// of returns the lease of the slotTime d, or nil if its slot has been released since.
 func (t *leaseTable) of(d slotTime) *heldLease {
 	if t.lives[d.slot] == d.life {
 		return &t.slots[d.slot]
@@ -141,8 +141,8 @@ func (t *leaseTable) of(d slotTime) *heldLease {
 	return nil
 }
 
-// slotQueue is a first-in-first-out queue of slots with times. If every action is due equally long after it was added,
-// it is ordered by time too.
+// slotQueue is a first-in-first-out queue of slots with times of actions. If every action is due equally long after it
+// was added, it is ordered by time too.
 type slotQueue struct{ fifo[slotTime] }
 
 // add appends slot s. It drops void entries once they are most of the queue.

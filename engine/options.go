@@ -12,7 +12,7 @@ const (
 	FenceNone                 // the job has not ended
 )
 
-// String returns the fence's name as scenarios spell it.
+// String returns the fence's name in the spelling of scenarios.
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
 // Or returns the fence f, or usual if f is FenceDefault.
@@ -35,10 +35,10 @@ const (
 	PlaceCreated              // by enqueue time
 )
 
-// String returns the place's name as scenarios spell it.
+// String returns the place's name in the spelling of scenarios.
 func (p Place) String() string { return [...]string{"default", "head", "due", "tail", "created"}[p] }
 
-// StoreOptions are rules that a store keeps for all its engines.
+// StoreOptions are the options of a store, common to all its engines.
 type StoreOptions struct {
 	Fence Fence
 	Place Place

@@ -59,8 +59,8 @@ const (
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )
 
-// Again returns the status, Applied or Stale, marked as the answer to a resent batch whose earlier copy took effect
-// with that status. The engine treats it as the same; no event is recorded.
+// Again returns the status, Applied or Stale, marked as the answer to a resent batch whose earlier copy had that
+// status. The engine treats it as the same; no event is recorded.
 func (s Status) Again() Status { return s | 1<<7 }
 
 // Result is the store's answer to one Outcome.

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Order is the order in which a Term claims. The first two go by priority and order
-// the jobs of one. A store need not offer those that follow: a claim then fails with
-// ErrUnsupported.
+// Order is the order in which a Term claims ready jobs. The first two go by priority and order the jobs of one. A store
+// need not offer those that follow: a claim then fails with ErrUnsupported.
 type Order uint8
 
 const (
@@ -15,11 +14,11 @@ const (
 	NewestReady              // largest ready key first (LIFO)
 
 	OldestOfAny // smallest ready key first, whatever the priority
-	// Aging goes by priority less the whole Rule.Every that the job has waited, at
-	// most Rule.Cap of them, then by since when it is ready.
+	// Aging orders by priority, raised by one for each whole Rule.Every that the job has waited, at most by Rule.Cap, then
+	// by the time it became ready.
 	Aging
-	// Deadline goes by the time of enqueuing plus Rule.Budgets of the job's kind: a
-	// retry keeps its deadline. Priorities do not matter.
+	// Deadline orders by the enqueue time plus Rule.Budgets of the job's kind: a retry keeps its deadline. Priorities do
+	// not matter.
 	Deadline
 
 	// TenantRoundRobin claims one job of each tenant in turn. A tenant that comes to
@@ -43,7 +42,7 @@ const (
 
 var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair"}
 
-// String returns the order's name as scenarios spell it.
+// String returns the order's name in the spelling of scenarios.
 func (o Order) String() string { return orderNames[o] }
 
 // ByTenant reports whether the order chooses a tenant before it chooses a job.

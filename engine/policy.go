@@ -6,8 +6,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// View is the state of an engine that a Policy sees when it plans. Idle, InFlight and Committing are
-// exact and free; Store is as old as StatsAge says.
+// View is the state of an engine as seen by a Policy when it plans. Idle, InFlight and Committing are exact and free;
+// Store is as old as StatsAge says.
 type View struct {
 	Now        Time
 	Workers    int             // workers of this engine
@@ -61,8 +61,8 @@ type Policy interface {
 	Observe(o *Observation)
 }
 
-// StatsReader is a Policy whose plans depend on View.Store: the engine calls the store's Stats as often as StatsEvery
-// returns.
+// StatsReader is a Policy whose plans depend on View.Store: the engine calls the store's Stats at the interval
+// StatsEvery.
 type StatsReader interface {
 	Policy
 	StatsEvery() time.Duration

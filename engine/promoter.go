@@ -1,6 +1,6 @@
 package engine
 
-// promoter makes waiting jobs that are due ready, a batch at each tick.
+// promoter makes due waiting jobs ready, a batch at each tick.
 type promoter struct {
 	nextAt Time
 	id     uint64
@@ -61,7 +61,8 @@ func (p *promoter) tick(e *Engine) {
 	e.driver.Send(c)
 }
 
-// insert makes the jobs ready that the first step took; it repeats until the store has answered.
+// insert is the second step of a promotion: it makes the jobs ready that the first step took, and repeats until the
+// store has answered.
 func (p *promoter) insert(e *Engine) {
 	p.insertAt = Never
 	c := e.call(OpPromote)
@@ -95,14 +96,14 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
-// The roles for which an engine has an elector: recovering expired leases, and promoting due jobs.
+// recovering and promoting are the roles with a leader election: recovering expired leases, and promoting due jobs.
 const (
 	recovering = iota
 	promoting
 	numRoles
 )
 
-// elector tries to become the leader for a role that only a leader fills, and renews that.
+// elector requests and renews leadership for a role that only a leader fills.
 type elector struct {
 	role   Op
 	nextAt Time

@@ -14,7 +14,7 @@ type pulse struct {
 	beats uint64 // how many lengths have been drawn
 }
 
-// The periodic timers of a process, which separate their draws.
+// promotes and the constants below number the periodic timers of a process, for their random draws.
 const (
 	promotes uint16 = iota
 	polls
@@ -24,10 +24,10 @@ const (
 	elects // and that plus the role
 )
 
-// shortestTick bounds what is drawn from a distribution that reaches down to 0.
+// shortestTick is the least length of a tick drawn from a distribution that reaches down to 0.
 const shortestTick = time.Millisecond
 
-// pause returns the time to the next tick of a timer that comes every so often: what draw makes of it, if that is not nil.
+// pause returns the time to the next tick of a timer with the period every, varied by draw, if that is not nil.
 func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	d := every
 	if draw != nil {
@@ -43,7 +43,7 @@ func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) tim
 	return time.Duration(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), 0, p.timer) * float64(d))
 }
 
-// drawn returns the next length that is drawn, and raised to a millisecond, or to every if that is shorter.
+// drawn returns the next drawn period, at least a millisecond, or every if that is shorter.
 func (p *pulse) drawn(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	p.beats++
 	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))

@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// reaper takes expired leases from their holders and commits outcomes for the jobs as for any failed attempt. If it
-// dies in between, its own leases expire.
+// reaper recovers jobs with expired leases: it takes the leases and commits an outcome for each job, as for any failed
+// attempt. If it dies in between, its own leases expire.
 type reaper struct {
 	nextAt   Time
 	pulse    pulse
@@ -120,7 +120,8 @@ func (r *reaper) onRead(e *Engine, reply *Call) {
 	}
 }
 
-// write commits the outcomes of the jobs whose leases had expired when they were read.
+// write is the second step of a recovery: it commits the outcomes of the jobs whose leases had expired when they were
+// read.
 func (r *reaper) write(e *Engine) {
 	readAt := r.writeAt.Add(-e.cfg.Reaper.Gap)
 	r.writeAt = Never
@@ -152,7 +153,7 @@ func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	}
 }
 
-// grace returns how long after its expiry a lease is taken. With LeaseConfig.Local a reaper that comes at intervals
+// grace returns the time from a lease's expiry to its recovery. With LeaseConfig.Local a reaper that comes at intervals
 // compares expiries with its own clock: one that is fast takes leases that have not expired.
 func (r *reaper) grace(e *Engine) time.Duration {
 	if e.cfg.Lease.Local && e.cfg.Reaper.Every > 0 {

@@ -2,9 +2,10 @@ package engine
 
 import "time"
 
-// EventKind is a point in a job's life. The first group are the effects of calls, recorded by the driver where they
-// happen; the second are an engine's own actions and perceptions; the third are events of machines, the fourth actions
-// on the store from outside. Duplicate processing shows as a difference between the first two.
+// EventKind is the kind of a recorded event in the life of a job, a node or the store. The first group are the effects
+// of calls, recorded by the driver where they happen; the second are an engine's own actions and perceptions; the third
+// are events of machines, the fourth actions on the store from outside. Duplicate processing shows as a difference
+// between the first two.
 type EventKind uint8
 
 const (
@@ -46,7 +47,7 @@ var eventKindNames = [NumEventKinds]string{"?",
 	"node-up", "node-down", "node-pause", "node-wake", "aborted",
 	"redriven", "lease-forgotten"}
 
-// String returns the event kind's name as traces spell it.
+// String returns the event kind's name in the spelling of traces.
 func (k EventKind) String() string { return eventKindNames[k] }
 
 // Event is one recorded fact about a job, an engine, a node or the store. It holds no pointers. Fields that its kind
@@ -76,8 +77,7 @@ type Event struct {
 	Ran      time.Duration // Finished, Aborted
 }
 
-// Recorder observes events in order, from one goroutine. It must not block, and
-// must copy what it keeps: e is reused.
+// Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps: e is reused.
 type Recorder interface{ Record(e *Event) }
 
 // Record reports to rec the effects on each job of a call that was just executed. scratch is memory for the events.

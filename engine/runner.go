@@ -14,7 +14,7 @@ type runner struct {
 	byKind    []int               // index into timeouts, by kind; noTimeout: none
 }
 
-// timeout is one length of execution timeout, with the running leases that have it.
+// timeout is one length of execution timeout, with all running leases of that length.
 type timeout struct {
 	after time.Duration
 	due   slotQueue
@@ -60,7 +60,7 @@ func (t *timeout) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// tick nacks the jobs that have run for their timeout and asks for their handlers to be stopped, as KindConfig says.
+// tick handles execution timeouts: it nacks the jobs and cancels their handlers, according to KindConfig.
 func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
@@ -93,8 +93,8 @@ func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
 	}
 }
 
-// take holds a lease that a claim brought, until the wall clock reads expiry if LeaseConfig.Local is set: a worker runs
-// its job now, or the lease waits.
+// take stores a lease from a claim, until the wall clock reads expiry if LeaseConfig.Local is set: a worker runs its
+// job now, or the lease waits.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s)

@@ -10,7 +10,8 @@ func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	e.arm(h.dueAt)
 }
 
-// nextScheduled returns when the first scheduled lease may run. A lease that has left its slot counts until its time.
+// nextScheduled returns the due time of the first scheduled lease. A lease that has left its slot counts until its
+// time.
 func (r *runner) nextScheduled() Time {
 	if len(r.scheduled) == 0 {
 		return Never

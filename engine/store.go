@@ -48,7 +48,7 @@ const (
 	Dead           // buried
 )
 
-// String returns the state's name as documents spell it.
+// String returns the state's name in the spelling of documents.
 func (s State) String() string {
 	return [...]string{"?", "ready", "waiting", "in-flight", "done", "dead"}[s]
 }

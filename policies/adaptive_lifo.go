@@ -27,7 +27,7 @@ type AdaptiveLIFO struct {
 	OlderThan time.Duration
 }
 
-// Plan appends one term for all ready jobs. Before the first statistics it is oldest first.
+// Plan appends one term for all ready jobs, oldest or newest first. Before the first statistics it is oldest first.
 func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	term := engine.Term{Class: engine.AnyClass, Limit: v.Idle}
 	oldest := max(v.Store.OldestReady[engine.Fresh], v.Store.OldestReady[engine.Retry])
@@ -37,7 +37,8 @@ func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term)
 }
 
-// StatsEvery returns how often the policy needs the store's statistics: a tenth of OlderThan, in [10ms, 1s].
+// StatsEvery returns the interval at which the policy reads the store's statistics: a tenth of OlderThan, in [10ms,
+// 1s].
 func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }

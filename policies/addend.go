@@ -23,7 +23,7 @@ type Addend struct {
 	Grows Growth
 }
 
-// Growth is the way in which an Addend grows with the number of failures.
+// Growth is the dependence of an Addend on the number of failures.
 type Growth uint8
 
 const (

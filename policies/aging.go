@@ -27,8 +27,8 @@ var agingKind = Kind{
 	},
 }
 
-// Aging returns the policy aging: a job's priority rises one step with every so much waiting, at most limit steps (0:
-// no bound). every must be above 0.
+// Aging returns the policy aging: a job's priority rises by one step for each period every (above 0) of waiting, at
+// most limit steps (0: no bound).
 func Aging(every time.Duration, limit int64) Ordered {
 	return Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: every, Cap: limit}}
 }

@@ -39,7 +39,7 @@ type AIMD struct {
 	successes int64 // since the cap last rose
 }
 
-// capUnit is one retry in the unit of AIMD.cap, which can hold the fractions that a factor of 0.9 leaves.
+// capUnit is the number of units of AIMD.cap for one retry: cap holds the fractions that a factor of 0.9 leaves.
 const capUnit = 1000
 
 // Plan appends terms that claim any job, but retries only up to the present cap.

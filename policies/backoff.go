@@ -43,7 +43,7 @@ func ParseBackoffKind(s string) (BackoffKind, error) {
 	return BackoffKind(i), nil
 }
 
-// CountRule is the kind of event that MaxAttempts counts: claims or failures.
+// CountRule is the kind of event counted against MaxAttempts: claims or failures.
 type CountRule uint8
 
 const (
@@ -61,14 +61,13 @@ type Quantile interface {
 	Duration(u float64) time.Duration
 }
 
-// Century is the longest delay of a retry: a backoff without Max grows up to it. It bounds Max as well.
+// Century is the longest delay of a retry: the limit of a backoff without Max. It bounds Max as well.
 const Century = 36525 * 24 * time.Hour
 
-// Backoff is the retry policy: it buries a job that has had its attempts, that failed
-// for good or that is too old, and gives any other a delay that depends on n, its
-// failures so far, this one included (1 on the first). It is a pure function, so one
-// value serves all engines, and its delays are the same on every processor: whole
-// nanoseconds, powers by multiplication.
+// Backoff is the retry policy: it buries a job that has used up its attempts, that failed for good or that is too old,
+// and gives any other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure
+// function, so one value serves all engines, and its delays are the same on every processor: whole nanoseconds, powers
+// by multiplication.
 type Backoff struct {
 	Kind   BackoffKind
 	First  time.Duration // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure
@@ -135,7 +134,7 @@ func (b *Backoff) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Next returns the verb for a job after a failure: bury, or nack with a delay (snooze if the failure is free).
+// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free).
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)

@@ -18,8 +18,9 @@ var bernoulliKind = Kind{
 	},
 }
 
-// Bernoulli is the policy bernoulli, which tosses a coin for each claim: over n claims the share s is off by about
-// √(s(1−s)/n). It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.
+// Bernoulli is the policy bernoulli, which gives each claim to a fresh job with probability s: over n claims the share
+// s is off by about √(s(1−s)/n). It keeps no state; its coins depend on the seed, the engine and the number of the plan
+// alone.
 type Bernoulli struct {
 	stateless
 	Fresh     quantity.Share // the chance of a claim to go to fresh jobs
@@ -50,7 +51,7 @@ func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
 }
 
-// coinsLaw is the Law of Bernoulli.
+// coinsLaw is the Law (plan checker) of Bernoulli.
 type coinsLaw struct {
 	chance        float64
 	tossed, fresh int
@@ -73,8 +74,8 @@ func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
 // Observe implements Law.
 func (*coinsLaw) Observe(*engine.Observation) {}
 
-// isUnlikely reports whether nobody will live to see so many of n coins fall on their side at a fair draw: they are eight
-// standard deviations off.
+// isUnlikely reports whether so many of n fair coins on one side are practically impossible: eight standard deviations
+// off.
 func isUnlikely(fell, n int, chance float64) bool {
 	mean := float64(n) * chance
 	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))

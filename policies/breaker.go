@@ -83,9 +83,10 @@ const (
 	circuitProbing              // one job was claimed and has not ended
 )
 
-// Plan appends one term for all jobs while all breakers are closed. Otherwise it appends a term for a single job, the
-// probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that may be
-// claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another first.
+// Plan appends one term for all jobs while all circuit breakers are closed. Otherwise it appends a term for a single
+// job, the probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that
+// may be claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another
+// first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	if p.probing != 0 {
@@ -117,8 +118,9 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe counts failures of executions. The first execution that ends after a probe was claimed decides the probe; if
-// none ends within the same wait again, as when the probe's process died, another probe is sent.
+// Observe counts failed executions against the circuit breaker of their dependency. The first execution that ends after
+// a probe was claimed decides the probe; if none ends within the same wait again, as when the probe's process died,
+// another probe is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
 	p.begin()
 	if !o.Ended {
@@ -145,7 +147,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed notes whether a claim brought the probe, the one job that tries a dependency.
+// onClaimed records whether a claim returned the probe, the one job that tests a dependency.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return
@@ -170,7 +172,7 @@ func (p *Breaker) set(c *circuit, s circuitState) {
 	}
 }
 
-// dependencyOf returns the index of the dependency that a job kind calls, or -1.
+// dependencyOf returns the index of a job kind's dependency, or -1.
 func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
 }
@@ -191,7 +193,7 @@ func (p *Breaker) Guarantees() Promise {
 	}}
 }
 
-// breakerLaw is the Law of Breaker.
+// breakerLaw is the Law (plan checker) of Breaker.
 type breakerLaw struct {
 	failures int
 	after    time.Duration

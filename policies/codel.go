@@ -65,7 +65,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Observe notes when a plan brought fewer jobs than it asked for: then the queue was empty.
+// Observe records the time at which a plan brought fewer jobs than it allowed: the queue was then empty.
 func (p *CoDel) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -86,7 +86,7 @@ func (p *CoDel) Guarantees() Promise {
 	return g
 }
 
-// codelLaw is the Law of CoDel.
+// codelLaw is the Law (plan checker) of CoDel.
 type codelLaw struct {
 	of      CoDel // its parameters
 	emptyAt engine.Time

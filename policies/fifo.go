@@ -9,7 +9,7 @@ var fifoKind = Kind{
 	New: always(FIFO{}),
 }
 
-// FIFO is the policy fifo: the job ready longest is claimed first. It keeps no state.
+// FIFO is the policy fifo: the job that has been ready longest is claimed first. It keeps no state.
 type FIFO struct{ classwise }
 
 // Plan appends one term for all ready jobs.
@@ -26,11 +26,11 @@ func (FIFO) Guarantees() Promise {
 // stateless provides the Observe method of a policy that learns nothing from its claims.
 type stateless struct{}
 
-// Observe does nothing.
+// Observe ignores all observations.
 func (stateless) Observe(*engine.Observation) {}
 
-// classwise is a stateless policy whose terms select jobs by their priority class alone, see engine.Policy.
+// classwise marks a stateless policy whose terms select jobs by their priority class alone, see engine.Policy.
 type classwise struct{ stateless }
 
-// ByClass does nothing.
+// ByClass marks the policy as one by priority class, see engine.Policy.
 func (classwise) ByClass() {}

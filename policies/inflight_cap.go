@@ -38,7 +38,7 @@ func (p InFlightCap) Guarantees() Promise {
 	}}
 }
 
-// capped appends terms that claim up to idle jobs and at most room retries among them. If room is the smaller, the
+// capped appends terms that claim up to idle jobs, and at most room retries among them. If room is the smaller, the
 // first room claims go by ready order, whatever their class, and the rest to fresh jobs. [retry room][fresh idle] would
 // keep the cap as well, but would serve a retry that is due last before a fresh job that has waited longest or is more
 // urgent: a cap would then be a priority. So a plan may bring fewer retries than there is room for; the next one makes

@@ -9,8 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// JitterKind is a way of spreading a delay d with one draw, so that jobs that failed
-// together do not come back together.
+// JitterKind is a method of spreading a delay d randomly, so that jobs that failed together do not come back together.
 type JitterKind uint8
 
 const (

@@ -27,21 +27,21 @@ type Kind struct {
 	Needs Need // what a scenario without makes of it a fifo
 }
 
-// What a kind of policy counts: nothing, jobs or service time.
+// CostNothing and the constants below are the units in which a kind of policy counts: nothing, jobs or service time.
 const (
 	CostNothing = "nothing"      // it orders, and measures nothing
 	CostJobs    = "jobs"         // claims or executions, whatever they take
 	CostTime    = "service time" // what jobs take of a worker's time
 )
 
-// Where a kind of policy keeps its state: nowhere, on each node, or in the store.
+// StateNone and the constants below are the places of a kind of policy's state: nowhere, on each node, or in the store.
 const (
 	StateNone  = "none"
 	StateNode  = "each node" // what one node learns the others do not
 	StateStore = "the store" // shared by all nodes
 )
 
-// Drawn determines how chaos, which draws random worlds, uses a kind of policy.
+// Drawn is the way in which chaos, which draws random worlds, uses a kind of policy.
 type Drawn struct {
 	Weight  int      // how often it is drawn beside the others; 0: never
 	Workers int      // the fewest workers of a node that it can do with; 0: one
@@ -50,7 +50,7 @@ type Drawn struct {
 	Never   string   // why Weight is 0: what is drawn must leave no retry waiting for ever once nothing fails
 }
 
-// Class is the part of a job class that policies see: its name, its dependency and its mean run time.
+// Class is the part of a job class visible to policies: its name, its dependency and its mean run time.
 type Class struct {
 	Name  string
 	Calls string // the dependency that its handlers call; empty: none
@@ -76,7 +76,7 @@ func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
 	return func(Arguments) (engine.Policy, error) { return p, nil }
 }
 
-// mostClasses is the most job classes that a term can distinguish.
+// mostClasses is the highest number of job classes that a term can distinguish.
 const mostClasses = 64
 
 // Kinds returns the kinds of policies that New makes, in the order in which they are listed.

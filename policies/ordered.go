@@ -2,7 +2,7 @@ package policies
 
 import "qsim/engine"
 
-// Ordered is a policy that claims all jobs, fresh or retry, in one order that only some stores offer. It is
+// Ordered is a policy that claims all jobs, fresh or retry, in one order, which only some stores support. It is
 // work-conserving. It keeps no state: the store keeps the state of an order for all engines, so that a fleet needs no
 // division of parameters.
 type Ordered struct {

@@ -20,7 +20,7 @@ type Param struct {
 	Choices []string // of a TypeChoice
 }
 
-// The types of parameters, and of their values in Arguments.
+// TypeShare and the constants below are the types of parameters, and of their values in Arguments.
 const (
 	TypeShare        = "share"          // "80%": quantity.Share
 	TypeCountOrShare = "count-or-share" // of the engine's workers, "20" or "20%": quantity.CountOrShare
@@ -43,7 +43,7 @@ type Value struct {
 // Type returns the Type constant of the value.
 func (v Value) Type() string { return v.typ }
 
-// String returns the value as scenarios spell it.
+// String returns the value in the syntax of scenarios.
 func (v Value) String() string {
 	if v.of == nil {
 		return ""
@@ -51,7 +51,7 @@ func (v Value) String() string {
 	return fmt.Sprint(v.of)
 }
 
-// Quantum is how much a tenant may claim at each turn: a number of jobs, or an amount of service time; if both are 0,
+// Quantum is the credit that a tenant gets at each turn: a number of jobs, or an amount of service time; if both are 0,
 // the mean cost of a job.
 type Quantum struct {
 	Jobs int64
@@ -61,7 +61,7 @@ type Quantum struct {
 // meanQuantum is the word for the zero Quantum.
 const meanQuantum = "mean"
 
-// String returns the quantum as scenarios spell it.
+// String returns the quantum in the syntax of scenarios.
 func (q Quantum) String() string {
 	switch {
 	case q.Jobs > 0:
@@ -81,7 +81,7 @@ type ClassValue struct {
 	Value any
 }
 
-// String returns the values as scenarios spell them: {high: 10, low: 5}.
+// String returns the values in the syntax of scenarios: {high: 10, low: 5}.
 func (b ByClass) String() string {
 	entries := make([]string, len(b))
 	for i, e := range b {
@@ -184,7 +184,7 @@ func parseQuantum(text string) (any, error) {
 	return Quantum{Time: d}, err
 }
 
-// heaviest is the greatest weight, so that sums and products of weights are exact.
+// heaviest is the greatest weight, a bound that keeps sums and products of weights exact.
 const heaviest = 1_000_000
 
 func parseWeight(text string) (any, error) {

@@ -8,8 +8,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Promise lists the guarantees of a policy, whatever happens to its jobs: an invariant checker may verify them claim by
-// claim. The zero Promise guarantees nothing.
+// Promise lists the guarantees of a policy, for an invariant checker to verify claim by claim. The zero Promise
+// guarantees nothing.
 type Promise struct {
 	Conserving bool           // no worker idles while a job is ready
 	Ranked     bool           // within one term, no job is claimed before a ready one of higher priority
@@ -25,14 +25,14 @@ type Promise struct {
 	Law        func() Law     // makes the law that the plans of one node keep; nil: there is none
 }
 
-// Law verifies the plans of a policy, one after the other, against the observations that the policy gets.
+// Law verifies the plans of a policy, in sequence, against the observations of that policy.
 type Law interface {
 	// Plan returns in which way a plan for the state v breaks the law, as a sentence without a full stop; "": in none.
 	Plan(v *engine.View, terms []engine.Term) string
 	Observe(o *engine.Observation)
 }
 
-// ration is the Law of a policy that claims as fifo, except that a plan claims retries only up to a limit.
+// ration is the Law (plan checker) of a policy that claims as fifo, except for a limit on retries.
 type ration struct {
 	room    func(v *engine.View) (least, most int64) // the limit lies between them; below 0 stands for 0
 	observe func(o *engine.Observation)              // nil: nothing moves the limit
@@ -57,7 +57,7 @@ func (r ration) Observe(o *engine.Observation) {
 	}
 }
 
-// Asked returns the most jobs of a class that a plan for the state v may claim.
+// Asked returns the highest number of jobs of a class that a plan for the state v may claim.
 func Asked(v *engine.View, terms []engine.Term, class engine.Class) (n int) {
 	for i := range terms {
 		if c := terms[i].Class; c == class || c == engine.AnyClass {
@@ -78,8 +78,8 @@ func Guarantees(p engine.Policy) Promise {
 	return Promise{}
 }
 
-// Entitled returns the share of claims, in [0, 1], that a policy of that kind, with parameter values, promises to fresh
-// jobs while both classes are ready; 0 for one that promises none or is invalid.
+// Entitled returns the share of claims, in [0, 1], that a policy of that kind, with parameter values, guarantees to
+// fresh jobs while fresh jobs and retries are both ready; 0 for none, or for an invalid policy.
 func Entitled(kind string, values map[string]Value) float64 {
 	policy, err := New(kind, values, 1)
 	if err != nil {

@@ -73,7 +73,7 @@ func (p *Queues) Guarantees() Promise {
 	}}
 }
 
-// queuesLaw is the Law of Queues.
+// queuesLaw is the Law (plan checker) of Queues.
 type queuesLaw struct {
 	weights      []int64
 	first        []int // by class, how often it came first
@@ -111,7 +111,7 @@ func (l *queuesLaw) Plan(v *engine.View, terms []engine.Term) string {
 // Observe implements Law.
 func (*queuesLaw) Observe(*engine.Observation) {}
 
-// classWeights returns the weight of each class: 1 for a class that is not named.
+// classWeights returns the weight of each class: 1 for a class without one in the parameter.
 func classWeights(named ByClass, classes []Class) ([]int64, error) {
 	byKind := make([]int64, len(classes))
 	for i := range byKind {

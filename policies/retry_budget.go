@@ -139,14 +139,14 @@ func (p *RetryBudget) Guarantees() Promise {
 	}}
 }
 
-// Bounds of eventsIn: on its result, so that it can be multiplied by a denominator, and on that of the rate, so that an
-// hour of it fits in 64 bits.
+// maxEvents and finest bound eventsIn: its result, so that it can be multiplied by a denominator, and its rate, so that
+// an hour of it fits in 64 bits.
 const (
 	maxEvents = 1_000_000_000
 	finest    = 1_000_000
 )
 
-// eventsIn returns how many whole events r makes in d, at most maxEvents. d is at least 0.
+// eventsIn returns the whole number of events of rate r in d, at most maxEvents. d is at least 0.
 func eventsIn(r quantity.Rate, d time.Duration) int64 {
 	if r.Num == 0 {
 		return 0

@@ -78,21 +78,21 @@ func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// lane returns how many more jobs of a class may be claimed for the workers of its lane.
+// lane returns the free capacity of a class's lane: its workers less its jobs in flight.
 func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
 
-// mayPoll reports whether retries may be claimed now. A clock that was set back must not delay them.
+// mayPoll reports whether the time to claim retries has come. A clock that was set back must not delay them.
 func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
-// ByClass does nothing: see engine.Policy.
+// ByClass marks the policy as one by priority class, see engine.Policy.
 func (*Separate) ByClass() {}
 
-// Observe notes that the latest plan was carried out: a plan that was not, or whose answer was lost, counts neither as
-// a look for retries nor as a lane's turn.
+// Observe records that the latest plan was carried out: a plan that was not, or whose answer was lost, counts neither
+// as a look for retries nor as a lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -112,14 +112,14 @@ func (p *Separate) Guarantees() Promise {
 	}}
 }
 
-// lanesLaw is the Law of Separate.
+// lanesLaw is the Law (plan checker) of Separate.
 type lanesLaw struct {
 	retries     int  // workers for them
 	polls       bool // retries may be left where they are
 	began, last lead // which lane the latest plan filled first, and the latest that was answered, if they were too small
 }
 
-// lead is the class of the lane that is filled first, plus 1; 0: it makes no difference.
+// lead is the class of the lane filled first, plus 1; 0: either.
 type lead uint8
 
 // Plan implements Law.

@@ -20,9 +20,9 @@ var splitKind = Kind{
 	},
 }
 
-// Split is the policy split, which claims a share s by priority and the rest oldest first: a job of any priority is
-// reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each engine keeps its carry;
-// the share needs no coordination.
+// Split is the policy split, which gives a share s of the claims to jobs by priority and the rest to the oldest: a job
+// of any priority is reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each
+// engine keeps its carry; the share needs no coordination.
 type Split struct {
 	Priority quantity.Share // of the claims
 
@@ -68,7 +68,7 @@ func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
 }
 
-// splitLaw is the Law of Split.
+// splitLaw is the Law (plan checker) of Split.
 type splitLaw struct {
 	share  quantity.Share
 	owed   int64 // to priority, in jobs times the denominator of share

@@ -56,7 +56,7 @@ func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
-// what one class leaves to the other. It leaves out terms that claim nothing: a store pays for each.
+// the unused claims of one class to the other. It leaves out terms that claim nothing: a store pays for each.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	if fresh > 0 {
 		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
@@ -70,7 +70,7 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// ByClass does nothing: see engine.Policy.
+// ByClass marks the policy as one by priority class, see engine.Policy.
 func (*Weighted) ByClass() {}
 
 // Observe updates the carry, the fraction of a claim that the share still owes a class, once both classes of a plan are
@@ -88,7 +88,7 @@ func (p *Weighted) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// pending is a plan whose claims are not yet answered for both classes.
+// pending is a plan without the answers of both its classes so far.
 type pending struct {
 	limit    int // its size; 0: there is none
 	claimed  [engine.NumClasses]int

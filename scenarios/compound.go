@@ -10,7 +10,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// ErrorShare is how often failing attempts fail with one error kind.
+// ErrorShare is an error kind with its share of the failing attempts.
 type ErrorShare struct {
 	Kind  string
 	Share Share
@@ -60,8 +60,8 @@ func (e ErrorShares) MarshalYAML() (any, error) {
 	return node, nil
 }
 
-// Nodes says which processes a storm hits: so many, a share of them, or a list by
-// index from 0. Which ones make up a count or a share is drawn per seed.
+// Nodes selects the processes that a storm hits: a number or a share of them, or a list by index from 0. Which ones
+// make up a count or a share is drawn per seed.
 type Nodes struct {
 	CountOrShare
 	List []Count // if not nil, exactly these

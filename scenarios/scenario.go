@@ -8,8 +8,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Scenario is everything one file says, with the defaults filled in. Load makes
-// it; its values have been checked and need no checking again.
+// Scenario is the content of one scenario file, with the defaults filled in. Load makes it; its values have been
+// checked and need no checking again.
 type Scenario struct {
 	Version     int      `yaml:"version"`     // of the language: 1
 	Name        string   `yaml:"name"`        // of results and reports: a-z, 0-9 and -
@@ -40,7 +40,7 @@ type Scenario struct {
 	asked      []measure.Query // see Measure
 }
 
-// Retry is what becomes of a failed job.
+// Retry is the retry policy of failed jobs: limit on attempts, backoff and jitter.
 type Retry struct {
 	// a system whose retry policy lies below the other keys; none: the one of the engine's preset
 	Preset      string   `yaml:"preset,omitempty"`

@@ -1,6 +1,6 @@
 package scenarios
 
-// Engine is what one process of the queue does, and the store they share.
+// Engine is the configuration of the queue's processes (nodes) and of the store they share.
 type Engine struct {
 	// a system whose settings lie below the other keys: `qsim list presets` describes them
 	Preset string `yaml:"preset,omitempty"`
@@ -41,7 +41,7 @@ type Engine struct {
 	Store  Store  `yaml:"store"`  // what calls to the store cost
 }
 
-// Fetch is how a node claims.
+// Fetch is the configuration of claiming: batch, poll, wakes, prefetch.
 type Fetch struct {
 	Batch Count        `yaml:"batch"` // most jobs of one claim
 	Poll  Distribution `yaml:"poll"`  // pause after a claim that found too little, drawn anew for each; more than 0s
@@ -59,7 +59,7 @@ type Fetch struct {
 	ErrorPause Duration `yaml:"error-pause"`
 }
 
-// Commit is how a node sends outcomes to the store.
+// Commit is the configuration of sending outcomes to the store: batches, linger, retries.
 type Commit struct {
 	Batch   Count    `yaml:"batch"`   // most outcomes of one call
 	Linger  Duration `yaml:"linger"`  // how long an outcome waits for others; 0s: not at all
@@ -75,7 +75,7 @@ type Commit struct {
 	Backpressure Count `yaml:"backpressure"`
 }
 
-// Lease is how long a claim is good for.
+// Lease is the configuration of leases: TTL (visibility timeout), heartbeat, and what an expiry means.
 type Lease struct {
 	TTL       Duration `yaml:"ttl"`       // how long a claim lasts unless it is extended; more than 0s
 	Heartbeat Duration `yaml:"heartbeat"` // how often a node extends the leases of its jobs; 0s: never
@@ -90,7 +90,7 @@ type Lease struct {
 	LateClaim LateClaim `yaml:"late-claim"`
 }
 
-// Reaper is who looks for expired leases.
+// Reaper is the configuration of the recovery of jobs with an expired lease.
 type Reaper struct {
 	// pause between two looks for expired leases; 0s: each is found at the instant of expiry plus grace
 	Every   Duration `yaml:"every"`
@@ -114,7 +114,7 @@ type Reaper struct {
 	Finds ReaperFinds `yaml:"finds"`
 }
 
-// Promoter is who makes waiting jobs ready.
+// Promoter is the configuration of the promotion of waiting (scheduled) jobs that are due.
 type Promoter struct {
 	// pause between two ticks, drawn anew for each; 0s: there is no promoter, a waiting job is ready the instant it is
 	// due
@@ -131,13 +131,13 @@ type Promoter struct {
 // On reports whether a promoter is configured.
 func (p *Promoter) On() bool { return !p.Every.IsNone() }
 
-// Leader is the election for owner: leader.
+// Leader is the configuration of the leader election behind owner: leader.
 type Leader struct {
 	TTL   Duration `yaml:"ttl"`   // how long an office lasts that is not renewed
 	Renew Duration `yaml:"renew"` // how often the leader renews it, and the others try to get it
 }
 
-// Store is what a call to the store costs, one way, by kind of call.
+// Store holds the one-way delays of calls to the store, by kind of call.
 type Store struct {
 	Claim    Distribution `yaml:"claim"`    // cost of a claim, once each way
 	Commit   Distribution `yaml:"commit"`   // cost of a commit, once each way
@@ -151,8 +151,7 @@ type Store struct {
 	Parallel Count        `yaml:"parallel"` // calls served at once, the rest wait their turn; 0: no limit
 }
 
-// Scan is what calls of each kind pay for the rows that lie in the store when they are
-// served.
+// Scan holds the costs of calls for the rows that lie in the store when they are served, by kind of call.
 type Scan struct {
 	Claim   RowCosts `yaml:"claim,flow"`   // of a claim
 	Commit  RowCosts `yaml:"commit,flow"`  // of a commit
@@ -162,7 +161,7 @@ type Scan struct {
 	Stats   RowCosts `yaml:"stats,flow"`   // of reading how many jobs there are
 }
 
-// RowCosts are the times that one call spends per row in a state; 0: none.
+// RowCosts holds the time that one call takes per row in each state; 0: none.
 type RowCosts struct {
 	Ready    Duration `yaml:"ready"`     // time for each ready row
 	Ahead    Duration `yaml:"ahead"`     // time for each ready row that stands before the first one the call takes

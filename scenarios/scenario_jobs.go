@@ -2,8 +2,7 @@ package scenarios
 
 import "go.yaml.in/yaml/v4"
 
-// Dependency is something that handlers call, such as a payment provider's API. It is
-// one for all nodes.
+// Dependency is an external service that handlers call, such as a payment provider's API. It is one for all nodes.
 type Dependency struct {
 	Name  string           `yaml:"name"`            // as calls, hits and outages name it: a-z, 0-9, - and _
 	Limit *DependencyLimit `yaml:"limit,omitempty"` // what it can take; left out: any load
@@ -16,16 +15,16 @@ type Dependency struct {
 	Conflict *Conflict `yaml:"conflict,omitempty"`
 }
 
-// DependencyLimit is what a dependency can take: exactly one of the two is set.
+// DependencyLimit is the capacity of a dependency: exactly one of the two is set.
 type DependencyLimit struct {
 	// calls begun; more than 0. Unused, it is saved up for a second, or for one call
 	Rate        *Rate  `yaml:"rate,omitempty"`
 	Concurrency *Count `yaml:"concurrency,omitempty"` // calls in progress; at least 1
 }
 
-// Over is what becomes of calls over the limit. Either Slow is set, or the share Fail
-// of them fails as throttled after RejectsIn and the others go on as usual. Load sets
-// Fail to 100% and RejectsIn to 0s where the file says nothing and Slow is not set.
+// Over is the treatment of calls over a dependency's limit. Either Slow is set, or the share Fail of them fails as
+// throttled after RejectsIn and the others go on as usual. Load sets Fail to 100% and RejectsIn to 0s where the file
+// says nothing and Slow is not set.
 type Over struct {
 	// share of the calls over the limit that fail, as throttled; left out: 100%
 	Fail      *Share        `yaml:"fail,omitempty"`
@@ -45,7 +44,7 @@ type Conflict struct {
 	Network Distribution `yaml:"network"` // of the read and of the write, one way
 }
 
-// JobClass is one kind of job: when it comes, how long it runs, how it fails.
+// JobClass is one kind of job: its arrivals, run times and failures.
 type JobClass struct {
 	// its name, in objectives, storms and paths: a-z, 0-9, - and _
 	Class    string       `yaml:"class"`
@@ -81,20 +80,19 @@ type JobClass struct {
 	RetryKeys yaml.Node `yaml:"retry,omitempty"`   // any key of retry, for this class alone; see RetryOf
 }
 
-// Tenants are whom the jobs of a class belong to. Tenant i of Count, from 0, has a share
-// of the jobs in proportion to (i+1)^-Skew. Without names, tenants of two classes are
-// distinct; with names, those of one name are one tenant.
+// Tenants are the owners of a class's jobs (customers, accounts). Tenant i of Count, from 0, has a share of the jobs in
+// proportion to (i+1)^-Skew. Without names, tenants of two classes are distinct; with names, those of one name are one
+// tenant.
 type Tenants struct {
 	Count Count    `yaml:"count"`                // how many, at least 1; if there are names, their number
 	Skew  Number   `yaml:"skew"`                 // Zipf exponent of their shares of the jobs, in [0, 10]; 0: all alike
 	Names []string `yaml:"names,omitempty,flow"` // their names: those of one name are one tenant in all classes
 }
 
-// Patience is a caller that does not wait for ever: After it enqueued a copy that is not
-// done it gives up on it, and enqueues another, Resubmits times at most. It is answered
-// if some copy is done within After of that copy's enqueuing. Nobody cancels old copies.
-// With a Budget, the callers of a class have enqueued at no time more further copies than
-// that share of their first ones so far; who finds it spent gives up for good.
+// Patience is the impatience of callers: After it enqueued a copy of its job that is not done, a caller gives up on the
+// copy and enqueues another, Resubmits times at most. It is answered if some copy is done within After of that copy's
+// enqueuing. Nobody cancels old copies. With a Budget, the callers of a class have enqueued at no time more further
+// copies than that share of their first ones so far; who finds it spent gives up for good.
 type Patience struct {
 	After     Duration `yaml:"after"`     // how long a caller waits for a copy; more than 0s
 	Resubmits Count    `yaml:"resubmits"` // most further copies of one caller, in [0, 255]
@@ -102,13 +100,13 @@ type Patience struct {
 	Budget *Share `yaml:"budget,omitempty"`
 }
 
-// Serial gives each job one of Keys keys, drawn uniformly; of jobs with one key only one
+// Serial is the ordering of jobs by key: each job has one of Keys keys, drawn uniformly; of jobs with one key only one
 // is ready or in flight at a time, in the order in which they were enqueued.
 type Serial struct {
 	Keys Count `yaml:"keys"` // how many keys, drawn uniformly; at least 1
 }
 
-// Arrivals is when jobs of a class are enqueued. Which of the keys count depends on the process: see the table of
+// Arrivals is the arrival process of a class's jobs. Which of the keys count depends on the process: see the table of
 // processes.
 type Arrivals struct {
 	Process string        `yaml:"process"`          // how jobs arrive
@@ -131,7 +129,7 @@ type Arrivals struct {
 	Only []Count `yaml:"only,omitempty,flow"`
 }
 
-// Fails is how attempts fail at rest, and poisoned ones at all times.
+// Fails is how attempts of a class fail without storms, and poisoned ones at all times.
 type Fails struct {
 	Rate  Share         `yaml:"rate"`            // share of attempts that fail
 	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/fault"
 )
 
-// Storm is a named fault: what goes wrong in it is one of the pointers to a Trouble. It has a window of time, which
-// may come again, or begins with an event.
+// Storm is a named fault, with its kind as one of the pointers to a Trouble. It has a window of time, which may come
+// again, or begins with an event.
 type Storm struct {
 	Name string   `yaml:"name"` // as objectives and paths name it: a-z, 0-9, - and _
 	At   Duration `yaml:"at"`   // its start; with on: how long after that event
@@ -121,7 +121,7 @@ func (s *Storm) Trouble() (Trouble, string) {
 	return nil, ""
 }
 
-// Repeat brings a storm again.
+// Repeat is the repetition of a storm's window.
 type Repeat struct {
 	Every Duration `yaml:"every"` // from one start to the next; longer than the window
 	Times Count    `yaml:"times"` // in all, the first included; at least 1

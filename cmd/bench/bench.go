@@ -14,15 +14,15 @@ import (
 	"qsim/cmd/ui"
 )
 
-// metric is one number of a benchmark result, with its unit as Go benchmarks spell it.
+// metric is one number of a benchmark result, with its unit in the spelling of Go benchmarks.
 type metric struct {
 	name  string // unique: what benchstat groups by
 	unit  string // for people: s, jobs/s, jobs
 	value float64
 }
 
-// metrics returns the numbers that a run under a load is reported by; latencies only for an open loop, where jobs come
-// at a rate.
+// metrics returns the reported numbers of a run under a load; latencies only for an open loop, where jobs come at a
+// rate.
 func (l *loaded) metrics(open bool) []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }

@@ -29,8 +29,7 @@ type timings struct {
 	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
 }
 
-// overrun returns by how much workers were busy longer than their handlers' run time, on average: a loss of their
-// capacity.
+// overrun returns the mean time that workers are busy beyond their handlers' run time: a loss of their capacity.
 func (t *timings) overrun() time.Duration {
 	sum := time.Duration(0)
 	for _, d := range t.delays.Overrun {
@@ -56,8 +55,8 @@ func (t *timings) split(probes []*probe, arrivals time.Duration) {
 	}
 }
 
-// probe follows the calls of one engine: how long each took, and how long its answer waited for the engine. Each call
-// is passed first to OnCall and then as an event.
+// probe records the store calls of one engine: the duration of each, and the delay until the engine read the answer.
+// Each call is passed first to OnCall and then as an event.
 type probe struct {
 	track
 	late    []world.Span // from deadlines of the engine until it noticed them
@@ -74,7 +73,7 @@ type callSample struct {
 	woken     bool
 }
 
-// began is when the store was called.
+// began returns the time at which the store was called.
 func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
 
 // Record notes an event of the engine, for engine.Recorder.
@@ -85,15 +84,15 @@ func (p *probe) Record(e *engine.Event) {
 	p.track.Record(e)
 }
 
-// tell notes the duration of a call, whose event comes next.
+// tell records the duration of a call, whose event comes next.
 func (p *probe) tell(c *engine.Call, began, ended engine.Time) {
 	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
 }
 
-// calibrate measures with the arrivals and run times of the scenario at that speed, without storms and with workers to
-// spare, so that only the machine makes anything wait. It uses a seed that no prediction uses. If the scenario has
-// storms, it measures once more, with its own workers and the longest storm from beginning to end: a store takes longer
-// for what fails, and a disk may stand still at times only when more is written.
+// calibrate measures the machine and the store with the arrivals and run times of the scenario at that speed, without
+// storms and with workers to spare, so that only the machine makes anything wait. It uses a seed that no prediction
+// uses. If the scenario has storms, it measures once more, with its own workers and the longest storm from beginning to
+// end: a store takes longer for what fails, and a disk may stand still at times only when more is written.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
@@ -127,8 +126,8 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	return p.timings, nil
 }
 
-// longestStorm returns a copy of the storm that lasts longest of those with a window, and from when until when it comes
-// again; nil: there is none.
+// longestStorm returns a copy of the longest storm that has a window, and the range of its start times; nil: there is
+// none.
 func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during world.Span) {
 	for _, s := range sc.Storms {
 		if s.On == "" && s.For > 0 && (longest == nil || s.For > longest.For) {
@@ -144,9 +143,9 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 	return longest, during
 }
 
-// suffice reports whether enough was measured to simulate with. If no worker was ever idle when a job came, as on a
-// machine too slow for the speed, where jobs come in heaps, waking a worker is taken to last as long as the way of a
-// claim to the store.
+// suffice reports whether the measurements are enough for a simulation. If no worker was ever idle when a job came, as
+// on a machine too slow for the speed, where jobs come in heaps, waking a worker is taken to last as long as the way of
+// a claim to the store.
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
@@ -199,8 +198,8 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 	return t
 }
 
-// wakes returns how long it took until engines were woken: from the end of the first enqueue since the claim before,
-// less the time in which the store was frozen.
+// wakes returns the delays between a job's enqueue and the wake of an engine: from the end of the first enqueue since
+// the claim before, less the time in which the store was frozen.
 func wakes(probes []*probe, enqueues, frozen []world.Span) (all []time.Duration) {
 	var shown []time.Duration
 	for _, s := range enqueues {
@@ -228,7 +227,7 @@ type attempt struct {
 	delivery int32
 }
 
-// overruns returns by how much the engine's workers were busy longer than their handlers' run times, one value for each
+// overruns returns the times that the engine's workers were busy beyond their handlers' run times, one for each
 // execution, without stalls at its end.
 func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
 	var all []time.Duration
@@ -255,8 +254,8 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// measurePerJob measures the duration that each further job adds to a call: by how much claims and commits of many jobs
-// take longer than those of one. The store is as empty afterwards as before.
+// measurePerJob measures the duration that each further job adds to a store call: the difference of claims and commits
+// of many jobs from those of one. The store is as empty afterwards as before.
 func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps]time.Duration, err error) {
 	const (
 		many  = 50

@@ -106,8 +106,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	return f.gate(changes, lost, paired, c.ErrOrStderr())
 }
 
-// pairUp pairs the values of benchmarks that the files have in common, for each unit to compare; lost are the counts of
-// lost jobs, which are compared whatever the units.
+// pairUp pairs the values of benchmarks found in both files, for each unit to compare; lost holds the counts of lost
+// jobs, which are compared whatever the units.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	add := func(base, new *benchmark) {
 		var one []string

@@ -41,7 +41,7 @@ func senseOf(unit string) sense {
 	return noSense
 }
 
-// metricSenses returns the directions in which scenario metrics get better, by the units that they are printed with.
+// metricSenses returns the direction in which each scenario metric gets better, by its printed unit.
 var metricSenses = sync.OnceValue(func() map[string]sense {
 	all := map[string]sense{}
 	for _, info := range measure.Metrics() {

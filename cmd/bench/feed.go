@@ -26,12 +26,12 @@ type fed struct {
 	call time.Duration // duration of that enqueue
 }
 
-// promptly is the greatest lag behind its time at which a job counts as enqueued at once. Timers are a millisecond late,
-// and jobs due one after the other then come together: claims of several follow.
+// promptly is the greatest lag of an enqueue behind its time that counts as none. Timers are a millisecond late, and
+// jobs due one after the other then come together: claims of several follow.
 const promptly = 100 * time.Microsecond
 
-// arrivals returns the spans in which jobs that were due lay with the feeder, until the enqueue that took all of them
-// began, and the lateness of each job without these spans.
+// arrivals returns the spans of time in which due jobs waited in the feeder for an enqueue call, and the lateness of
+// each job without these spans.
 func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {
@@ -45,19 +45,19 @@ func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
 	return held, each
 }
 
-// heldUp returns those of held that are so long that the feeder itself must have been held up, and not a timer.
+// heldUp returns the spans among held that are too long for a late timer: the feeder itself must have been held up.
 func heldUp(held []world.Span) []world.Span {
 	return slices.DeleteFunc(slices.Clone(held), func(s world.Span) bool { return s.For <= stallFrom })
 }
 
-// Limits of the feeder of an open loop: jobs that are due go into one call, so that a slow answer of the store does not
-// delay the jobs that come meanwhile.
+// feeders and the constants below limit the feeder of an open loop: due jobs share one call, so that a slow answer of
+// the store does not delay the jobs that come meanwhile.
 const (
 	feeders       = 4
 	mostInOneCall = 200
 )
 
-// schedule is an iterator over jobs in the order in which they are to be enqueued, with their times.
+// schedule is an iterator over jobs in the order of their enqueue times, with those times.
 type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 
 // feeder enqueues the jobs of a schedule when they are due, from several goroutines.
@@ -73,8 +73,7 @@ type feeder struct {
 	begun bool
 }
 
-// feed enqueues the jobs of a schedule until time is up. told, which may be nil, is called for each job, from several
-// goroutines.
+// feed enqueues the jobs of a schedule until time is up.
 func (r *rig) feed(next schedule,
 	told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
@@ -97,7 +96,7 @@ func (r *rig) feed(next schedule,
 	}
 }
 
-// skip counts the jobs that were still to come when time was up.
+// skip counts the jobs not yet enqueued when time was up.
 func (f *feeder) skip(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -143,7 +142,7 @@ func (f *feeder) work(ctx context.Context) error {
 	}
 }
 
-// take waits until the next job is due and returns it with the others that are due by then.
+// take waits until the next job is due and returns all jobs due by then.
 func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob,
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
@@ -177,7 +176,7 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 	return jobs, due, true
 }
 
-// begin takes the first job from the schedule, if that was not done before.
+// begin takes the first job from the schedule, unless it was taken before.
 func (f *feeder) begin() {
 	if !f.begun {
 		f.begun = true

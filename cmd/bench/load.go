@@ -31,7 +31,7 @@ type load struct {
 	prefetch int
 }
 
-// idle reports whether handlers do nothing at all.
+// idle reports whether handlers return at once, without work.
 func (l *load) idle() bool { return l.work == 0 && l.fails == "0%" }
 
 // scenario returns a scenario's YAML text with the load and the policies, each a kind or a map in YAML.
@@ -75,10 +75,10 @@ type loaded struct {
 	execute    phase
 }
 
-// lost returns the number of jobs that the store accepted and that are neither ended nor in the store.
+// lost returns the number of lost jobs: accepted by the store, but neither ended nor in the store.
 func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
 
-// untold returns the number of jobs in the store whose enqueueing call got no answer.
+// untold returns the number of jobs in the store whose enqueue call was not answered.
 func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
 
 // loadRun is the state of one run under a synthetic load.
@@ -95,7 +95,7 @@ type loadRun struct {
 	}
 }
 
-// jobRecord holds the times of one job.
+// jobRecord holds the times of one job: due, enqueued, begun and ended.
 type jobRecord struct {
 	intended  engine.Time
 	started   atomic.Int64 // engine.Time of the first execution, plus 1; 0: none
@@ -103,8 +103,8 @@ type jobRecord struct {
 	successes atomic.Int32
 }
 
-// sampled is the distance between idle jobs whose handlers are timed, every 16th: reading the clock
-// twice would take longer than the handler.
+// sampled is the sampling interval of timed handlers among idle jobs, every 16th: reading the clock twice would take
+// longer than the handler.
 const sampled = 16
 
 // runLoad runs the policy with that index of the scenario for load l on a new store, and measures it.
@@ -179,7 +179,7 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 	}, nil
 }
 
-// mostJobs is the most jobs of a run, to bound its memory: 32 bytes for each.
+// mostJobs is the highest number of jobs of a run, to bound its memory: 32 bytes for each.
 const mostJobs = 50_000_000
 
 // fill enqueues all jobs of a burn-down.
@@ -228,7 +228,7 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 
 type jobID = engine.JobID
 
-// work sleeps and fails as the load prescribes for an execution.
+// work sleeps and fails according to the load, for one execution.
 func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) error {
 	if r.idle() {
 		return nil
@@ -238,7 +238,7 @@ func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) er
 	return outcomeOf(r.wall.End(time.Duration(r.clock()), 0, j, a, stopped), stopped)
 }
 
-// onEnd notes when a job was acked or buried, and counts it once.
+// onEnd records the time at which a job was acked or buried, and counts it once.
 func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	if !r.records[o.Job-1].acked.CompareAndSwap(0, int64(at)+1) {
 		return
@@ -250,7 +250,7 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	}
 }
 
-// result adds up the measurements of a run. It may use ctx although that is done.
+// result computes the measurements of a run. It may use ctx although that is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(),
 		dead: r.dead.Load(), late: r.rig.late.Load()}
@@ -280,7 +280,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	return l, nil
 }
 
-// sleep waits for d, or until the execution is canceled unless it ignores that; then it returns the reason.
+// sleep waits for d, or until the execution is canceled unless it ignores that; then it returns the cause.
 func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.ErrorKind {
 	if d <= 0 {
 		return engine.NoError
@@ -305,8 +305,8 @@ func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.Erro
 	return engine.Canceled
 }
 
-// outcomeOf returns the error of a handler for an error kind or the reason of a cancellation. An execution that was
-// canceled because the process ends hands its job back.
+// outcomeOf returns the handler error for an error kind or the cause of a cancellation. An execution that was canceled
+// because the process ends hands its job back.
 func outcomeOf(kind, stopped engine.ErrorKind) error {
 	switch {
 	case kind == engine.NoError:

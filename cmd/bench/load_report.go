@@ -39,7 +39,7 @@ type metricJSON struct {
 	Values []float64 `json:"values"` // by round
 }
 
-// summary joins the rounds of a candidate, by metric.
+// summary joins the rounds of a candidate into one sample per metric.
 func (c *candidate) summary(open bool) (names []string, all map[string]metricJSON) {
 	all = map[string]metricJSON{}
 	for _, r := range c.rounds {
@@ -67,7 +67,7 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 	return names, all
 }
 
-// report prints the measurements of the candidates, if that was not done line by line, and writes the files.
+// report prints the measurements of the candidates, unless they were printed line by line, and writes the files.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
 	all["json"] = ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) })

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios"
 )
 
-// candidate is one of the things compared, a policy on a store, with the results of its rounds.
+// candidate is a policy on a store, measured against others, with the results of its rounds.
 type candidate struct {
 	policy string // label
 	index  int    // of the policy in the scenario
@@ -59,7 +59,7 @@ func (l *load) usualPrefetch() int {
 	return live.Defaults(l.workers, nil).Fetch.Prefetch
 }
 
-// mostPrefetch is the most jobs that an engine may claim ahead.
+// mostPrefetch is the highest number of jobs that an engine claims ahead.
 const mostPrefetch = 100_000
 
 // name returns the benchmark name of a candidate under the load.
@@ -81,7 +81,7 @@ func (l *load) name(c *candidate) string {
 	return benchName("Open", append(pairs, "rate", strings.ReplaceAll(l.rate, "/s", ""), "for", l.lasts.String())...)
 }
 
-// policyScenario returns a scenario with the policies of the command line under the load.
+// policyScenario returns a scenario of the load with the policies of the command line.
 func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	if len(policies) == 0 {
 		policies = []string{"fifo"}
@@ -180,7 +180,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 	return nil
 }
 
-// failed gives the error of a run the name of its store and an exit code; policy may be "".
+// failed adds to the error of a run the name of its store and an exit code; policy may be "".
 func failed(policy, store string, err error) error {
 	var known *ui.Failure
 	switch {

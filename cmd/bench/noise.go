@@ -55,7 +55,7 @@ second.`,
 	return c
 }
 
-// scatter is the scatter over repeated runs of one metric that should be the same every time.
+// scatter is the spread of one metric over repeated runs that should be equal.
 type scatter struct {
 	Metric     string   `json:"metric"`
 	Unit       string   `json:"unit"`
@@ -126,8 +126,8 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 	return list
 }
 
-// comparisons returns how many comparisons qbench compare makes at once for such a benchmark: one for each metric whose
-// values differ, and one for the time per job.
+// comparisons returns the number of comparisons that qbench compare makes for such a benchmark: one for each metric
+// whose values differ, and one for the time per job.
 func comparisons(names []string, all map[string]metricJSON) int {
 	n := 1
 	for _, name := range names {

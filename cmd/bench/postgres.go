@@ -16,7 +16,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// server is the PostgreSQL server that is measured.
+// server is the PostgreSQL server under measurement.
 type server struct {
 	dsn   string
 	own   *pgserver.Server // nil: somebody else's

@@ -81,7 +81,7 @@ type prediction struct {
 	rows          []predicted
 }
 
-// predicted is the value of one metric in the simulation and in the real run, with the error.
+// predicted is the value of one metric in the simulation and in the real run, with the relative error.
 type predicted struct {
 	measure.Query
 	unit            string
@@ -110,7 +110,7 @@ func predict(c *cobra.Command, f *predictFlags) error {
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error { return s.predictAll(ctx, f) })
 }
 
-// predictAll predicts, runs and prints every policy on every store.
+// predictAll makes a prediction and the real runs for every policy on every store, and prints them.
 func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	sc, err := s.loadScenario()
 	if err != nil {
@@ -165,7 +165,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	return ui.ExitMet
 }
 
-// predict simulates and really runs one policy on one store, in each round under the same seed.
+// predict simulates one policy and runs it on one store, in each round under the same seed.
 func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags,
 	balance *account) (*prediction, error) {
 	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
@@ -207,7 +207,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 	return p, p.compare(only, f.speed.Speed)
 }
 
-// simulate appends to runs a simulation with the delays of t, and adds how the engines worked to m, if not nil.
+// simulate appends to runs a simulation with the delays of t, and adds its engine statistics to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, m *world.Mechanics,
 	runs *[]measure.Run) error {
 	overlay, err := t.delays.Overlay()
@@ -224,7 +224,8 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	return err
 }
 
-// aims lists the metrics that the verdict on a prediction depends on; other metrics are only shown.
+// aims lists the metrics that decide the verdict on a prediction, each with its largest error; other metrics are only
+// shown.
 var aims = []struct {
 	metric string
 	aimed  bool
@@ -293,7 +294,7 @@ func (p *prediction) floorOf(row *predicted) float64 {
 	return floor
 }
 
-// unfed returns how many jobs of the scenario were never enqueued in the real runs.
+// unfed returns the number of jobs of the scenario that the real runs never enqueued.
 func (p *prediction) unfed() int64 {
 	var n int64
 	for _, r := range p.played {

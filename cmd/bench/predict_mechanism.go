@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// follow adds the calls and executions of a real run, which its probes recorded, to m.
+// follow adds the calls and executions of a real run, recorded by its probes, to m.
 func follow(m *world.Mechanics, probes []*probe) {
 	for node, p := range probes {
 		for op := range p.samples {
@@ -29,8 +29,8 @@ func follow(m *world.Mechanics, probes []*probe) {
 	m.Over()
 }
 
-// mechanismJSON describes how engines worked in one phase of the simulated or of the real runs, on the wall clock. A
-// share or a mean of nothing is 0.
+// mechanismJSON holds engine statistics (calls, batches, utilization) of one phase of the simulated or of the real
+// runs, on the wall clock. A share or a mean of nothing is 0.
 type mechanismJSON struct {
 	Phase    string  `json:"phase"`
 	From     float64 `json:"from_s"` // of the scenario
@@ -62,7 +62,7 @@ func rated(m *world.Mechanism, of string) mechanismJSON {
 		Batch: per(float64(m.Commits.Rows), commits), Commit: per(m.Commits.Took.Seconds(), commits)}
 }
 
-// mechanism returns how engines worked in the simulated and the real runs, phase by phase.
+// mechanism returns engine statistics of the simulated and the real runs, phase by phase.
 func (p *prediction) mechanism() (rows []mechanismJSON) {
 	if p.mechanics[0] == nil {
 		return nil
@@ -73,7 +73,7 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 	return rows
 }
 
-// writeMechanism prints the table of how engines worked in the simulated and the real runs, width columns wide.
+// writeMechanism prints a table of engine statistics of the simulated and the real runs, width columns wide.
 func (p *prediction) writeMechanism(out io.Writer, width int) {
 	rows := p.mechanism()
 	if rows == nil {

@@ -189,7 +189,7 @@ func ofTheLast(runs int) string {
 	return ""
 }
 
-// missed returns the number of metrics whose error is larger than aimed at.
+// missed returns the number of metrics whose error exceeds the aim.
 func (p *prediction) missed() int {
 	n := 0
 	for _, r := range p.rows {
@@ -262,10 +262,10 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return append(text, '\n'), err
 }
 
-// lateJobs is the share of late jobs from which a machine counts as too busy for a fair test.
+// lateJobs is the share of late jobs above which a machine is too busy for a fair test.
 const lateJobs = .25
 
-// title returns the sentence that states the largest error of the prediction among the metrics that it is judged by.
+// title returns a sentence with the largest error of the prediction among the metrics that decide its verdict.
 func (p *prediction) title(speed string) string {
 	what := fmt.Sprintf("%s on %s at %s", p.policy, p.store, speed)
 	if n := p.unfed(); n > 0 {
@@ -303,7 +303,7 @@ func (p *prediction) title(speed string) string {
 		worst.Query.Label(), met, judged, p.aim*100, busy)
 }
 
-// off returns the size of a metric's error, +Inf if a judged metric has none.
+// off returns the size of a metric's error, +Inf if a metric that decides the verdict has none.
 func off(r *predicted) float64 {
 	if math.IsNaN(r.err) {
 		if r.why == "" {

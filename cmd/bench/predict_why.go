@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// why returns a sentence on the cause of a metric's error, as far as it can be determined.
+// why returns a sentence on the cause of a metric's error, if one is found.
 func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
 	if row.unit == "s" {
@@ -37,15 +37,15 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 	return text
 }
 
-// Criteria for a quantile at a cliff: the simulated and real distributions differ there by few percentage points of
-// jobs, while the quantiles beside it are far from each other.
+// cliffPoints and the next constants are the criteria for a quantile at a cliff: the simulated and real distributions
+// differ there by few percentage points of jobs, while the quantiles beside it are far from each other.
 const (
 	cliffPoints = .05
 	cliffRatio  = 2
 )
 
-// apart is the distance of the simulated from the real distribution at the real value of a quantile, in shares of jobs:
-// where the distribution is flat, few jobs make a long time. Shares are pooled over the seeds.
+// apart is the difference of the simulated from the real distribution at the real value of a quantile, in shares of
+// jobs: where the distribution is flat, few jobs make a long time. Shares are pooled over the seeds.
 type apart struct {
 	simulated, real float64          // shares of jobs that waited no longer than the real value
 	quantiles       [2]float64       // below and above the one asked for
@@ -55,7 +55,7 @@ type apart struct {
 // points returns the difference of the two shares of jobs, in [0, 1].
 func (a *apart) points() float64 { return math.Abs(a.simulated - a.real) }
 
-// apartAt compares the distributions that the row's metric is a quantile of; nil: it is no quantile.
+// apartAt compares the simulated and the real distribution at the quantile of the row's metric; nil: it is no quantile.
 func (p *prediction) apartAt(row *predicted) *apart {
 	family, q := quantileOf(row.Metric)
 	if q == 0 || math.IsNaN(row.real) {
@@ -95,8 +95,8 @@ func quantileOf(metric string) (family string, q float64) {
 	return family, float64(n) / math.Pow10(len(digits))
 }
 
-// shareWithin returns the share of jobs that waited at most limit seconds, to the width of a bucket. Jobs still waiting
-// at the end count as longer.
+// shareWithin returns the share of jobs that waited at most limit seconds, accurate to the width of a bucket. Jobs
+// still waiting at the end count as longer.
 func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	within := int64(0)
 	for _, b := range n.Hist.Buckets() {
@@ -107,7 +107,7 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	return float64(within) / float64(n.Hist.Count()+n.Unresolved.Count())
 }
 
-// String returns the distance of the distributions in words.
+// String returns the difference of the distributions in words.
 func (a *apart) String() string {
 	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
 		"apart; the run's p%s is %s and its p%s %s",
@@ -121,7 +121,7 @@ func (a *apart) String() string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
-// digits returns a quantile in the digits that metrics use: 45 for .45, 98.5 for .985.
+// digits returns a quantile in the digits of metric names: 45 for .45, 98.5 for .985.
 func digits(q float64) string { return strconv.FormatFloat(math.Round(q*1e4)/100, 'f', -1, 64) }
 
 // changes returns the differences between the durations measured in the last real run and in its calibration, as texts.

@@ -6,8 +6,8 @@ import (
 	"qsim/cmd/ui"
 )
 
-// rounds shows on standard error how many of the measurements of a command are done: by a bar
-// on a terminal, or, with --verbose, by a line for each.
+// rounds shows on standard error how many of a command's measurements are finished: by a bar on a terminal, or, with
+// --verbose, by a line for each.
 type rounds struct {
 	console  *ui.Console
 	progress *ui.Progress
@@ -15,7 +15,7 @@ type rounds struct {
 	done, of int
 }
 
-// rounds begins to show the progress of of measurements. The caller closes it.
+// rounds begins to show the progress of a number of measurements. The caller closes it.
 func (s *session) rounds(of int) *rounds {
 	// Twice a second is seldom enough to be no part of what is measured.
 	r := &rounds{console: s.console, of: of, lines: s.flags.Verbose, progress: s.console.Progress(&s.flags.Terminal, time.Second/2)}

@@ -8,8 +8,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// recording stores the events of a run, to be sorted and judged when the run is over: doing so meanwhile would take
-// time from the measurement.
+// recording stores the events of a run for analysis afterwards, since analysis during the run would slow it down.
 type recording struct {
 	probes []*probe // by node
 	mutex  sync.Mutex
@@ -24,7 +23,7 @@ func newRecording(r *rig) *recording {
 	return rec
 }
 
-// track stores the events that one goroutine recorded.
+// track stores the events recorded by one goroutine.
 type track struct{ chunks [][]engine.Event }
 
 // chunk is the number of events stored in one block: growing a slice would copy them all.
@@ -70,12 +69,12 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 // of returns the recorder of the engine with that number.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
-// timed notes the duration of a store call, whose event comes next.
+// timed records the duration of a store call, whose event comes next.
 func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, began, ended engine.Time) {
 	r.probes[node].tell(c, began, ended)
 }
 
-// ticked notes that an engine's timer, due at one time, fired at a later one.
+// ticked records the due time of an engine's timer and the later time at which it fired.
 func (r *recording) ticked(node int32, due, at engine.Time) {
 	p := r.probes[node]
 	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
@@ -83,8 +82,8 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}
 
-// repeated records the end of a job that the store confirmed only when asked again: the first answer was lost, and no
-// event came of it.
+// repeated records the end of a job that the store confirmed only on a repeated call: the first answer was lost,
+// without an event.
 func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine.Time) {
 	if result.Status != engine.Applied.Again() {
 		return
@@ -105,7 +104,7 @@ func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 		Job: j.ID, Delay: j.Delay, Node: -1})
 }
 
-// events returns all recorded events. Nothing may be recorded any more.
+// events returns all recorded events and ends the recording. Nothing may be recorded any more.
 func (r *recording) events() []engine.Event {
 	total := 0
 	tracks := []*track{&r.feed}

@@ -17,8 +17,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// rig runs the engines of one candidate once: it feeds them, times their calls, and stops
-// them when nothing is left. Its clock reads 0 when the engines start.
+// rig runs the engines of one candidate once: it feeds them jobs, times their calls, and stops them when no job is
+// left. Its clock reads 0 when the engines start.
 type rig struct {
 	wall    *world.Wall
 	store   engine.Store
@@ -88,13 +88,13 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 // start sets the clock of the run to 0 at origin.
 func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
 
-// storeError is an error of the store that ended a run.
+// storeError is an error of the store that ends a run.
 type storeError struct {
 	doing string
 	err   error
 }
 
-// Error returns the name of the call, which the store's error may begin with already, and that error.
+// Error returns the store's error after the name of the call, unless it begins with that.
 func (e *storeError) Error() string {
 	if text := e.err.Error(); strings.HasPrefix(text, e.doing+": ") {
 		return text
@@ -105,11 +105,11 @@ func (e *storeError) Error() string {
 // Unwrap returns the error of the store.
 func (e *storeError) Unwrap() error { return e.err }
 
-// errFinished ends the engines when no jobs are left.
+// errFinished is the cause for stopping the engines when no jobs are left.
 var errFinished = errors.New("finished")
 
-// How long nothing may happen before the store is asked how many jobs are left, and before that counts as stuck; how
-// long calls under way when time is up may take.
+// quietFor and the constants below bound waiting: without any event until the store is asked for the jobs left, without
+// progress until the run counts as stuck, and for calls under way when time is up.
 const (
 	quietFor  = time.Second
 	stuckFor  = time.Minute
@@ -198,7 +198,7 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, end
 	}
 }
 
-// onError ends a run whose store fails: its numbers would not be about the store at work.
+// onError ends a run whose store fails: its measurements would be meaningless.
 func (r *rig) onError(doing string, err error) {
 	switch {
 	case r.stopping.Load():
@@ -261,7 +261,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	}
 }
 
-// left returns how many jobs the store holds that are neither done nor dead.
+// left returns the number of unfinished jobs in the store.
 func (r *rig) left(ctx context.Context) (int64, error) {
 	stats, err := r.store.Stats(ctx, 0)
 	if err != nil {

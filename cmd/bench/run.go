@@ -107,7 +107,7 @@ Exit codes:
 	return c
 }
 
-// The names of the flags that addArrivalFlags and addWorkFlags define.
+// arrivalFlags and workFlags are the names of the flags that addArrivalFlags and addWorkFlags define.
 var (
 	arrivalFlags = []string{"jobs", "rate", "for", "warmup"}
 	workFlags    = []string{"work", "fails", "workers", "engines", "batch", "prefetch"}
@@ -122,7 +122,7 @@ func addArrivalFlags(c *cobra.Command, f *runFlags) {
 	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
 }
 
-// addWorkFlags defines the flags of a load for the processing of jobs: run time, failures, workers and batches.
+// addWorkFlags defines the flags of a load for the execution of jobs: run time, failures, workers and batches.
 func addWorkFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.Var(&f.work, "work", "handlers sleep this long")
@@ -151,7 +151,7 @@ func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 }
 
-// session is one run of a command that measures.
+// session is one execution of a measuring command, with its flags and stores.
 type session struct {
 	flags   *runFlags
 	stdout  io.Writer
@@ -171,7 +171,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	return s
 }
 
-// inSession runs measure until it ends or is interrupted, and stops the stores afterwards.
+// inSession calls measure with a session, until it ends or is interrupted, and stops the stores afterwards.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
 	ui.WarnOfVariables(c, s.console)
@@ -202,7 +202,7 @@ func run(c *cobra.Command, f *runFlags) error {
 	return inSession(c, f, (*session).runScenario)
 }
 
-// check returns an error for flags that exclude each other and values that no run can have.
+// check returns an error for flags that exclude each other or have impossible values.
 func (f *runFlags) check(c *cobra.Command) error {
 	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
 	ofScenario := changed(c, "speed", "set")

@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios"
 )
 
-// writeScenario writes the files of a scenario's run, as qsim run does, so that qsim compare can read them, below a
-// folder named for the store and the speed.
+// writeScenario writes the files of a scenario's run in the format of qsim run, for qsim compare, below a folder named
+// for the store and the speed.
 func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary,
 	store string) error {
 	if s.flags.out == "" {

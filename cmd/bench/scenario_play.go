@@ -29,10 +29,10 @@ type played struct {
 	timings  *timings // nil: nobody asked
 }
 
-// lost returns the number of jobs that the store accepted and that are neither ended nor in the store.
+// lost returns the number of lost jobs: accepted by the store, but neither ended nor in the store.
 func (p *played) lost() int64 { return max(0, p.balance.Unresolved-p.left) }
 
-// untold returns the number of jobs in the store whose enqueueing call got no answer.
+// untold returns the number of jobs in the store whose enqueue call was not answered.
 func (p *played) untold() int64 { return max(0, p.left-p.balance.Unresolved) }
 
 // sleeper is the handler for jobs of a scenario: it sleeps for the drawn run time.
@@ -46,7 +46,7 @@ type sleeper struct {
 	}
 }
 
-// asked is the drawn run time of an execution.
+// asked is the drawn run time of an execution, with its times on the wall clock.
 type asked struct {
 	attempt
 	runs time.Duration
@@ -75,7 +75,7 @@ func (s *sleeper) asked() map[attempt]time.Duration {
 	return all
 }
 
-// playOptions are the parameters that differ between runs of one scenario.
+// playOptions are the parameters of one real run that differ between runs of a scenario.
 type playOptions struct {
 	policy int
 	seed   uint64

@@ -69,7 +69,8 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(&balance, exit, err)
 }
 
-// eachRun makes all runs of a scenario and calls told with each result and the number of its store, until told fails.
+// eachRun makes all runs of a scenario and calls told with each result and the number of its store, until told returns
+// an error.
 func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	told func(store int, o playOptions, p *played) error) error {
 	shown := s.rounds(int(s.flags.rounds.value) * len(s.flags.stores) * len(sc.Policies))
@@ -118,8 +119,8 @@ func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	return nil
 }
 
-// account counts jobs of one or more runs by their fates. Untold jobs are in the store although its answer that it
-// accepted them was lost.
+// account counts the jobs of one or more runs by their final state. Untold jobs are in the store although its answer
+// that it accepted them was lost.
 type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
 
 func (a *account) add(b account) {
@@ -132,7 +133,7 @@ func (p *played) account() account {
 	return account{b.Enqueued, b.Done, b.Dead, p.left, p.lost(), p.untold(), b.Duplicates}
 }
 
-// announce prints how many runs follow and how long they take.
+// announce prints how many runs follow and their total time.
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores

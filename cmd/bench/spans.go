@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// stallFrom is the least duration of a stall, in which an answer is not read, jobs come late, or the store answers no
-// call: then the whole engine, the feeder or the store was held up, and not one call alone.
+// stallFrom is the least duration of a stall, a time in which an answer is not read, jobs come late, or the store
+// answers no call: then the whole engine, the feeder or the store was held up, and not one call alone.
 const stallFrom = 2 * time.Millisecond
 
 // merged sorts spans of time and joins those that overlap.
@@ -26,7 +26,7 @@ func merged(spans []world.Span) (all []world.Span) {
 	return all
 }
 
-// within returns how much of [from, to) lies in spans, which are in order and do not overlap.
+// within returns the length of the part of [from, to) covered by spans, which are in order and do not overlap.
 func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
 	i, _ := slices.BinarySearchFunc(spans, from,
 		func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
@@ -45,7 +45,7 @@ func shareOf(spans []world.Span, whole time.Duration) float64 {
 	return sum.Seconds() / max(whole.Seconds(), 1e-9)
 }
 
-// stalls returns the spans in which the engine left answers of the store unread.
+// stalls returns the spans of time in which the engine left answers of the store unread.
 func (p *probe) stalls() []world.Span {
 	var all []world.Span
 	for op := range p.samples {
@@ -83,9 +83,9 @@ func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []
 	return all
 }
 
-// storeStalls returns the spans in which the store answered no call although it should have: from the usual end of the
-// first call under way, or from the answer before if that came later, until the next answer. So a slow call while
-// others are answered is no stall, and a pause for all of them, such as the sync of a log, is one.
+// storeStalls returns the spans of time in which the store answered no call although it should have: from the usual end
+// of the first call under way, or from the answer before if that came later, until the next answer. So a slow call
+// while others are answered is no stall, and a pause for all of them, such as the sync of a log, is one.
 func storeStalls(calls []storeCall) (all []world.Span) {
 	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
 	ends := slices.Clone(calls)

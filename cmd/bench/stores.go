@@ -10,20 +10,20 @@ import (
 	"qsim/engine/memstore"
 )
 
-// The kinds of stores that can be measured.
+// memory and postgres are the kinds of stores.
 const (
 	memory   = "memory"
 	postgres = "postgres"
 )
 
-// opened is an empty store for one run, with the function that closes and removes it.
+// opened is an empty store for one run, with a function that closes and deletes it.
 type opened struct {
 	store engine.Store
 	close func() error // takes away what it made
 }
 
-// stores makes stores of every kind. A server for PostgreSQL is found or started when it is
-// first needed.
+// stores opens stores of every kind for measurement. A server for PostgreSQL is found or started when it is first
+// needed.
 type stores struct {
 	console *ui.Console
 	dsn     string

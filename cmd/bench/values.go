@@ -101,7 +101,7 @@ func (s *storeKinds) Set(text string) error {
 // Type returns the name that the help text uses for the flag's value.
 func (*storeKinds) Type() string { return "STORE" }
 
-// changed returns those of the named flags of c that were given, with -- before each.
+// changed returns the named flags of c that were set on the command line, each with --.
 func changed(c *cobra.Command, names ...string) (given []string) {
 	for _, name := range names {
 		if c.Flags().Changed(name) {

@@ -88,7 +88,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	return c
 }
 
-// workerScenario returns the scenario of a worker that was given none: handlers as the flags describe.
+// workerScenario returns the default scenario of a worker, with handlers as set by the flags.
 func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	if len(f.policies) > 1 {
 		return nil, ui.UsageError("--policy: a worker has one")
@@ -128,7 +128,8 @@ func worker(c *cobra.Command, f *workerFlags) error {
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error { return s.work(ctx, f) })
 }
 
-// work joins the queue, enqueues jobs if asked to, and serves the queue until the process is told to stop.
+// work joins the queue, enqueues jobs if the flags set a number, and serves the queue until the process receives a
+// signal to stop.
 func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	var sc *scenarios.Scenario
 	if f.scenario != "" {
@@ -169,7 +170,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	return p.serve(ctx, s, f)
 }
 
-// notServed returns the error of a worker process that ended before it served the queue.
+// notServed returns the error for a worker process that ended before it served the queue.
 func notServed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ui.Fail(ui.ExitInterrupted, nil)
@@ -291,7 +292,7 @@ func (p *process) complain(err error) {
 	}
 }
 
-// awaitEmpty calls stop when no job is left. It keeps trying while the server is away.
+// awaitEmpty calls stop once no job is left. It keeps trying while the server is away.
 func (p *process) awaitEmpty(ctx context.Context, stop func()) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -38,7 +38,7 @@ type status struct {
 	failures []failureJSON // the latest, oldest first
 }
 
-// mostFailures is how many failures the status page lists.
+// mostFailures is the highest number of failures on the status page.
 const mostFailures = 20
 
 // statusJSON is the state of a worker process and of its queue: the body of /status.json, and the data of the page.
@@ -87,7 +87,7 @@ func newStatus(p *process, f *workerFlags, c *live.Config) *status {
 	return s
 }
 
-// watch is a live.Hook that counts executions and notes those that fail.
+// watch is a live.Hook that counts executions and records those that fail.
 func (s *status) watch(next live.Handler) live.Handler {
 	return func(ctx context.Context, j *engine.Job) error {
 		s.running.Add(1)

@@ -27,7 +27,7 @@ type annotation struct {
 	Help     string `json:"help,omitempty"`
 }
 
-// annotate prints the diagnostics of scenarios in a format for programs that show them beside the text.
+// annotate prints the diagnostics of scenarios in a machine-readable format for editors and CI systems.
 func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
 	sets, err := f.overrides(c)
 	if err != nil {
@@ -90,7 +90,7 @@ func writeGithub(w io.Writer, all []annotation) error {
 	return nil
 }
 
-// inWorkspace returns the path of a file as annotations name it: relative to the checkout that a workflow works in.
+// inWorkspace returns the path of a file relative to the checkout of a workflow, as annotations need it.
 func inWorkspace(file string) string {
 	root := os.Getenv("GITHUB_WORKSPACE")
 	absolute, err := filepath.Abs(file)
@@ -121,7 +121,7 @@ func annotationsOf(suites []text.Suite) (all []annotation) {
 	return all
 }
 
-// stepSummary appends what write writes to the summary of a workflow's step, if there is one.
+// stepSummary appends the output of write to the summary of a workflow's step, if there is one.
 func stepSummary(write func(w io.Writer) error) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {

@@ -113,7 +113,8 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	return runSwarm(c, options, console, &f.Terminal)
 }
 
-// runSwarm runs chaos's random worlds, one for each seed, and prints the summary and the failures.
+// runSwarm simulates random scenarios (worlds) under faults, one for each seed, and prints the summary and the broken
+// invariants.
 func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, terminal *ui.Terminal) error {
 	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
@@ -137,7 +138,7 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 	return nil
 }
 
-// replayWorld runs the chaos world that a file, or standard input, describes.
+// replayWorld simulates again the world in a file or on standard input.
 func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	var text []byte
 	var err error

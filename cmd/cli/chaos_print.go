@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/chaos"
 )
 
-// printSwarm prints the summary of a chaos run: what was simulated, how long it took, and the invariants that broke.
+// printSwarm prints the summary of a chaos run: the simulations, their time, and the invariants that broke.
 func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time.Duration) error {
 	var text bytes.Buffer
 	for i := range r.Failures {
@@ -65,7 +65,7 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// printCatalogue prints the list of production faults that chaos draws from, a paragraph for each.
+// printCatalogue prints the catalogue of production faults of chaos, a paragraph for each.
 func printCatalogue(out io.Writer) error {
 	var text bytes.Buffer
 	where := ""

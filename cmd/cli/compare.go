@@ -90,7 +90,7 @@ Exit codes:
 	return c
 }
 
-// result is one of the results that compare compares, with its name and program version.
+// result is one of the results under comparison, with its name and program version.
 type result struct {
 	name    string
 	summary *results.Summary
@@ -164,7 +164,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	return nil
 }
 
-// writeComparison writes the HTML page that draws two results over each other to file.
+// writeComparison writes the HTML page that compares two results to file.
 func writeComparison(file string, base, new result, c *results.Comparison) error {
 	var sides [2]*results.Summary
 	for i, r := range [...]result{base, new} {
@@ -228,7 +228,7 @@ func readResult(name string) (result, error) {
 	return result{filepath.Clean(name), summary, made.Version}, nil
 }
 
-// resultOf reads a result from a folder, or makes it by running a scenario with the seeds of base.
+// resultOf reads a result from a folder, or computes it by running a scenario with the seeds of base.
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
 	error) {
 	info, err := os.Stat(name)

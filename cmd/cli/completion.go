@@ -93,7 +93,7 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeOf returns a completion of the names that the scenario on the command line has, which names returns.
+// completeOf returns a completion function for names in the scenario on the command line, listed by names.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) == 0 {
@@ -138,7 +138,7 @@ func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return append(described("metrics"), "all"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSources completes what a new scenario may be copied from: scenarios, presets and files.
+// completeSources completes the sources of a new scenario: scenarios, presets and files.
 func completeSources(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return append(described("scenarios"), described("presets")...), cobra.ShellCompDirectiveDefault
 }
@@ -151,7 +151,7 @@ func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Compl
 	return keysOf(given, "="), keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNames completes keys of the scenario on the command line, without a = behind them.
+// completeNames completes keys of the scenario on the command line, without a = after them.
 func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return keysOf(given, ""), keptOrder
 }
@@ -159,8 +159,8 @@ func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completi
 // keptOrder is the directive for completions that are not files and must not be sorted.
 const keptOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// keysOf returns the keys of the first given scenario, else of a built-in one, as completions with the suffix ending,
-// each described by its value.
+// keysOf returns the keys of the first given scenario, else of a built-in one, as completions with the suffix ending
+// and with the key's value as description.
 func keysOf(given []string, ending string) (all []cobra.Completion) {
 	scenario := loadQuietly(append(given, "retry-storm")[0])
 	if scenario == nil {
@@ -174,7 +174,7 @@ func keysOf(given []string, ending string) (all []cobra.Completion) {
 	return all
 }
 
-// completeInvariants completes names of invariants, with commas between those that are typed already.
+// completeInvariants completes a comma-separated list of invariants.
 func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var all []cobra.Completion

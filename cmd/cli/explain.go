@@ -56,13 +56,13 @@ func exactlyOneScenario(c *cobra.Command, names []string) error {
 	return atLeastOneScenario(c, names)
 }
 
-// explained holds the settings of a scenario, and the settings that its policies change, for `qsim explain`.
+// explained holds the settings of a scenario, and those overridden by its policies, for `qsim explain`.
 type explained struct {
 	Settings []scenarios.Setting `json:"settings"`
 	Policies []changed           `json:"policies"`
 }
 
-// changed holds the settings that one policy changes.
+// changed holds the settings that one policy overrides.
 type changed struct {
 	Policy   string              `json:"policy"` // its label
 	Settings []scenarios.Setting `json:"settings"`

@@ -64,8 +64,8 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	return all, nil
 }
 
-// addManyFlags defines the flags that commands which simulate one scenario many times have in common: how many
-// simulations run at once, what is printed, also in further formats, and out, the folder of the files.
+// addManyFlags defines the common flags of studies (commands that simulate one scenario many times): parallel
+// simulations, the formats of the output, and out, the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) {
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)

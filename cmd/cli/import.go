@@ -105,7 +105,7 @@ func roleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// check returns an error for flags that exclude each other or make no sense, and fills in defaults.
+// check returns an error for flags that exclude each other or have impossible values, and fills in defaults.
 func (f *importFlags) check(names []string) error {
 	formats := imports.Formats()
 	switch {
@@ -202,7 +202,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 	return ui.IOError("write result", err)
 }
 
-// compareImport simulates the imported scenario and prints its waits beside the recorded ones.
+// compareImport simulates the imported scenario and prints its waits next to the recorded ones.
 func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written,
 	f *importFlags) error {
 	all, err := found.Compare(ctx, written, f.parallel, nil)
@@ -218,7 +218,7 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	return ui.IOError("write result", imports.PrintComparisons(out, written, all))
 }
 
-// openFiles opens the files to import; - is standard input. closeAll closes them.
+// openFiles opens the files to import; - is standard input.
 func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {
 	var opened []*os.File
 	closeAll = func() {
@@ -250,7 +250,7 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 	return files, closeAll, nil
 }
 
-// importError gives an error of an import its exit code: mistakes in the records differ from failures to read.
+// importError adds an exit code to an error of an import: mistakes in the records differ from failures to read.
 func importError(err error) error {
 	var path *fs.PathError
 	switch {

@@ -81,7 +81,7 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	return ui.IOError("write result", err)
 }
 
-// writeSchema writes the JSON schema that new scenarios refer editors to into their folder, unless the file exists.
+// writeSchema writes the JSON schema for editors into the folder of a new scenario, unless the file exists.
 func writeSchema(folder string) error {
 	err := writeFile(filepath.Join(folder, scenarios.SchemaFile), scenarios.Schema(), os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {

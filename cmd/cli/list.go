@@ -84,8 +84,8 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 	return c
 }
 
-// listed returns the entries that the arguments of `qsim list` select: all topics, the entries of one, or some of
-// these; one reports that it is a single entry.
+// listed returns the entries selected by the arguments of `qsim list`: all topics, the entries of one, or some of
+// these; one is true for a single entry.
 func listed(arguments []string) (entries []entry, one bool, err error) {
 	if len(arguments) == 0 {
 		for _, topic := range topics {
@@ -134,7 +134,7 @@ func entryNames(entries []entry) []string {
 	return names
 }
 
-// anywhere returns the entries with a name from every topic; one reports that it is a single entry.
+// anywhere returns the entries with a name, in any topic; one is true for a single entry.
 func anywhere(name string, names []string) (found []entry, one bool, err error) {
 	var in []string
 	for _, topic := range topics {
@@ -242,7 +242,7 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "\n%s\n", wrap(where, width))
 }
 
-// writeChecked prints which rules of its system a preset holds.
+// writeChecked prints the rules of its system that a preset was found to follow, and those it does not.
 func writeChecked(w io.Writer, p *scenarios.Preset, width int) {
 	c := p.Checked()
 	fmt.Fprintln(w, wrap(c.Sentence(p), width))

@@ -33,7 +33,7 @@ func keyEntries() ([]entry, error) {
 	return entries, nil
 }
 
-// whenUnset returns the meaning of leaving a key out of a scenario: "required", "default 30s", or "".
+// whenUnset returns, as text, the effect of leaving a key out of a scenario: "required", "default 30s", or "".
 func whenUnset(k *scenarios.Key) string {
 	switch {
 	case k.Required:
@@ -44,8 +44,8 @@ func whenUnset(k *scenarios.Key) string {
 	return ""
 }
 
-// keysBelow returns the keys whose whole path, or last part, is path, and the keys below them; a word in capitals in a
-// key's path stands for any name.
+// keysBelow returns the keys with this path or last part, and the keys below them; a word in capitals in a key's path
+// stands for any name.
 func keysBelow(entries []entry, path string) (found []entry, one bool, err error) {
 	var below []entry
 	for _, e := range entries {
@@ -74,7 +74,7 @@ func keysBelow(entries []entry, path string) (found []entry, one bool, err error
 	return found, len(found) == 1, nil
 }
 
-// leads reports whether path is the path of the key, where a word in capitals in key stands for any name.
+// leads reports whether path matches the path of a key, where a word in capitals in key stands for any name.
 func leads(key, path string) bool {
 	want, have := strings.Split(key, "."), strings.Split(path, ".")
 	if len(want) != len(have) {
@@ -88,7 +88,7 @@ func leads(key, path string) bool {
 	return true
 }
 
-// kindEntries returns a function that lists the kinds which of selects (policies, storms and so on) as entries.
+// kindEntries returns a function that lists as entries the kinds of one sort, such as policies or storms.
 func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, error) {
 	return func() ([]entry, error) {
 		var entries []entry
@@ -99,7 +99,7 @@ func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, er
 	}
 }
 
-// kindEntry returns the entry of a kind, a map whose keys are called what (key or parameter) in the text.
+// kindEntry returns the entry of a kind of map, whose keys are named what (key or parameter) in the text.
 func kindEntry(kind *scenarios.Kind, what string) entry {
 	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))
@@ -131,7 +131,7 @@ func presetData(p *scenarios.Preset) any {
 		"values": values, "checked": p.Checked()}
 }
 
-// data returns the data of entries for JSON.
+// data returns the JSON data of entries.
 func data(entries []entry) []any {
 	all := make([]any, len(entries))
 	for i, e := range entries {

@@ -73,7 +73,7 @@ func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 	fmt.Fprintf(out, "```yaml\n%s\n```\n", kind.Example)
 }
 
-// writePreset prints a preset as Markdown: its values, their source and what they leave out.
+// writePreset prints a preset as Markdown: its values, their source and its known deviations.
 func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	if len(p.Aliases) > 0 {
 		fmt.Fprintf(out, "Also called `%s`.\n\n", strings.Join(p.Aliases, "`, `"))

@@ -15,11 +15,11 @@ import (
 	"qsim/scenarios"
 )
 
-// loaded is a scenario that was loaded without errors.
+// loaded is a scenario loaded without errors, with its overrides.
 type loaded = input.Scenario
 
-// loadAll loads every scenario before the first is run, so that a mistake in the last one is seen at once. Errors go to
-// stderr and warnings to notes; the failure that it returns, if any prevents a run, has nothing left to print.
+// loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
+// go to stderr and warnings to notes; the failure that it returns, if any prevents a run, has nothing left to print.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {
@@ -145,7 +145,7 @@ func atLeastOneScenario(c *cobra.Command, names []string) error {
 	return nil
 }
 
-// timesSeeds returns how often a scenario is simulated, as text: "2 policies × 20 seeds".
+// timesSeeds returns the number of simulations of a scenario as text: "2 policies × 20 seeds".
 func timesSeeds(sc *scenarios.Scenario) string {
 	return plain.Plural(len(sc.Policies), "policy") + " × " + plain.Plural(int(sc.Seeds), "seed")
 }

@@ -14,7 +14,7 @@ import (
 
 // What sweep, map and tune have in common: one scenario under many values of its keys.
 
-// load loads the one scenario of a study, with the overrides of the flags and then more.
+// load loads the only scenario of a study, with the overrides of the flags and then more.
 func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
 	overrides, err := s.flags.overrides(c)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
 }
 
-// checkError returns the command's error for values, given by flag, that cannot be simulated; their problems are
-// written to standard error.
+// checkError returns the command's error for flag values that cannot be simulated, after printing their problems to
+// standard error.
 func (s *session) checkError(err error, name, flag string) error {
 	var wrong *study.Wrong
 	switch {
@@ -42,11 +42,11 @@ func (s *session) checkError(err error, name, flag string) error {
 	return ui.UsageError("%s: %w", name, err)
 }
 
-// mostNotes is the most warnings about cells of a study that are printed.
+// mostNotes is the highest number of printed warnings about cells of a study.
 const mostNotes = 10
 
-// tellNotes prints warnings about cells of a study; count returns a number of cells as text, where is the file with
-// further warnings.
+// tellNotes prints warnings about cells of a study; count formats a number of cells, where is the file with further
+// warnings.
 func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
@@ -57,7 +57,7 @@ func (s *session) tellNotes(name string, count func(int) string, where string, n
 	}
 }
 
-// tellShort prints a note for each range whose last step does not reach its end.
+// tellShort prints a note for each range whose steps do not reach its end exactly.
 func tellShort(console *ui.Console, axes []study.Axis) {
 	for i := range axes {
 		for _, short := range axes[i].Range.Short {
@@ -66,7 +66,7 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 	}
 }
 
-// studyError gives an error of a study its exit code: 2 for a refused setting, 4 for a failure to read or write.
+// studyError adds an exit code to an error of a study: 2 for a refused setting, 4 for a failure to read or write.
 func studyError(err error) error {
 	var refusal *study.Refusal
 	if errors.As(err, &refusal) {

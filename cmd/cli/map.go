@@ -36,7 +36,7 @@ type mapFlags struct {
 	refine        int
 }
 
-// seedsOfMap is the number of seeds for each point of a map, if --seeds is not given.
+// seedsOfMap is the default number of seeds for each point of a map.
 const seedsOfMap = 3
 
 func newMap() *cobra.Command {
@@ -97,7 +97,7 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 }
 
-// mapping is one run of the command map.
+// mapping is one execution of the command map.
 type mapping struct {
 	*session
 	flags  *mapFlags
@@ -222,8 +222,8 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 	return m.plan.Run(ctx, m.loaded.Scenario)
 }
 
-// failed returns the command's error if a point of the map could not be simulated. Errors of its scenario are shown
-// with their places.
+// failed returns the command's error for a point of the map that could not be simulated. Errors of its scenario are
+// shown with their places.
 func (m *mapping) failed(err error) error {
 	var setting *study.SettingError
 	var invalid *study.Invalid
@@ -237,7 +237,7 @@ func (m *mapping) failed(err error) error {
 	return m.failure(m.loaded, err, "")
 }
 
-// chart returns a map of a metric in the form that package report draws.
+// chart converts a map of a metric to the form that package report draws.
 func chart(m *study.Mapped) *report.Map {
 	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query,
 		Seeds: m.Seeds,

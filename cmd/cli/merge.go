@@ -123,7 +123,7 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
 }
 
-// sweepOutput returns the sweep, which may be partial, as output of a command.
+// sweepOutput returns the output of a command for a sweep, which may be partial.
 func sweepOutput(sweep *results.Sweep) output {
 	return output{
 		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },

@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// refreshed is the interval at which progress bars are drawn anew.
+// refreshed is the interval at which progress bars are redrawn.
 const refreshed = 100 * time.Millisecond
 
 // bars shows a progress bar for each label, each up to most; what is the noun for the things counted.
@@ -21,8 +21,8 @@ func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
 	return p
 }
 
-// sweepBar shows on standard error the progress of a sweep, with an estimate of the time left: as long for each
-// simulation as those of this process took.
+// sweepBar shows on standard error the progress of a sweep, with an estimate of the time left from the mean time of
+// this process's simulations.
 type sweepBar struct {
 	mutex    sync.Mutex
 	console  *ui.Console

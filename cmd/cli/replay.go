@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// replay returns the command line that repeats only the simulation in which an invariant broke; more are keys and
-// values as of --set.
+// replay returns the command line that repeats only the simulation with a broken invariant; more are keys and values in
+// the syntax of --set.
 func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
 	if s.flags.check {
@@ -21,13 +21,13 @@ func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	return plain.ShellLine(words...)
 }
 
-// leading returns the command line that prints the trace before an invariant broke: all events of the last second.
+// leading returns the command line that prints the trace of the last second before an invariant broke.
 func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
 	return plain.ShellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000")...)
 }
 
-// naming returns the words of a command line with which a command simulates the run in which an invariant broke.
+// naming returns the arguments by which a command simulates the run with a broken invariant.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
 	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range append(slices.Clip(s.flags.set), more...) {
@@ -36,7 +36,7 @@ func (s *session) naming(command string, l loaded, b *world.Broken, more []strin
 	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))
 }
 
-// openable returns the name by which Open finds a scenario that is shown as name: a built-in one is shown as a file.
+// openable returns the name by which Open finds a displayed scenario: a built-in one is displayed as a file.
 func openable(name string) string {
 	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
 		return short

@@ -113,8 +113,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	return nil
 }
 
-// runFolders returns the folders of the runs that name stands for, with links resolved: a run, or all runs below a
-// folder.
+// runFolders returns the folders of runs at or below a path, with links resolved.
 func runFolders(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -195,8 +194,8 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 	}
 }
 
-// drawn returns the files of a run that are made from its other files, charts and report. They depend on those alone,
-// so that they are the same whenever they are drawn.
+// drawn returns the files computed from the other files of a run: charts and report. They depend on those alone, so
+// that they are the same whenever they are drawn.
 func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
 	stored, err := results.ReadStored(read)
 	if err != nil {
@@ -223,8 +222,8 @@ func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)
 	return append(files, results.File{Path: reportFile, Data: page}), stored, err
 }
 
-// absences returns the names of the parts that a report lacks because the run's folder lacks their files. Settings that
-// are not stored are taken from the stored scenario, if it still has the same policies.
+// absences returns the names of the parts missing from a report because the run's folder lacks their files. Settings
+// that are not stored are taken from the stored scenario, if it still has the same policies.
 func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary
@@ -245,7 +244,7 @@ func absences(stored *results.Stored) []string {
 	return list
 }
 
-// settingsOf returns the settings of the stored scenario, nil if it does not fit the summary.
+// settingsOf returns the settings of the stored scenario, nil if it does not match the summary.
 func settingsOf(stored *results.Stored) *measure.Settings {
 	if stored.Scenario == nil {
 		return nil
@@ -291,7 +290,7 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 		results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
 }
 
-// commonFolder returns the nearest folder above all runs.
+// commonFolder returns the nearest common parent folder of all runs.
 func commonFolder(entries []report.IndexEntry) string {
 	common := filepath.Dir(filepath.Dir(entries[0].Href))
 	for _, e := range entries {

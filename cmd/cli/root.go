@@ -6,7 +6,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// keeping is the message printed at the first interrupt of a command.
+// keeping is the message at the first interrupt of a command.
 const keeping = "interrupted: keeping what has finished; once more to quit at once"
 
 func newRoot() *cobra.Command {

@@ -267,7 +267,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	return filepath.Join(folder, reportFile), ui.IOError("write results", err)
 }
 
-// summaryOutput returns a summary as output of a command, below its plot under --plot.
+// summaryOutput returns the output of a command for a summary, below a plot with --plot.
 func (s *session) summaryOutput(summary *results.Summary) output {
 	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
@@ -281,7 +281,7 @@ func (s *session) summaryOutput(summary *results.Summary) output {
 	}, openMetrics: func(w io.Writer) error { return text.WriteOpenMetrics(w, summary) }}
 }
 
-// took returns the line that states how long a command took and how many jobs it simulated per second.
+// took returns a line with the duration of a command and the number of jobs simulated per second.
 func took(runs []measure.Run, elapsed time.Duration) string {
 	var jobs int64
 	for i := range runs {
@@ -297,7 +297,7 @@ func took(runs []measure.Run, elapsed time.Duration) string {
 	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
 }
 
-// finishedOf describes how much of an interrupted run has finished: "3 of 20 seeds finished under every policy".
+// finishedOf returns, as text, the finished part of an interrupted run: "3 of 20 seeds finished under every policy".
 func finishedOf(summary *results.Summary, seeds int) string {
 	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
 }

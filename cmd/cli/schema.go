@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// schemas lists the JSON schemas of the kinds of files. The first one is printed unless a name is given.
+// schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
 var schemas = []struct {
 	name   string
 	schema func() []byte

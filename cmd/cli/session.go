@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// session is one run of a command: its flags, and its standard output and standard error.
+// session is one execution of a command: its flags, standard output and standard error.
 type session struct {
 	flags   *runFlags
 	command []string
@@ -40,7 +40,7 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	return s, nil
 }
 
-// output is a result that a command prints as JSON, or by one function as text, Markdown or CSV.
+// output is the result of a command, for printing as JSON, or by one function as text, Markdown or CSV.
 type output struct {
 	json        func() ([]byte, error)
 	table       func(w io.Writer, o text.TableOptions) error
@@ -48,7 +48,7 @@ type output struct {
 	openMetrics func(w io.Writer) error // nil: the command has no such format
 }
 
-// print prints a result in the format asked for. In formats for programs, the path of the files, if any, goes to
+// print prints a result in the format of the flags. In formats for programs, the path of the files, if any, goes to
 // standard error.
 func (s *session) print(result output, path, note string) error {
 	all := s.flags.Tables(result.table)
@@ -89,8 +89,8 @@ func (s *session) link(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
-// failure returns the command's error for a scenario that could not be simulated, with the command line that shows a
-// broken invariant again. interrupted is the message after an interrupt; empty: none.
+// failure returns the command's error for a scenario that could not be simulated, with the command line that repeats a
+// broken invariant. interrupted is the message after an interrupt; empty: none.
 func (s *session) failure(l loaded, err error, interrupted string) error {
 	var broken *world.Broken
 	var setting *study.SettingError

@@ -84,7 +84,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	return c
 }
 
-// sweeping is one run of the command sweep.
+// sweeping is one execution of the command sweep.
 type sweeping struct {
 	*session
 	flags  *sweepFlags
@@ -162,7 +162,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// queriesOf parses the values of --metric into queries, "all" into every metric that is computed unasked.
+// queriesOf parses the values of --metric into queries; "all" means every metric computed by default.
 func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
 	var queries []measure.Query
 	for _, text := range metrics {
@@ -196,7 +196,7 @@ func metricNames() (names []string) {
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
-// compute simulates the cells of a shard that are not finished and completes the shard's file.
+// compute simulates the unfinished cells of a shard and completes the shard's file.
 func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	if err := work.Start(); err != nil {
 		return studyError(err)

@@ -10,7 +10,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// addFormat defines the flag --format of a command that prints a table, with more formats than that of every command.
+// addFormat defines the flag --format of a command that prints a table; more are formats besides the common ones.
 func addFormat(c *cobra.Command, to *string, more ...string) {
 	words := append([]string{"table", "markdown", "csv", "json"}, more...)
 	last := len(words) - 1
@@ -18,10 +18,10 @@ func addFormat(c *cobra.Command, to *string, more ...string) {
 	ui.AddChoice(c, to, "format", "FORMAT", usage, words...)
 }
 
-// judging are the further formats of commands that judge: annotations of a GitHub workflow, and JUnit XML.
+// judging lists the further formats of commands with verdicts: annotations of a GitHub workflow, and JUnit XML.
 var judging = []string{"github", "junit"}
 
-// plotMode is the value of --plot: how a plot is drawn in the terminal.
+// plotMode is the value of --plot: the way a plot is drawn in the terminal.
 type plotMode string
 
 // String returns the mode as text.
@@ -41,8 +41,8 @@ func (m *plotMode) Set(text string) error {
 // Type returns the name that the help text uses for the flag's value.
 func (m *plotMode) Type() string { return "HOW" }
 
-// apart returns names without a mode of plotting that stands apart from its flag: --plot needs no value, so that a word
-// after a space is parsed as a scenario.
+// apart returns the words among names that are plot modes separated from their flag by a space: --plot needs no value,
+// so that a word after a space is parsed as a scenario.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names

@@ -30,7 +30,7 @@ type traceFlags struct {
 	memory            memorySize
 }
 
-// linesOfWindow is the most lines of a trace printed as text, unless --limit is given.
+// linesOfWindow is the default limit on the lines of a trace printed as text.
 const linesOfWindow = 1000
 
 func newTrace() *cobra.Command {
@@ -82,7 +82,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	return c
 }
 
-// tracer is one run of the command trace.
+// tracer is one execution of the command trace.
 type tracer struct {
 	flags  *traceFlags
 	name   string // of the scenario, as it was given
@@ -222,7 +222,7 @@ func (t *tracer) noSuchJob() error {
 		t.sim.Policy(), t.sim.Seed())
 }
 
-// print prints the parts of the trace that the flags ask for.
+// print prints the parts of the trace selected by the flags.
 func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	f := t.flags
 	if f.find != "" {
@@ -250,7 +250,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	return t.printFindings(ctx)
 }
 
-// find looks for the job that --find describes, such as the longest wait, and prints its name.
+// find looks for the extreme job that --find selects, such as that with the longest wait, and prints its name.
 func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {
@@ -271,7 +271,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	panic("qsim: an interest without a finding")
 }
 
-// ofJobs returns, as a clause, how many jobs there are of the kind that a finding is about.
+// ofJobs returns a clause with the number of jobs in the category of a finding.
 func ofJobs(found *trace.Finding) string {
 	switch {
 	case found.Interest == trace.WorstWait:
@@ -282,7 +282,7 @@ func ofJobs(found *trace.Finding) string {
 	return "; it is the only such job"
 }
 
-// there returns an error if the run has no job with the name that --job gives.
+// there returns an error if the run has no job of the name in --job.
 func (t *tracer) there(ctx context.Context) error {
 	life, err := t.sim.Job(ctx, t.window.Job)
 	if err == nil && life == nil {
@@ -315,7 +315,7 @@ func (t *tracer) printWindow(ctx context.Context, messages *ui.Console) error {
 	return err
 }
 
-// printFindings prints the jobs of a run that are worth a look, each with the command line that shows it.
+// printFindings prints the extreme jobs of a run, each with the command line that shows its history.
 func (t *tracer) printFindings(ctx context.Context) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {

@@ -81,8 +81,7 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 	return nil
 }
 
-// checkMostSeeds returns an error if --max-seeds is below the number of seeds that the scenario asks for, which are run
-// in any case.
+// checkMostSeeds returns an error if --max-seeds is below the scenario's number of seeds, which are run in any case.
 func checkMostSeeds(most int, l loaded) error {
 	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
 		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
@@ -91,7 +90,7 @@ func checkMostSeeds(most int, l loaded) error {
 	return nil
 }
 
-// mostSeeds returns the most seeds of a scenario that are run.
+// mostSeeds returns the highest number of seeds to run for a scenario.
 func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	switch {
 	case s.flags.untilCI == 0:
@@ -102,8 +101,7 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough returns a function that reports, after each seed, whether no more seeds are needed: never before fewest have
-// run.
+// enough returns a function that decides after each seed whether the run may end: never before fewest have run.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
 	return func(seed []measure.Run) bool {
@@ -112,8 +110,8 @@ func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.
 	}
 }
 
-// seedsOf returns the seeds that should have been run: after an interrupt under --until-ci, all that might have been,
-// as nobody knows how many it would have taken.
+// seedsOf returns the seeds of a complete run: after an interrupt under --until-ci, all up to the maximum, as the
+// necessary number is unknown.
 func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {

@@ -93,8 +93,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	return s.concludeVerify(list, len(rows), err)
 }
 
-// concludeVerify prints the summary of the verify rows that were checked, out of rows, and returns the command's error;
-// err is why not all were.
+// concludeVerify prints the summary of the checked verify rows, out of rows, and returns the command's error; err is
+// why not all were checked.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)
@@ -124,7 +124,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 	return nil
 }
 
-// wrongRows returns an error that lists all problems of verify rows, before any of them is run.
+// wrongRows returns an error with all problems of verify rows, found before any of them is run.
 func wrongRows(rows []verify.Row) error {
 	var all []string
 	for _, row := range rows {

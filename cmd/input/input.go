@@ -1,5 +1,5 @@
-// Package input is how commands take scenarios: by name, with keys laid upon them and policies chosen, and what they
-// say of one that is wrong.
+// Package input loads scenarios for commands: by name, with overrides of keys and a choice of policies, and prints
+// their diagnostics.
 package input
 
 import (
@@ -98,7 +98,7 @@ func Load(name string, o Options) (Scenario, error) {
 	return Scenario{shown, scenario, src, o.Sets, keep}, nil
 }
 
-// chosen divides the values of --policy: labels and kinds of the scenario, which are kept, and other kinds or maps,
+// chosen splits the values of --policy: labels and kinds in the scenario, which are kept, and other kinds or maps,
 // which are added to it.
 func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
 	for _, policy := range policies {
@@ -122,7 +122,7 @@ func Kinds() []string {
 	return names
 }
 
-// PolicyNames returns the labels and kinds by which --policy can select the scenario's policies.
+// PolicyNames returns the labels and kinds that --policy accepts for the scenario.
 func PolicyNames(scenario *scenarios.Scenario) []string {
 	var names []string
 	for _, p := range scenario.Policies {
@@ -134,7 +134,7 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return names
 }
 
-// OpenError gives an error of opening a scenario its exit code: a wrong name is a usage error, an unreadable file an
+// OpenError adds an exit code to an error of opening a scenario: a wrong name is a usage error, an unreadable file an
 // I/O error.
 func OpenError(err error) error {
 	var path *fs.PathError

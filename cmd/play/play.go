@@ -26,7 +26,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Limits of what a page may ask for.
+// mostBody and the constants below limit the requests of a page.
 const (
 	mostBody        = 64 << 10 // bytes of a request
 	mostSets        = 200
@@ -39,7 +39,7 @@ const (
 	idle            = 2 * time.Minute  // that a connection may be kept without a request
 )
 
-// Options are the scenario that a page begins with, and where it is served.
+// Options are the initial scenario of the page, and the address to serve it at.
 type Options struct {
 	input.Scenario
 	Run      string                             // its name, as commands take it
@@ -49,8 +49,8 @@ type Options struct {
 	Version  string                             // of the program
 }
 
-// Server serves the page of one scenario. Every address on it begins with a token, which the person who started the
-// program alone knows.
+// Server serves the interactive page of one scenario. Every address on it begins with a token, which the person who
+// started the program alone knows.
 type Server struct {
 	o      Options
 	token  string
@@ -101,7 +101,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// ServeHTTP answers requests for the page, and those of the page itself.
+// ServeHTTP answers requests for the page and its data.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
@@ -128,7 +128,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serves reports whether requests may come under the name or address host. An address is never another site's name.
+// serves reports whether host is a name or address under which the page may be requested. An address is never another
+// site's name.
 func (s *Server) serves(host string) bool {
 	return ui.IsLocal(host) || !ui.IsLocal(s.o.Host) && (host == s.o.Host || net.ParseIP(host) != nil)
 }
@@ -154,7 +155,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
 	_, _ = w.Write(text) // whoever asked has gone
 }
 
-// ask is the body of a request: values laid upon the scenario, and what is to be shown of it.
+// ask is the body of a request: overrides of the scenario's keys, and the results wanted.
 type ask struct {
 	Sets     []set    `json:"sets"`
 	Policies []string `json:"policies"` // labels; none: those that the page begins with
@@ -170,8 +171,8 @@ type set struct {
 
 var crossOrigin = http.NewCrossOriginProtection()
 
-// answer reads a request and answers it with lines of JSON, each as soon as it is known. It ends when the browser gives
-// the request up, which the page does when a newer setting makes it stale.
+// answer reads a request and answers it with lines of JSON, each as soon as its content is computed. It ends when the
+// browser gives the request up, which the page does when a newer setting makes it stale.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.Context, *ask, *stream)) {
 	if err := crossOrigin.Check(r); err != nil {
 		http.Error(w, "the page asks for itself alone", http.StatusForbidden)
@@ -206,13 +207,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.
 	do(ctx, &a, out)
 }
 
-// stream writes the lines of an answer.
+// stream writes an answer line by line.
 type stream struct {
 	w       io.Writer
 	control *http.ResponseController
 }
 
-// send writes one line. If nobody reads it any more, the request's context ends soon.
+// send writes one line of an answer. If nobody reads it any more, the request's context ends soon.
 func (o *stream) send(line any) {
 	_ = o.control.SetWriteDeadline(time.Now().Add(slowest))
 	encoder := json.NewEncoder(o.w)
@@ -221,7 +222,7 @@ func (o *stream) send(line any) {
 	_ = o.control.Flush()
 }
 
-// failed sends why a request ends early, unless the browser has given it up.
+// failed sends the error that ends a request early, unless the browser has canceled it.
 func (o *stream) failed(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):

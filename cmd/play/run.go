@@ -18,10 +18,10 @@ import (
 	"qsim/scenarios/world"
 )
 
-// narrow is the relative error at which no more seeds are added: intervals of ± 5 %.
+// narrow is the relative error of the intervals, ± 5 %, at which no more seeds are added.
 const narrow = .05
 
-// first is the figure of one policy under the first seed, which is known before there is a table.
+// first is the first result of one policy, under one seed, before there is a table.
 type first struct {
 	Policy int    `json:"first"` // index of those shown
 	Value  string `json:"value"`
@@ -29,7 +29,7 @@ type first struct {
 	Millis int64  `json:"ms"`
 }
 
-// result is a summary of the simulations so far, as the page shows and copies it: table, charts, confidence.
+// result is a summary of the simulations so far, for display and copying on the page: table, charts, confidence.
 type result struct {
 	Seeds    int    `json:"seeds"`
 	HTML     string `json:"html"`
@@ -39,8 +39,8 @@ type result struct {
 	Millis   int64  `json:"ms"` // since the request
 }
 
-// run simulates a setting and sends the results: each policy's first figure as soon as its first seed has ended, then the
-// table and the charts under more and more seeds, until the intervals are narrow.
+// run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
+// its first seed has ended, then the table and the charts under more and more seeds, until the intervals are narrow.
 func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 	began := time.Now()
 	sc, seen := s.load(a)
@@ -99,8 +99,8 @@ func (s *Server) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// relabel adds the changed parameters of a policy to its label, which may name the value that it had: "Weighted 80/20,
-// fresh 60%".
+// relabel adds the changed parameters of a policy to its label, which may contain the old value: "Weighted 80/20, fresh
+// 60%".
 func relabel(settings *measure.Settings, sets []set) {
 	for i := range settings.Policies {
 		p := &settings.Policies[i]
@@ -118,7 +118,7 @@ func relabel(settings *measure.Settings, sets []set) {
 	}
 }
 
-// mostLabel is how long, in bytes, the label of a policy may be for more to be added.
+// mostLabel is the length, in bytes, from which a policy's label is not extended.
 const mostLabel = 60
 
 // progress collects the simulations of one request as they end, for the goroutine that sends results to the page.
@@ -130,7 +130,7 @@ type progress struct {
 	wake   chan struct{}
 }
 
-// add takes in one run of the first seed, or all runs of the next seed, and returns the number of seeds.
+// add adds one run of the first seed, or all runs of the next seed, and returns the number of seeds.
 func (p *progress) add(run *measure.Run, seed []measure.Run) int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -172,7 +172,7 @@ func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) str
 	return strings.TrimSpace(strings.ReplaceAll(v.Bound, ">=", "≥") + " " + results.FormatValue(v.Value, info))
 }
 
-// resultOf summarizes runs for the page; done says that there will be no more.
+// resultOf summarizes runs for the page; done marks the final summary.
 func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most int, version string) (*result, error) {
 	sum, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
@@ -190,7 +190,7 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 		Done: done}, nil
 }
 
-// sureness returns how sure the figures of a summary are, as a sentence.
+// sureness returns a sentence on the confidence of a summary's figures.
 func sureness(sum *results.Summary, done bool, most int) string {
 	seeds := plain.Plural(len(sum.Seeds), "seed")
 	widest := sum.Widest(narrow)
@@ -225,7 +225,7 @@ type finding struct {
 // widthOfLife is the number of columns of a job's history.
 const widthOfLife = 92
 
-// trace sends the history of the most extreme job of some kind, under one policy with the first seed.
+// trace sends the history of an extreme job, such as that with the longest wait, under one policy with the first seed.
 func (s *Server) trace(ctx context.Context, a *ask, out *stream) {
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {

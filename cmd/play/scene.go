@@ -26,7 +26,7 @@ type scene struct {
 	About    string    `json:"description,omitempty"`
 }
 
-// problem is a diagnostic of the loader.
+// problem is a diagnostic of the scenario.
 type problem struct {
 	Set     int    `json:"set"`   // index of the setting that it is about; -1: none
 	Place   string `json:"place"` // in the scenario's text; empty: about a setting
@@ -35,7 +35,7 @@ type problem struct {
 	Help    string `json:"help,omitempty"`
 }
 
-// knob is a setting that the page can change.
+// knob is a setting that the page can change, with its range.
 type knob struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
@@ -48,26 +48,26 @@ type knob struct {
 	Front  bool   `json:"front"` // shown before anybody searches for it
 }
 
-// policy is one of the scenario's policies, shown or not.
+// policy is one of the scenario's policies, with whether the page shows it.
 type policy struct {
 	Label string `json:"label"`
 	On    bool   `json:"on"`
 }
 
-// kind is a kind of policy that a scenario could have.
+// kind is a kind of policy that can be added to the scenario.
 type kind struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 }
 
-// offer is a kind of storm that fits the scenario, with the map of its keys.
+// offer is a kind of storm that can be added to the scenario, with the map of its keys.
 type offer struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 	Map  string `json:"map"`
 }
 
-// column is a metric that the table could have beside those of the objectives.
+// column is a metric that can be added to the table.
 type column struct {
 	Metric string `json:"metric"` // as --metric takes it
 	Label  string `json:"label"`
@@ -87,8 +87,8 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the settings that are shown at first, if their value is a number: parameters of policies, workers,
-// lease, retries, loads, and what storms do and when.
+// inFront matches the settings shown at first, if their value is a number: parameters of policies, workers, lease,
+// retries, loads, and keys of storms.
 var (
 	inFront = regexp.MustCompile(`^(policies\.[^.]+\.[^.]+|engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
@@ -96,7 +96,7 @@ var (
 	numeric = regexp.MustCompile(`^[0-9.]+(%|[a-zµ]+|/[smh])?([0-9.]+[a-zµ]+)*$`)
 )
 
-// loaded loads the scenario with settings of a request laid upon it.
+// loaded loads the scenario with the overrides of a request.
 func (s *Server) loaded(sets []set) (*scenarios.Scenario, scenarios.Diagnostics) {
 	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
 }
@@ -109,7 +109,7 @@ func (s *Server) overrides(sets []set) []scenarios.Override {
 	return all
 }
 
-// load loads the scenario of a request: nil if it has errors or is too large, for the problems of the scene.
+// load loads the scenario of a request: nil if it has errors or is too large, which the problems of the scene explain.
 func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
 	sc, diagnostics := s.loaded(a.Sets)
 	seen := &scene{Problems: s.problems(a.Sets, diagnostics)}
@@ -155,7 +155,7 @@ func (s *Server) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, er
 	return sc, nil
 }
 
-// blamed returns the index of the last setting of a request without which the rest would fit; -1: there is none.
+// blamed returns the index of the last setting of a request whose removal makes the scenario valid; -1: there is none.
 func (s *Server) blamed(a *ask) int {
 	for i := range slices.Backward(a.Sets) {
 		if sc, _ := s.loaded(slices.Delete(slices.Clone(a.Sets), i, i+1)); sc != nil {
@@ -167,7 +167,7 @@ func (s *Server) blamed(a *ask) int {
 	return -1
 }
 
-// fits returns an error for a setting that would take the page too long, or too much memory.
+// fits returns an error for a scenario that takes too long, or too much memory, to simulate for a page.
 func (s *Server) fits(sc *scenarios.Scenario) error {
 	size := sc.Footprint()
 	switch {
@@ -182,7 +182,7 @@ func (s *Server) fits(sc *scenarios.Scenario) error {
 	return s.o.Fits(sc)
 }
 
-// problems returns diagnostics, each with the setting of the request that it is about.
+// problems returns diagnostics, each with the setting of the request that caused it.
 func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)
@@ -230,7 +230,7 @@ func (s *Server) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	return all
 }
 
-// parameterDoc returns what is known of a parameter of a policy; doc and takes if it is a key that all policies have.
+// parameterDoc returns the documentation of a policy parameter; doc and takes if it is a key common to all policies.
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {
@@ -243,13 +243,13 @@ func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (strin
 	return doc, takes
 }
 
-// Names in the examples of storms: of a class, and of a dependency.
+// exampleDependency and exampleClass match names of a dependency and a class in the examples of storms.
 var (
 	exampleDependency = regexp.MustCompile(`\b(payments-api|mailer)\b`)
 	exampleClass      = regexp.MustCompile(`\b(mail|post|payments)\b`)
 )
 
-// offers returns the kinds of storms that the scenario could have, with its own classes and dependencies in their
+// offers returns the kinds of storms that can be added to the scenario, with its own classes and dependencies in their
 // examples.
 func (s *Server) offers(sc *scenarios.Scenario) (all []offer) {
 	for _, k := range scenarios.AllKinds().Storms {

@@ -12,15 +12,15 @@ import (
 	"qsim/results/plain"
 )
 
-// choice is the value of a flag that takes one of some words.
+// choice is the value of a flag with a fixed set of words.
 type choice struct {
 	to    *string
 	kind  string
 	words []string
 }
 
-// AddChoice defines a flag that is one of at least two words, which a shell completes. The word is stored in to, whose
-// value is the default; kind is the name of the value in the help text.
+// AddChoice defines a flag whose value is one of at least two words, which a shell completes. The word is stored in to,
+// whose value is the default; kind is the name of the value in the help text.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	c.Flags().Var(&choice{to, kind, words}, name, usage)
 	if err := c.RegisterFlagCompletionFunc(name,
@@ -38,8 +38,8 @@ func (c *choice) Set(text string) error { return Choose(c.to, text, c.words...) 
 // Type returns the name that the help text uses for the flag's value.
 func (c *choice) Type() string { return c.kind }
 
-// Choose sets to to text if that is one of choices, of which there are at least two; any other text is an error with
-// the nearest choice.
+// Choose sets to to text if that is one of choices, of which there are at least two; any other text is an error that
+// names the most similar choice.
 func Choose(to *string, text string, choices ...string) error {
 	if slices.Contains(choices, text) {
 		*to = text
@@ -65,7 +65,7 @@ func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage 
 	c.Flags().VarP(&atLeast{to, least}, name, short, usage)
 }
 
-// AddParallel defines the flag for how many simulations run at once; 0: one for each processor.
+// AddParallel defines the flag for the number of parallel simulations; 0: one for each processor.
 func AddParallel(c *cobra.Command, to *int) {
 	AddAtLeast(c, to, "parallel", "j", 1, "simulate this many `RUNS` at once (default: one for each processor)")
 }

@@ -50,7 +50,7 @@ func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }
 
-// draw hands the terminal to a writer that prints lines above progress bars, or takes it back if above is nil.
+// draw makes the console print through a writer above progress bars, or directly again if above is nil.
 func (c *Console) draw(above io.Writer) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -60,7 +60,7 @@ func (c *Console) draw(above io.Writer) {
 // terminated is true if the last signal was SIGTERM. Signals belong to the process, and so does this variable.
 var terminated atomic.Bool
 
-// stopped returns the exit code of a process that a signal may have stopped: exit, or another one after SIGTERM.
+// stopped returns the exit code of a process that a signal may have ended: exit, or another one after SIGTERM.
 func stopped(exit Exit) Exit {
 	if exit == ExitInterrupted && terminated.Load() {
 		return ExitTerminated
@@ -68,9 +68,9 @@ func stopped(exit Exit) Exit {
 	return exit
 }
 
-// Interruptible returns a context that the first interrupt cancels, and prints note then. The second interrupt ends the
-// process at once, except a hangup of the terminal, which may come twice. A hangup that is ignored, as under nohup,
-// stays so. Call stop when there is nothing left to interrupt.
+// Interruptible returns a context that the first interrupt signal cancels, and prints note then. The second interrupt
+// ends the process at once, except a hangup of the terminal, which may come twice. A hangup that is ignored, as under
+// nohup, stays so. Call stop when there is nothing left to interrupt.
 func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)

@@ -54,8 +54,8 @@ func writeMan(root *cobra.Command, dir string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name() + " " + Version, Date: &built}, dir)
 }
 
-// showArgument makes a man page show a flag as the help text does: with the name of its argument, where the generator
-// puts the default, and the default behind the sentence.
+// showArgument makes a man page show a flag in the format of the help text: with the name of its argument, where the
+// generator puts the default, and the default behind the sentence.
 func showArgument(f *pflag.Flag) {
 	name, usage := pflag.UnquoteUsage(f)
 	if name == "" || f.NoOptDefVal != "" {
@@ -71,7 +71,7 @@ func showArgument(f *pflag.Flag) {
 // shownValue is a flag's value whose default is not put into quotes.
 type shownValue struct{ pflag.Value }
 
-// Type returns a name that the man page generator does not know, so that it puts no quotes.
+// Type returns a type name unknown to the man page generator, so that it adds no quotes.
 func (shownValue) Type() string { return "argument" }
 
 // commitTime returns the time of the commit that this program was built from, or the epoch if the build does not

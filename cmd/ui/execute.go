@@ -1,6 +1,6 @@
-// Package ui is how the commands of this repository speak: their exit codes and the
-// errors that carry them, notes on standard error, help texts, and what they say of a
-// flag, a command or a variable that does not exist. It knows nothing of queues.
+// Package ui is the command-line interface common to the commands of this repository: exit codes and the errors that
+// carry them, notes on standard error, help texts, and messages for an unknown flag, command or variable. It knows
+// nothing of queues.
 package ui
 
 import (

@@ -21,11 +21,11 @@ const (
 	ExitTerminated  Exit = 143 // the same, by SIGTERM: what Execute makes of ExitInterrupted
 )
 
-// severity ranks exit codes: an interruption explains everything else, a broken
-// invariant makes numbers worthless, lost output comes before wrong input.
+// severity ranks exit codes: an interruption first, since it explains everything else, then a broken invariant, which
+// makes numbers worthless, then lost output, then wrong input.
 var severity = map[Exit]int{ExitMet: 0, ExitMissed: 1, ExitUsage: 2, ExitIO: 3, ExitInvariant: 4, ExitInterrupted: 5}
 
-// Worse returns the one of two exit codes that the process should end with.
+// Worse returns the more severe of two exit codes.
 func Worse(a, b Exit) Exit {
 	if severity[b] > severity[a] {
 		return b
@@ -33,7 +33,7 @@ func Worse(a, b Exit) Exit {
 	return a
 }
 
-// Failure is an error with the exit code it leads to.
+// Failure is an error with the exit code of the process.
 type Failure struct {
 	Exit Exit
 	Err  error // nil: printed already

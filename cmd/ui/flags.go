@@ -54,7 +54,7 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
 }
 
-// wantedForm replaces the error of a flag's parser by the form that the flag's value must have.
+// wantedForm replaces the error of a flag's parser by a description of the flag's valid values.
 func wantedForm(f *pflag.Flag, err error) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):

@@ -17,8 +17,7 @@ import (
 // flagGroup is the annotation that puts a flag under a heading of the help text.
 const flagGroup = "group"
 
-// Group puts the named flags of c, which must be there, under a heading; headings are
-// printed in the order in which this is called.
+// Group puts the named flags of c under a heading of the help text; headings are printed in the order of these calls.
 func Group(c *cobra.Command, heading string, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, flagGroup, []string{heading}); err != nil {

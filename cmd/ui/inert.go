@@ -12,12 +12,12 @@ import (
 	"golang.org/x/term"
 )
 
-// palette lists the escape sequences that the commands themselves print.
+// palette lists the escape sequences used by the commands themselves.
 var palette = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"}
 
-// inert is a writer to a terminal that shows what names and files contain and does not let the terminal carry it out:
-// line ends, tabs and the palette pass, other control characters become �. So do characters that change the direction
-// of text, and bytes that are no UTF-8, which some terminals take for control characters.
+// inert is a writer to a terminal that neutralises control characters in names and files: line ends, tabs and the
+// palette pass, other control characters become �. So do characters that change the direction of text, and bytes that
+// are no UTF-8, which some terminals take for control characters.
 type inert struct {
 	mutex sync.Mutex
 	to    io.Writer
@@ -32,7 +32,7 @@ func inertOn(file *os.File) io.Writer {
 	return &inert{to: file}
 }
 
-// Write writes text with control characters made harmless. The end of text may be held back until more is written, or
+// Write writes text with control characters neutralised. The end of text may be held back until more is written, or
 // flush called.
 func (w *inert) Write(text []byte) (int, error) {
 	w.mutex.Lock()
@@ -48,8 +48,8 @@ func (w *inert) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// WriteLink writes a line that is a link to an address (OSC 8), or a text alone if there is none. Other output to a
-// terminal cannot contain links.
+// WriteLink writes a line with a hyperlink to an address (OSC 8), or a text alone if there is no address. Other output
+// to a terminal cannot contain links.
 func WriteLink(w io.Writer, words, address string) error {
 	if address == "" {
 		_, err := fmt.Fprintln(w, words)
@@ -66,7 +66,7 @@ func WriteLink(w io.Writer, words, address string) error {
 	return err
 }
 
-// flush writes the held-back end of the text, after which nothing follows.
+// flush writes the held-back end of the text.
 func (w *inert) flush() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -79,8 +79,8 @@ func (w *inert) flush() error {
 	return err
 }
 
-// shown returns in with control characters made harmless, and apart from it an unfinished sequence at its end, which
-// the next bytes decide; with last there is none.
+// shown returns in with control characters neutralised, and apart from it an unfinished sequence at its end, which the
+// next bytes decide; with last there is none.
 func shown(in []byte, last bool) (out, held []byte) {
 	out = make([]byte, 0, len(in))
 	for len(in) > 0 {
@@ -102,7 +102,7 @@ func shown(in []byte, last bool) (out, held []byte) {
 	return out, nil
 }
 
-// active reports whether a terminal would act on the character r rather than show it.
+// active reports whether a terminal would interpret the character r rather than show it.
 func active(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
@@ -113,8 +113,8 @@ func active(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0
 }
 
-// colour returns the length of the palette's sequence at the start of in, 0 if there is none; more reports that it may
-// become one with the bytes that follow.
+// colour returns the length of a palette sequence at the start of in, 0 if there is none; more is true if further bytes
+// may complete one.
 func colour(in []byte) (size int, more bool) {
 	if in[0] != '\x1b' {
 		return 0, false

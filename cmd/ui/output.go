@@ -8,7 +8,7 @@ import (
 	layout "qsim/results/text"
 )
 
-// Output is the result of a command: for each format a function that writes it.
+// Output is the result of a command, with a writer function for each format.
 type Output map[string]func(w io.Writer) error
 
 // Print writes a result in a format, all at once, so that nothing is printed if it fails. It prints nothing for a
@@ -44,7 +44,7 @@ func JSON(value any, indent string) func(w io.Writer) error {
 	}
 }
 
-// Bytes returns a function that writes the bytes which the function of returns.
+// Bytes returns a function that writes the bytes returned by of.
 func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		text, err := of()

@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or shows nothing.
+// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or nothing.
 type Progress struct {
 	console   *Console
 	every     time.Duration // between two pictures; 0: nothing is drawn
@@ -17,7 +17,7 @@ type Progress struct {
 	bars      []*mpb.Bar
 }
 
-// Progress returns progress bars that are drawn anew every so often; none are drawn where the flags t exclude them.
+// Progress returns progress bars redrawn at an interval; none are drawn where the flags t exclude them.
 func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
 	if !t.Drawn() {
 		every = 0

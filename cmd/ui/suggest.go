@@ -8,8 +8,8 @@ import (
 	"qsim/results/plain"
 )
 
-// UnknownCommand returns a check that reports an argument of a root command which is no command, with the command that
-// was probably meant. Where no name is near, ask, which may be nil, returns the command line that the word may stand
+// UnknownCommand returns an argument check for a root command: a word that is no command is an error that names the
+// most similar command. Where no name is near, ask, which may be nil, returns the command line that the word may stand
 // for, "" if there is none.
 func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	return func(root *cobra.Command, arguments []string) error {
@@ -34,7 +34,7 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	}
 }
 
-// Unknown returns a usage error for a word that is none of names, with the nearest name.
+// Unknown returns a usage error for a word that is not in names, with the most similar name.
 func Unknown(what, word string, names []string) error {
 	if near := plain.Nearest(word, names); near != "" {
 		return UsageError("unknown %s %s; did you mean %s?", what, word, near)

@@ -11,10 +11,11 @@ import (
 // When is the value of a flag that is one of auto, always and never. The zero value is auto.
 type When string
 
-// or returns whether to do something: auto, unless the user has chosen always or never.
+// or returns whether the flag enables a behaviour: always or never, or for auto the given default.
 func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
 
-// Terminal holds the flags of a command about the terminal. Its zero value fits a command without such flags.
+// Terminal holds the terminal flags of a command: quiet, verbose, color and progress. Its zero value fits a command
+// without such flags.
 type Terminal struct {
 	Quiet    bool // print only errors to standard error
 	Verbose  bool
@@ -67,7 +68,7 @@ func Width() int {
 	return width
 }
 
-// Capable reports whether file is a terminal that understands more than text.
+// Capable reports whether file is a terminal that supports escape sequences.
 func Capable(file *os.File) bool {
 	return term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }

@@ -17,8 +17,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked reports a question to the retry policy of a node: the failed job and its uniform draw for jitter. A job that
-// is not as recorded, or the draw of another delivery, is a breach.
+// Asked records a call of a node's retry policy: the failed job and its uniform draw for jitter. A job that is not as
+// recorded, or the draw of another delivery, is a breach.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	r := c.jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {
@@ -42,11 +42,11 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	}
 }
 
-// Told tells that the fetch policy of a node has been told of an execution that ended.
+// Told records that the fetch policy of a node has observed the end of an execution.
 func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 
-// mayDie checks that a buried job had a reason to die. Without a fence by token any earlier holder may bury it, by the
-// count at that time.
+// mayDie checks that a buried job had a reason to die: its limit, its error kind or its deadline. Without a fence by
+// token any earlier holder may bury it, by the count at that time.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	attempts, recovered := j.charged.most, j.counted.most
@@ -67,8 +67,8 @@ func (c *Checker) mayDie(s *subject) bool {
 	return true
 }
 
-// mayGoOn checks that a job which goes on should not have been buried. Without a fence by token only outcomes of its
-// latest lease are judged: others depend on earlier counts.
+// mayGoOn checks that a job kept for another attempt should not have been buried. Without a fence by token only
+// outcomes of its latest lease are judged: others depend on earlier counts.
 func (c *Checker) mayGoOn(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	expired := s.Error == engine.LeaseExpired

@@ -126,7 +126,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 }
 
-// Lost returns how many jobs that are neither done nor dead may be lost.
+// Lost returns how many unfinished jobs are allowed to be lost.
 func (c *Checker) Lost() (n int) {
 	for i := range c.jobs.rows {
 		if j := &c.jobs.rows[i]; isLive(j.state) && c.mayBeLost(j) {
@@ -148,8 +148,8 @@ func (c *Checker) mayBeLost(j *job) bool {
 	return false
 }
 
-// isAbandoned reports whether nobody works under the lease of a job, and nobody will end it, where leases may last for
-// ever: its holder has died, never heard of it, or has given up telling the store what became of it.
+// isAbandoned reports whether a job's lease, which may last for ever, has no holder left: the holder has died, never
+// learned of the lease, or has given up committing the outcome.
 func (c *Checker) isAbandoned(j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
 	if j.reaped || died && l.OfNode && !l.Kept {

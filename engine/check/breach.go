@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// Breach describes a broken invariant: which, when, and by which event.
+// Breach describes a broken invariant, with its time and the event that broke it.
 type Breach struct {
 	Invariant Invariant
 	At        engine.Time
@@ -25,28 +25,30 @@ func (b *Breach) Error() string {
 	return fmt.Sprintf("%v broke at %v%s: %s (%s)", b.Invariant, time.Duration(b.At), who, b.What, b.Invariant.Says())
 }
 
-// complain stores a breach by the event that is being checked, unless there is one already or the invariant does not
-// count. It returns true: a rule was checked.
+// complain stores a breach by the event under check, unless there is one already or the invariant is not among those
+// checked. It returns true: a rule was checked.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
 	c.Complain(i, e.Job, "%v by node %d: %s", e.Kind, e.Node, fmt.Sprintf(format, arguments...))
 	return true
 }
 
-// astray stores a breach, as complain does, by an event that makes no sense, so that it is not followed.
+// astray stores a breach, as complain does, by an event that contradicts the recorded state, so that the state does not
+// follow it.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
 }
 
-// Complain stores a breach found by the caller now, of a job or of none (0). Only the first breach counts.
+// Complain stores a breach found outside the checker, at the present time, of a job or of none (0). Only the first
+// breach counts.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) {
 	if c.breach == nil && c.rules.Only.Has(i) {
 		c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}
 	}
 }
 
-// Recounted counts that totals from elsewhere were compared with the recorded events.
+// Recounted counts one comparison of external totals with the recorded events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
 // History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.
@@ -59,7 +61,7 @@ type History struct {
 	nodes  map[int32]bool
 }
 
-// mostHistory is the most events that a History prints: the last ones.
+// mostHistory is the highest number of events that a History prints: the last ones.
 const mostHistory = 60
 
 // Record stores an event if it is about the job.
@@ -94,7 +96,7 @@ func (h *History) String() string {
 	return text.String()
 }
 
-// Line returns an event in words.
+// Line returns an event as a line of text.
 func Line(e *engine.Event) string {
 	var line strings.Builder
 	fmt.Fprintf(&line, "%-14v %s", time.Duration(e.At), e.Kind)

@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// Checker is an engine.Recorder that follows a run and stores the first breach of an invariant. It belongs to one run.
-// It applies the rules for each kind of event, then updates its own state of jobs and processes.
+// Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
+// run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
@@ -68,7 +68,7 @@ func New(r Rules) *Checker {
 	return c
 }
 
-// Breach returns the first breach of an invariant that counts, or nil.
+// Breach returns the first breach of a checked invariant, or nil.
 func (c *Checker) Breach() *Breach { return c.breach }
 
 // Events returns how many events of each kind were recorded.
@@ -110,7 +110,7 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// ask applies the rules for an event's kind, until one finds that the event makes no sense.
+// ask applies the rules for an event's kind, until one finds that the event contradicts the recorded state.
 func (c *Checker) ask(s *subject, kind int) {
 	asked := c.asked[kind]
 	for i := range asked {

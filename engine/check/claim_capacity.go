@@ -61,9 +61,9 @@ func (c *Checker) followCall(s *subject) {
 	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
 
-// fillsRoom checks that the latest claim left no jobs ready that its node had room for. While workers are idle no job
-// waits in a process, so the room at the time of the claim follows from the most workers busy since the claim before
-// was executed.
+// fillsRoom checks that the latest claim took as many ready jobs as its node had capacity for. While workers are idle
+// no job waits in a process, so the room at the time of the claim follows from the most workers busy since the claim
+// before was executed.
 func (c *Checker) fillsRoom(*subject) bool {
 	l, cfg := &c.claim, &c.rules.Node
 	claimed := sum(l.claimed)
@@ -77,7 +77,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 	return true
 }
 
-// comesByAge checks that jobs of one claim come in the order of their places in line where the policy goes by that.
+// comesByAge checks that jobs of one claim come in the order of their ready keys where the policy orders by them.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	key, oldest := j.line.key, c.rules.Order == engine.OldestReady
@@ -98,7 +98,7 @@ func (c *Checker) isMostUrgent(s *subject) bool {
 	return true
 }
 
-// reaps holds the times of the latest calls to recover leases: by one node, and by another before it.
+// reaps holds the times of the latest recoveries of expired leases: by one node, and by another before it.
 type reaps struct {
 	node, other int32       // plus 1; 0: none
 	otherAt     engine.Time // when other made its last one

@@ -1,9 +1,9 @@
 package check
 
-// Probe is a rule that applies in few runs: its checks are counted by themselves.
+// Probe is a rule that applies in few runs, so that its checks are counted separately, as coverage.
 type Probe uint8
 
-// The probes: rules that apply in few runs.
+// Heartbeats and the constants below are the probes: rules that apply in few runs.
 const (
 	Heartbeats  Probe = iota // a process asks for its leases as often as it should
 	Capacity                 // a claim brings what there is room for

@@ -1,6 +1,5 @@
-// Package check watches a simulation and complains as soon as it does what a job
-// queue must never do, whatever goes wrong: lose a job, run it more often than its
-// limit, let a process commit under a lease that it has lost.
+// Package check verifies the invariants of a job queue during a simulation and reports the first breach: a lost job,
+// more attempts than the limit, a commit under a lost lease.
 //
 // A Checker is an engine.Recorder: it follows every job through the events of a run
 // and holds the invariants after each:
@@ -28,7 +27,7 @@ import (
 // Invariant is a property that must hold in every run.
 type Invariant uint8
 
-// The invariants. Invariant.String prints their numbers.
+// Conservation and the constants below are the invariants. Invariant.String prints their numbers.
 const (
 	Conservation Invariant = iota + 1
 	NoLoss
@@ -72,7 +71,7 @@ var says = [NumInvariants]string{
 	Liveness:     "when all troubles are over every job comes to its end, and no process holds anything then",
 }
 
-// String returns the number of the invariant in documents: "I-6".
+// String returns the number of the invariant: "I-6".
 func (i Invariant) String() string { return fmt.Sprintf("I-%d", uint8(i)) }
 
 // Says returns the invariant as a sentence without a full stop.

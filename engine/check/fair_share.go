@@ -2,8 +2,8 @@ package check
 
 import "qsim/engine"
 
-// owed is a node's deficit of fresh claims: by how many claims, times the denominator of their share, fresh jobs lag
-// behind a policy's weight. since counts claims since the sum began.
+// owed is a node's deficit of fresh claims: the number of claims, times the denominator of their share, by which fresh
+// jobs lag behind a policy's weight. since counts claims since the sum began.
 type owed struct {
 	sum    int64
 	since  int64
@@ -27,7 +27,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 	return o, true
 }
 
-// sharesClaims checks that the latest claim keeps to the share of fresh jobs.
+// sharesClaims checks that the latest claim gives fresh jobs their share.
 func (c *Checker) sharesClaims(*subject) bool {
 	l, den := &c.claim, c.rules.Fresh.Den
 	if !l.open {
@@ -41,15 +41,15 @@ func (c *Checker) sharesClaims(*subject) bool {
 	return counts
 }
 
-// onUnheard drops the deficit of a node's claims whose answer may be lost: the node may not count all of them, nor know
-// of its next.
+// onUnheard resets the deficit of a node's claims after a possibly lost answer: the node may not count all of them, nor
+// know of its next.
 func (c *claim) onUnheard(node int32, now engine.Time) {
 	if int(node) < len(c.owed) {
 		c.owed[node] = owed{unsure: true, at: now}
 	}
 }
 
-// onHeard notes that a node begins a job claimed at a time, which shows that it got that answer.
+// onHeard records that a node begins a job claimed at a time, and so has received that claim's answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {
 	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
 		c.owed[node] = owed{}

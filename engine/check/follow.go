@@ -21,7 +21,7 @@ func (c *Checker) followEnqueued(s *subject) {
 	}
 }
 
-// toWaiting counts a job that waits until due, or with waits false is ready at once.
+// toWaiting counts a job as waiting until due, or as ready at once if waits is false.
 func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits bool) {
 	if !waits || c.rules.Store.Held {
 		c.toReady(j, class, due)
@@ -51,7 +51,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	c.readied(j.tenant, 1)
 }
 
-// placeInLine finds where a job that becomes ready stands in line, by the store's rule or by the reaper's.
+// placeInLine computes the ready key of a job that becomes ready, by the store's rule or by the reaper's.
 func (c *Checker) placeInLine(j *job, class engine.Class) {
 	l := &j.line
 	place := l.stand
@@ -88,7 +88,7 @@ func (c *Checker) rank(j *job, by int) {
 	(*of)[j.kind] += by
 }
 
-// leave uncounts a job in the state that it leaves.
+// leave removes a job from the counts of its state.
 func (c *Checker) leave(r ref, j *job) {
 	switch j.state {
 	case engine.Ready:
@@ -220,8 +220,8 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 }
 
-// charge counts the cost in attempts of a failure after which the job goes on: one, or none for a snooze that gives the
-// charge back.
+// charge adds the cost in attempts of a failure after which the job is retried: one, or none for a snooze that gives
+// the charge back.
 func (c *Checker) charge(s *subject) {
 	j, retry, returned := s.j, c.rules.retry(s.j.kind), s.Kind == engine.Returned
 	switch {
@@ -261,7 +261,7 @@ func (c *Checker) followRedriven(s *subject) {
 	c.toReady(j, s.Class, s.At)
 }
 
-// drops notes that a process has lost a lease, and will send no outcome for it.
+// drops records that a process has lost a lease, and will send no outcome for it.
 func (c *Checker) drops(s *subject) {
 	if j := s.j; j != nil && j.token == s.Token {
 		j.dropped = s.Token

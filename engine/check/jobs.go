@@ -54,7 +54,7 @@ type job struct {
 	before     engine.JobID // the one that its serial key makes it wait for; 0: none
 }
 
-// line is where a job stands among those that are ready.
+// line is the position of a job among the ready jobs: priority, ready key and class.
 type line struct {
 	key    engine.Time     // ready: its place
 	stood  engine.Time     // when it was ready last by the store's rule
@@ -62,14 +62,14 @@ type line struct {
 	stand  engine.Place    // where that wants it when it is ready next
 }
 
-// asks is the latest question to a retry policy about one job.
+// asks is the latest call of a retry policy for one job.
 type asks struct {
 	delay    time.Duration // of its latest failure, as the store has it
 	draw     float64       // the latest uniform draw
 	delivery int32         // that it was for; 0: none
 }
 
-// span is a count known only within bounds: an attempt may have cost nothing.
+// span is a count of which only a lower and an upper bound are known: an attempt may have cost nothing.
 type span struct{ least, most int32 }
 
 func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
@@ -82,7 +82,7 @@ const (
 	isDone ref = 1<<32 - 1 // in the index: the job is done
 )
 
-// jobs is the table of the state of each job that is not done, with the IDs of those that are.
+// jobs is the table of the state of each unfinished or dead job, with the IDs of the done ones.
 type jobs struct {
 	// rows begin with one that is no job: the ends of the list of those in flight, whose
 	// lease was renewed longest ago first.
@@ -169,7 +169,7 @@ func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 // ended returns when a job's lease ends by the rules: d.ttl after it was renewed.
 func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
 
-// lapsed reports whether the holder of a job has lost the lease by time, although nobody took it.
+// lapsed reports whether the lease of a job has lapsed (expired without a recovery).
 func (j *job) lapsed(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && now >= j.ended(d).Add(d.lapse)
 }

@@ -45,14 +45,14 @@ type execution struct {
 	told     engine.Time // when it was told to stop; 0: it was not
 }
 
-// owing counts a node's outcomes that the store does not have yet, separately for executions that ended after its
-// latest claim: it bounds from below how many there are when it claims again.
+// owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
+// claim: a lower bound on their number at its next claim.
 type owing struct {
 	turn       uint32 // how many claims there were
 	since, all int    // of those that ended since the latest, and before
 }
 
-// owes counts an outcome of a node that is to be committed.
+// owes counts an outcome of a node as not yet committed.
 func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	if j != nil && j.token == token && j.owed == 0 && j.state == engine.InFlight {
 		n.owing.since++
@@ -61,7 +61,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf counts that the store has an outcome of the node, or will never have it.
+// toldOf counts an outcome of the node as committed, or as never to be committed.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -118,7 +118,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests notes that a node has idle workers from now on, if it has any.
+// rests records that a node has idle workers from now on, if it has any.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -193,7 +193,7 @@ func (c *Checker) followFreed(n *node) {
 	c.idles(n)
 }
 
-// load adds up the idle time of workers and the executions begun, to judge whether they explain a job's wait.
+// load sums the idle time of workers and the executions begun, to judge whether they explain a job's wait.
 type load struct {
 	idle   int     // workers that run nothing, of processes that run and were not told to stop
 	idled  float64 // nanoseconds, of all of them, up to at
@@ -209,7 +209,7 @@ func (l *load) spend(now engine.Time) {
 	l.at = now
 }
 
-// idles recounts the idle workers of a node after an event.
+// idles recomputes the idle workers of a node after an event.
 func (c *Checker) idles(n *node) {
 	if !c.d.explained {
 		return
@@ -225,7 +225,8 @@ func (c *Checker) idles(n *node) {
 	}
 }
 
-// Stopped notes that a process was told to stop at a time: it must hand back the jobs that it holds and does not run.
+// Stopped records that a process received a stop signal at a time: it must return the jobs that it holds and does not
+// run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
 	n := &c.nodes[node]
 	n.stopped, n.holding, n.wasStopped = at, false, true
@@ -240,7 +241,7 @@ func (c *Checker) Froze(node int32, since engine.Time) bool {
 	return c.nodes[node].frozen || c.nodes[node].woke >= since
 }
 
-// ahead reports whether a node has claimed a job, got the answer by a time, and has not begun the job.
+// ahead reports whether a node has prefetched a job: claimed it, received the answer by a time, and not begun it.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
 		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard

@@ -36,14 +36,14 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // each process is counted
 }
 
-// wakes is when a job became ready and a process was to be woken for it: there was none ready before, and no claim was
+// wakes is the time at which a job became ready while none was, so that a process was to be woken for it, with no claim
 // under way that might have filled the process.
 type wakes struct {
 	at      engine.Time // Never: at no such time
 	brought engine.Time // when a claim last brought anything
 }
 
-// wake notes that a job is ready, where none was.
+// wake records that a job is ready after none was.
 func (c *Checker) wake() {
 	c.wakes.at = engine.Never
 	soon := c.rules.Soon.Claim
@@ -57,7 +57,7 @@ func (c *Checker) wake() {
 	}
 }
 
-// claimsWhenWoken checks that a process claims soon when a job has become ready.
+// claimsWhenWoken checks that a process claims soon after a job has become ready.
 func (c *Checker) claimsWhenWoken(*subject) bool {
 	if c.wakes.at == engine.Never || c.ready == engine.Never {
 		return false
@@ -90,8 +90,8 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	return true
 }
 
-// leaderReaps checks that reapers of different nodes do not take turns where only the leader reaps: leadership lasts
-// for a time before another node leads.
+// leaderReaps checks that only the leader's reaper works where that is configured: leadership lasts for a time before
+// another node leads.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
 	if c.now < c.rules.Settled || by == r.node || by != r.other {
@@ -104,11 +104,11 @@ func (c *Checker) leaderReaps(s *subject) bool {
 	return true
 }
 
-// shortestRest is the least average interval of recoveries that bring no job, if they come at the ends of leases, and
-// those are long.
+// shortestRest is the least average interval of recoveries that find no job, if leases are long and recoveries come at
+// their ends.
 const shortestRest = 20 * time.Millisecond
 
-// rest returns the least average interval of recoveries that bring no job.
+// rest returns the least average interval of recoveries that find no job.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2
@@ -121,7 +121,7 @@ func (c *Checker) rest() time.Duration {
 	return least
 }
 
-// reapsSeldomInVain checks that a process does not call for expired leases too often without finding any.
+// reapsSeldomInVain checks that a process does not look for expired leases too often without finding any.
 func (c *Checker) reapsSeldomInVain(s *subject) bool {
 	if s.Count > 0 || !c.heard(c.now) {
 		return false
@@ -140,7 +140,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 	return ahead <= 4*least+c.rules.Trip || c.complain(Shares, "it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace measures how far calls are ahead of a rhythm of one call per interval.
+// pace measures how far the number of calls exceeds one per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // the latest call
@@ -162,7 +162,7 @@ func (c *Checker) keepsToCooldown(s *subject) bool {
 	return ahead <= 2*least+c.rules.Trip || c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
 }
 
-// keepsToBatch checks that a call is about no more jobs than its batch size.
+// keepsToBatch checks that a call has no more jobs than its batch size.
 func (c *Checker) keepsToBatch(s *subject) bool {
 	cfg := &c.rules.Node
 	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
@@ -183,7 +183,7 @@ func (c *Checker) stopsClaiming(s *subject) bool {
 	return false
 }
 
-// looksAtStart checks that a process that has started looks for expired leases in time.
+// looksAtStart checks that a process that has started runs its first recovery in time.
 func (c *Checker) looksAtStart(s *subject) bool {
 	n := s.n
 	if n.reapBy == engine.Never || n.life == 0 {
@@ -196,13 +196,13 @@ func (c *Checker) looksAtStart(s *subject) bool {
 	return s.Op == engine.OpRecover
 }
 
-// undisturbed reports whether a process runs, and all its latest claims were answered.
+// undisturbed reports whether a process runs, and has received the answers to all its latest claims.
 func (c *Checker) undisturbed(n *node) bool {
 	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
 }
 
-// keepsToPressure checks, at a claim, that its node had not too many outcomes to commit when it made it: those that
-// ended before the previous claim was executed and are not committed yet count.
+// keepsToPressure checks backpressure at a claim: its node had not too many outcomes to commit when it made it; those
+// that ended before the previous claim was executed and are not committed yet count.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
 	if !c.undisturbed(s.n) {
@@ -211,7 +211,7 @@ func (c *Checker) keepsToPressure(s *subject) bool {
 	return s.n.owing.all < most || c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
 }
 
-// handsBack checks, at the end of a process that had time to stop, that it has handed back all jobs claimed ahead.
+// handsBack checks, at the end of a process that had time to stop, that it has returned all prefetched jobs.
 func (c *Checker) handsBack(s *subject) bool {
 	n := s.n
 	if n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < c.rules.HandBack {
@@ -235,8 +235,8 @@ func (c *Checker) keepsToCap(s *subject) bool {
 	return s.n.retries < most || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, most)
 }
 
-// beats checks that a process has sent heartbeats for a lease as often as it should since it learned of the lease, at
-// the time learned at the latest.
+// beats checks that a process has sent heartbeats for a lease at the configured interval since it learned of the lease,
+// at the time learned at the latest.
 func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
 	l := &c.rules.Node.Lease
 	if n.frozen || j == nil || j.reaped || token != j.token || j.dropped == token {
@@ -265,8 +265,8 @@ func (c *Checker) beatsWhileRun(s *subject) bool {
 	return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
 }
 
-// beatsTillTaken checks the heartbeats for a running job's lease: its process must send them until the store has the
-// outcome.
+// beatsTillTaken checks the heartbeats for a running job's lease: its process must send them until the outcome is
+// committed.
 func (c *Checker) beatsTillTaken(s *subject) bool {
 	j := s.j
 	n := &c.nodes[j.node]
@@ -285,7 +285,7 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 	return had <= longest || c.complain(Leases, "the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
 
-// holderSpeaks reports whether the holder of a lease that is taken ran the job, and may still send its outcome.
+// holderSpeaks reports whether the holder of a recovered lease ran the job, and may still send its outcome.
 func (c *Checker) holderSpeaks(j *job) bool {
 	n := &c.nodes[j.node]
 	return !j.reaped && n.up && !n.frozen && j.life == n.life && j.dropped != j.token && j.started != 0
@@ -300,7 +300,8 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return false
 }
 
-// tellsInTime checks, when the lease of a job is taken, that its process did not have enough time to commit an outcome.
+// tellsInTime checks, when the lease of a job is recovered, that its process did not have enough time to commit an
+// outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {

@@ -88,12 +88,12 @@ type Rules struct {
 	Only Set // the invariants that count
 }
 
-// Share is the share Num / Den of the claims of each node that is fresh while both classes are ready: exact to less than
-// one claim. Den 0: none is promised.
+// Share is the share Num / Den of the claims of each node guaranteed to fresh jobs while fresh jobs and retries are
+// both ready: exact to less than one claim. Den 0: none is promised.
 type Share struct{ Num, Den int64 }
 
-// Soon holds bounds on the time from a cause to its effect (a job becomes ready, it is claimed), shorter than any poll
-// interval. 0: no bound.
+// Soon holds upper bounds on reaction times, such as from ready to claimed, shorter than any poll interval. 0: no
+// bound.
 type Soon struct {
 	// Claim is the longest from when a job becomes ready while no other is, at From or later, to the next claim of any
 	// process; with AllClaim to that of each that has idle workers, so long after Rules.Calm as Rules.Idle says.
@@ -179,7 +179,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is a reaper's outcome for a lease that it had read before it took it.
+// asRead reports whether an event is a reaper's outcome for a lease that it had read before taking it.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -193,10 +193,10 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of event kinds; calls are told apart by their Op.
+// kinds is a set of event kinds, with one element for each Op of a call.
 type kinds uint64
 
-// firstCall is the number in kinds of the first call, and inCalm the number for every event after the storms.
+// firstCall is the number of the first call's element in kinds, and inCalm that of any event after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

@@ -12,7 +12,7 @@ func (c *Checker) isNew(s *subject) bool {
 	return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
 }
 
-// goesOn checks that the event's job was enqueued and has not ended, or is dead and being redriven.
+// goesOn checks that the event's job exists and is unfinished, or is dead and being redriven.
 func (c *Checker) goesOn(s *subject) bool {
 	switch {
 	case s.r == noRef:
@@ -119,7 +119,7 @@ func (c *Checker) isTakeable(s *subject) bool {
 	return false // it is counted with the token
 }
 
-// takeable returns the earliest time at which the lease of a job may be taken, as far as it is known.
+// takeable returns the earliest time at which the lease of a job may be recovered, as far as it is known.
 func (c *Checker) takeable(j *job) engine.Time {
 	reaper := &c.rules.Node.Reaper
 	switch {
@@ -156,7 +156,7 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 	return true
 }
 
-// hasLost checks that a process gives up no lease that is current.
+// hasLost checks that a process gives up no lease that is still current.
 func (c *Checker) hasLost(s *subject) bool {
 	j := s.j
 	if j != nil && j.state == engine.InFlight && j.token == s.Token && !j.forgotten && !j.mayLapse(&c.d, s.At) {
@@ -186,7 +186,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	return true
 }
 
-// wasSo checks that an outcome agrees with how its execution ended: an ack with a success and so on.
+// wasSo checks that an outcome agrees with the end of its execution: an ack with a success and so on.
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {
@@ -207,7 +207,7 @@ func (c *Checker) wasSo(s *subject) bool {
 	return true
 }
 
-// wasNotCurrent checks that an outcome that was refused did not match the fence.
+// wasNotCurrent checks that a fenced (refused) outcome did not match the fence.
 func (c *Checker) wasNotCurrent(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if c.d.asRead(s.Event) {
@@ -219,8 +219,8 @@ func (c *Checker) wasNotCurrent(s *subject) bool {
 	return true
 }
 
-// wasNotDone checks that a copy of an outcome that has taken effect is recognised as a copy: a process commits one
-// outcome per lease.
+// wasNotDone checks that the second copy of a committed outcome is recognised as a copy: a process commits one outcome
+// per lease.
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	if inFlight := j.state == engine.InFlight && !j.mayLapse(&c.d, s.At); !inFlight && c.d.fenced && !c.d.asRead(s.Event) &&
@@ -230,7 +230,7 @@ func (c *Checker) wasNotDone(s *subject) bool {
 	return true
 }
 
-// mayGiveUp checks that a process gives up what it may, and nothing that took effect as it has heard.
+// mayGiveUp checks that a process gives up only outcomes that it may, and none known to it as committed.
 func (c *Checker) mayGiveUp(s *subject) bool {
 	if commit := &c.rules.Node.Commit; commit.Tries == 0 || !commit.Drop {
 		c.complain(Atomicity, "it was to be tried for ever")
@@ -297,7 +297,7 @@ func (c *Checker) beginsOnce(s *subject) bool {
 	return true
 }
 
-// timesOut checks that an execution times out when it should.
+// timesOut checks that an execution times out exactly at its timeout.
 func (c *Checker) timesOut(s *subject) bool {
 	kinds := c.rules.Node.Kinds
 	timeout := kinds[min(int(s.JobKind), len(kinds)-1)].Timeout
@@ -313,7 +313,7 @@ func (c *Checker) timesOut(s *subject) bool {
 	return false // it is counted with the execution
 }
 
-// obeys checks that an execution that was told to stop ended at once.
+// obeys checks that a cancelled execution ended at once.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false

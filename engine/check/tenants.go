@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// tenant is the checker's state of one tenant, where a policy goes by tenant.
+// tenant is the checker's state of one tenant, for policies that choose by tenant.
 type tenant struct {
 	ready, running int         // jobs; what a reaper holds does not run
 	turn           int64       // when it last came to have jobs ready, or was served; 0: before the first claim
@@ -28,11 +28,11 @@ type tenants struct {
 	many         bool            // there are too many to compare
 }
 
-// mostTenants is up to how many tenants fairness is verified, and mostCompared up to how many jobs an order: each claim is
-// compared with all of them.
+// mostTenants is the highest number of tenants for which fairness is verified, and mostCompared that of jobs for which
+// an order is: each claim is compared with all of them.
 const mostTenants, mostCompared = 64, 1 << 10
 
-// tenant returns the state of the tenant id; nil where no policy goes by tenant, or there are too many.
+// tenant returns the state of the tenant id; nil where no policy chooses by tenant, or there are too many.
 func (c *Checker) tenant(id engine.TenantID) *tenant {
 	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
 		return nil
@@ -94,7 +94,7 @@ func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t
 	}
 }
 
-// turnsRound checks that no tenant is served before one that has waited for its turn for longer.
+// turnsRound checks round robin: no tenant is served before one that has waited for its turn for longer.
 func (c *Checker) turnsRound(s *subject) bool {
 	t := c.tenant(s.Tenant)
 	if t == nil {
@@ -120,7 +120,7 @@ func (c *Checker) cost(k engine.Kind) int64 {
 	}
 }
 
-// paysByTurns checks a deficit round robin: in a row a tenant gets less than the dearest job and the quanta that pay for
+// paysByTurns checks a deficit round robin: in a row a tenant gets at most the dearest job and the quanta that pay for
 // one, and over any time in which two have jobs ready neither gets more than a quantum and two such jobs more than the
 // other.
 func (c *Checker) paysByTurns(s *subject) bool {
@@ -153,8 +153,8 @@ func (c *Checker) paysByTurns(s *subject) bool {
 	return true
 }
 
-// sparesQuiet checks that no noisy tenant is served while a quiet one has a job ready, and of noisy ones the one with
-// the fewest jobs in flight.
+// sparesQuiet checks fair queues: no noisy tenant is served while a quiet one has a job ready, and of noisy ones the
+// one with the fewest jobs in flight is.
 func (c *Checker) sparesQuiet(s *subject) bool {
 	t := c.tenant(s.Tenant)
 	if t == nil || c.events[engine.LeaseForgotten] > 0 || !c.isNoisy(t) {
@@ -176,8 +176,8 @@ func (c *Checker) isNoisy(t *tenant) bool {
 		(t.running >= r.AtLeast && int64(t.running)*r.ShareDen > r.ShareNum*int64(x.running) || t.used > x.used/share)
 }
 
-// goesFirst checks that by the policy's order no ready job comes before the one that is claimed: of all, or where it goes
-// by tenant of the same tenant.
+// goesFirst checks that the claimed job is the first by the policy's order: of all ready jobs, or of its tenant's where
+// the policy chooses by tenant.
 func (c *Checker) goesFirst(s *subject) bool {
 	if len(c.jobs.rows) > mostCompared {
 		return false

@@ -1,5 +1,5 @@
-// Package fault has the faults of a simulation as plain values: of calls, of the store and of processes, each with when
-// it comes. It injects none itself: package sim does.
+// Package fault describes the faults of a simulation as plain values: faults of calls, of the store and of processes,
+// each with its time. It injects none itself: package sim does.
 package fault
 
 import (
@@ -58,7 +58,7 @@ func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
 	return found
 }
 
-// Slow is a window in which all durations of a store are multiplied.
+// Slow is a window in which all durations of the store are multiplied by a factor.
 type Slow struct {
 	Window Window
 	Factor float64 // at least 0

@@ -1,7 +1,7 @@
-// Package heap is the binary heap of what is due next, wherever speed is not all that counts.
+// Package heap is a generic binary heap, for queues where speed does not justify a special one.
 package heap
 
-// Before is implemented by the values of a Heap: it reports whether a value comes before another.
+// Before is the order of the values of a Heap: it reports whether a value comes before another.
 type Before[T any] interface{ Before(other T) bool }
 
 // Heap is a priority queue whose first value is element 0. The zero Heap is empty. Equal values come in any order.

@@ -1,5 +1,5 @@
-// Package keyed draws random numbers that are functions and no sequence: of a seed, of what the number is for, and of
-// whom it is drawn for. Nothing that is drawn besides, or in another order, changes any of them.
+// Package keyed draws random numbers as functions of a key instead of a sequence: of the seed, the purpose of the
+// number and its subject. Nothing that is drawn besides, or in another order, changes any of them.
 package keyed
 
 import "math/bits"

@@ -18,7 +18,7 @@ type flight struct {
 	ended engine.Time
 }
 
-// owes reports whether the answer to a call may bring jobs that must be handed back.
+// owes reports whether the late answer to a call may bring jobs that must be returned to the store.
 func (f *flight) owes() bool {
 	switch f.Op {
 	case engine.OpClaim, engine.OpRecover, engine.OpPromote:
@@ -39,8 +39,8 @@ type callers struct {
 	closed bool
 }
 
-// moreCalls is how many calls to the store an engine may have under way besides its
-// commits: one of each other op, and some whose answers are late.
+// moreCalls is the highest number of store calls of an engine under way besides its commits: one of each other op, and
+// some whose answers are late.
 const moreCalls = 16
 
 func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
@@ -82,7 +82,7 @@ func (l *loop) Send(c *engine.Call) {
 	k.mu.Unlock()
 }
 
-// expire answers the queued calls whose timeout is over before their turn came: the engine has repeated them since. Its
+// expire answers the queued calls whose timeout is over before they were made: the engine has repeated them since. Its
 // caller holds the lock.
 func (l *loop) expire() {
 	for k := &l.callers; !k.line.empty() && k.line.items[k.line.head].until <= l.at; {
@@ -92,7 +92,7 @@ func (l *loop) expire() {
 	}
 }
 
-// call makes store calls from the queue until the loop is closed.
+// call performs store calls from the queue until the loop is closed.
 func (l *loop) call() {
 	k := &l.callers
 	k.mu.Lock()
@@ -125,7 +125,7 @@ func (l *loop) perform(f *flight) {
 	f.check()
 }
 
-// check sets an error on an answer that does not fit its call.
+// check sets an error on an answer that contradicts its call.
 func (f *flight) check() {
 	var want, got int
 	switch {
@@ -141,7 +141,7 @@ func (f *flight) check() {
 	}
 }
 
-// land passes the answer to a store call to the engine.
+// land passes the answer of a store call to the engine.
 func (l *loop) land(f *flight) {
 	if f.owes() {
 		l.owed--

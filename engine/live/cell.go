@@ -9,8 +9,8 @@ import (
 	"qsim/engine"
 )
 
-// cell is one execution: its job, and the context of its handler. It is used once,
-// because a handler may keep either; cells are cut from blocks of cellBlock.
+// cell is one execution of a job, and the context of its handler. It is used once, because a handler may keep either;
+// cells are cut from blocks of cellBlock.
 type cell struct {
 	job     engine.Job
 	slot    engine.Slot
@@ -22,7 +22,7 @@ type cell struct {
 
 const cellBlock = 64
 
-// cancelable is the real context of a cell, made once a handler waits for it or it is cancelled.
+// cancelable is the real context of a cell, created when a handler waits for it or it is cancelled.
 type cancelable struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -56,7 +56,7 @@ func (c *cell) Value(key any) any { return c.watched().Value(key) }
 // String returns the name of the context for messages.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns the real, cancelable context of an execution, which the first call makes.
+// watched returns the real, cancelable context of an execution, created at the first call.
 func (c *cell) watched() *cancelable {
 	if w := c.state.Load(); w != nil {
 		return w

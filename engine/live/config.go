@@ -93,9 +93,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Defaults returns the configuration of an engine with so many workers: polls every 100 ms, leases of 30 s
-// extended every 10 s, retries as retry says, no execution timeout, as a scenario without an engine section
-// has.
+// Defaults returns the default configuration of an engine with so many workers: polls every 100 ms, leases of 30 s
+// extended every 10 s, the retry policy retry, no execution timeout, as a scenario without an engine section has.
 //
 // Unlike there claims and commits are of up to 200 jobs, and five jobs for each worker are claimed ahead
 // (Fetch.Prefetch): with handlers that return at once the way of a claim to the store is what limits an engine,

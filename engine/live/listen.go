@@ -18,14 +18,15 @@ type Announcer interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// Pauses between two attempts to listen: doubled after each attempt that lasted less than the longest pause.
+// shortestPause and longestPause bound the pauses between two attempts to listen: doubled after each attempt that
+// lasted less than the longest pause.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second
 )
 
-// listen wakes the loops for announced jobs until ctx is done; then the channel that it returns is closed. It returns
-// nil if the store announces nothing.
+// listen wakes the loops for announced jobs until ctx is done; it returns a channel that is then closed, nil if the
+// store announces nothing. It returns nil if the store announces nothing.
 func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	store, ok := p.Store.(Announcer)
 	if !ok || p.Wake == WakeNone {
@@ -63,8 +64,8 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	return heard
 }
 
-// waker wakes one loop with idle workers at each call, in turn; none if no loop has any: a loop without idle workers
-// claims when a worker becomes idle.
+// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn; none if no loop has
+// any: a loop without idle workers claims when a worker becomes idle.
 type waker struct {
 	mu    sync.Mutex
 	loops []*loop

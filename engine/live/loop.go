@@ -153,7 +153,7 @@ func (l *loop) step() {
 	l.idle.Store(int32(l.engine.Idle()))
 }
 
-// Start collects an execution for engine.Driver; the workers get it at the end of the step.
+// Start collects an execution for the workers, who get it at the end of the step, for engine.Driver.
 func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)
@@ -188,7 +188,7 @@ func (l *loop) kind(k engine.Kind) *engine.KindConfig {
 	return &kinds[min(int(k), len(kinds)-1)]
 }
 
-// over reports whether a stopping loop has no work left, or no time for it.
+// over reports whether a stopping loop has no work left, or its time is up.
 func (l *loop) over() bool {
 	return l.stopping && (l.engine.Held() == 0 && l.owed == 0 || l.at >= l.endAt)
 }

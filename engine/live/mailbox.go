@@ -45,14 +45,14 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
-// hireMore lets there be one more worker.
+// hireMore raises the number of workers by one.
 func (m *mailbox) hireMore() {
 	m.mu.Lock()
 	m.most++
 	m.mu.Unlock()
 }
 
-// rouse reports whether the loop must be woken; the caller does so after releasing the lock.
+// rouse reports whether the loop is asleep and must be woken; the caller does so after releasing the lock.
 func (m *mailbox) rouse() bool {
 	was := m.asleep
 	m.asleep = false
@@ -66,7 +66,7 @@ func (m *mailbox) ring() {
 	}
 }
 
-// wake notes in the mailbox that there may be new ready jobs.
+// wake records in the mailbox that there may be new ready jobs.
 func (m *mailbox) wake() {
 	if m.told.Load() {
 		return // the loop has yet to look
@@ -74,7 +74,7 @@ func (m *mailbox) wake() {
 	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
 }
 
-// stop notes in the mailbox that the loop must stop.
+// stop records in the mailbox that the loop must stop.
 func (m *mailbox) stop() { m.put(func(in *inbox) { in.stopped = true }) }
 
 // answer passes the answer to a store call to the loop.
@@ -90,7 +90,8 @@ func (m *mailbox) put(into func(in *inbox)) {
 	}
 }
 
-// swap takes the inputs and leaves the emptied in. If there are none the loop counts as asleep from then on.
+// swap takes the inputs and leaves the empty slices of emptied in their place. If there are none the loop counts as
+// asleep from then on.
 func (m *mailbox) swap(in *inbox) (some bool) {
 	m.mu.Lock()
 	in.ended, m.ended = m.ended, in.ended[:0]

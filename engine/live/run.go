@@ -76,10 +76,10 @@ type Registry interface {
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 
-// latestGeneration is the latest result of generationOf without a Registry.
+// latestGeneration is the latest generation that generationOf returned without a Registry.
 var latestGeneration atomic.Uint32
 
-// leastStart is the shortest timeout for the store's answer on which life of a node begins: it comes on a connection
+// leastStart is the shortest timeout for the store's answer with the life number of a node: it comes on a connection
 // that may have to be made first, and call timeouts are short where a scenario runs fast.
 const leastStart = 5 * time.Second
 

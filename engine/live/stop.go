@@ -6,7 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// A stop logs the work that it waits for at once and then this often, with at most so many jobs by name.
+// reportEvery and mostNamed limit the log of a stop: the interval of reports on the work that it waits for, and the
+// jobs listed by name.
 const (
 	reportEvery = time.Second
 	mostNamed   = 10

@@ -21,7 +21,7 @@ func (l *loop) begin(cells []*cell) {
 	l.raise(rise)
 }
 
-// riser is the action needed to have one more worker look for work: none, wake one, or start one.
+// riser is the action that makes one more worker look for work: none, wake one, or start one.
 type riser uint8
 
 const (

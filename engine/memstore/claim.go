@@ -82,7 +82,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	return dst, next, nil
 }
 
-// prepareAll builds what the orders of terms need, and reports whether all of them are plain.
+// prepareAll builds the indexes for the orders of a plan's terms, and reports whether all terms are plain.
 func (s *Store) prepareAll(terms []engine.Term) (plain bool, err error) {
 	plain = true
 	for i := range terms {
@@ -112,7 +112,7 @@ func (s *Store) unacked() int {
 	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]
 }
 
-// isPlain reports whether pick can answer a term with the queues as they are.
+// isPlain reports whether a term needs no index beyond the queues of ready jobs.
 func (s *Store) isPlain(t *engine.Term) bool {
 	return t.Order <= engine.NewestReady && t.Tenant == 0 && t.PerTenant == 0 && t.MaxWait == 0 &&
 		(t.Kinds == 0 || s.lines.byKind)

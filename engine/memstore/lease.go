@@ -114,7 +114,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	return dst, nil
 }
 
-// refund takes back the charge of the claim by which a job's row in state from was in flight. Without a fence an
+// refund takes back the charge of an attempt from a job's row that was in flight in state from. Without a fence an
 // outcome may come after that was done already.
 func (r *row) refund(from engine.State) {
 	if from == engine.InFlight {
@@ -171,8 +171,8 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	}
 }
 
-// dueNow returns the due time of a job's row that becomes ready at once: where jobs may be claimed before they are due,
-// it may lie ahead.
+// dueNow returns the due time of a job's row that becomes ready at once: it may lie ahead where jobs may be claimed
+// before they are due.
 func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	if s.options.Held {
 		return max(now, r.dueAt)
@@ -188,7 +188,7 @@ func (s *Store) countRecovery(h *history, now engine.Time) {
 	h.recoveries++
 }
 
-// recoveriesOf returns how many of a job's recoveries count now.
+// recoveriesOf returns the number of a job's recoveries within the window of the limit.
 func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(h.recoveredAt) > within {
 		return 0
@@ -196,7 +196,7 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	return h.recoveries
 }
 
-// match returns the job's row that the lease key allows to change under fence f, or nil.
+// match returns the row of a lease key's job if fence f allows a change of it, or nil.
 func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	ref := uint32(key.Ref) - 1
 	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {

@@ -58,7 +58,7 @@ func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	return x.latest
 }
 
-// splitByKind divides the lanes by kind, once and for all.
+// splitByKind divides the lanes by kind, permanently.
 func (s *Store) splitByKind() {
 	if s.lines.byKind {
 		return

@@ -46,7 +46,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear adds a listener, or removes one. The list is copied: it is read without the lock.
+// hear adds a listener to the store, or removes one. The list is copied: it is read without the lock.
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()
@@ -57,7 +57,7 @@ func (m *mutex) hear(l *listener, on bool) {
 	}
 }
 
-// tell releases the lock and then wakes the listeners for the changes made under it.
+// tell releases the lock and then wakes the listeners for the changes made while it was held.
 func (m *mutex) tell() {
 	ready, sooner, listeners := m.ready, m.sooner, m.listeners
 	m.ready, m.sooner = false, false

@@ -59,8 +59,8 @@ type Store struct {
 	lives   []uint32    // by node: how often NextLife was asked
 }
 
-// mutex is a lock that does nothing in a store with a single user. Its holder notes in it what listeners are woken for
-// on release.
+// mutex is a lock, without effect in a store with a single user, with the wakes of listeners to send on release. Its
+// holder notes in it what listeners are woken for on release.
 type mutex struct {
 	sync.Mutex
 	shared    bool

@@ -2,9 +2,10 @@ package memstore
 
 import "qsim/engine"
 
-// treap holds rows of jobs in search trees of one order (Seidel, Aragon: Randomized Search Trees, Algorithmica 16,
-// 1996). The roots are kept by its users. The heap order is by a hash of the job ID, so the shape is a function of what
-// a tree holds. Links lie beside the rows, so that only stores that need the order have them.
+// treap is a randomized search tree of jobs' rows in one order (Seidel, Aragon: Randomized Search Trees, Algorithmica
+// 16, 1996); it serves many trees. The roots are kept by its users. The heap order is by a hash of the job ID, so the
+// shape is a function of what a tree holds. Links lie beside the rows, so that only stores that need the order have
+// them.
 type treap struct {
 	rows    *rows
 	tenants *tenants // sortByTurn: whose turns count
@@ -61,8 +62,8 @@ func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
-// insert adds a job's row to a tree: it descends to where the row outranks the subtree, splits that and hangs the
-// halves below the row.
+// insert adds a job's row to a tree: it descends to the subtree that the row outranks, splits that and hangs the halves
+// below the row.
 func (x *treap) insert(root *uint32, ref uint32) {
 	n, r := x.nodes.reach(ref), x.rows.at(ref)
 	for mine := rank(r.id); *root != 0; {
@@ -206,8 +207,8 @@ func (x *treap) end(root uint32, last bool) uint32 {
 	}
 }
 
-// find returns the first row of a tree, or with last the last one, for which wanted returns true; none if there is
-// none. It calls wanted for all rows before that one.
+// find returns the first row of a tree, or with last the last one, that satisfies wanted; none if there is none. It
+// calls wanted for all rows before that one.
 func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
 	if root == 0 {
 		return none

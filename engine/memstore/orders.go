@@ -4,8 +4,8 @@ import (
 	"qsim/engine"
 )
 
-// order chooses ready jobs for a term in another order than priority and ready key alone. One is chosen for each term
-// of a claim, see Store.orderOf.
+// order is a claim order other than priority and ready key, such as fairness between tenants. One is chosen for each
+// term of a claim, see Store.orderOf.
 type order interface {
 	// pick returns the ready row that a term takes next, or none. What it returns is
 	// taken: a tenant may have lost its turn by it.
@@ -44,8 +44,7 @@ func (s *Store) prepare(t *engine.Term) error {
 	return nil
 }
 
-// orderOf returns the order in which a term takes jobs, nil for a plain one, and resets the counts of jobs taken from
-// each tenant.
+// orderOf returns the claim order of a term, nil for a plain one, and resets the counts of jobs taken from each tenant.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.Tenant != 0 || t.PerTenant > 0 {
 		s.tenants.term++
@@ -92,10 +91,10 @@ type cell struct {
 	fronts [numFronts][engine.NumClasses]uint32
 }
 
-// indexes holds the treap of each order for the trees in cells; nil: no term has needed that order.
+// indexes holds the treap of each order for the trees in cells; nil: no term has used that order.
 type indexes [numSorts]*treap
 
-// keep begins to maintain an order of all ready jobs that may be claimed, or with x of each tenant's.
+// keep begins to maintain an index of all claimable ready jobs in an order, or with x of each tenant's.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -152,8 +151,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns a ready row of a tenant, or with nil of any, that matches t: with late the one that has waited
-// longest, otherwise the one that t takes first.
+// search returns the next ready row of a tenant, or with nil of any, that matches term t: with late the one that has
+// waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -171,7 +170,7 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// offer returns what search does, for a tenant and an order by priority and ready key, the usual one.
+// offer returns the result of search, for a tenant and the usual order by priority and ready key.
 func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
 	best, priority, newest := none, int16(0), t.Order == engine.NewestReady
 	var bestRow *row
@@ -215,7 +214,7 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 // admits reports whether a term may take jobs of a lane.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// first returns the row that search looks for among the jobs of one cell (a lane or a tenant in it) and class, or none.
+// first returns the result of search among the jobs of one cell (a lane or a tenant in it) and class, or none.
 func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, by sort, late bool) uint32 {
 	newest := t.Order == engine.NewestReady
 	kept, root := &s.indexes, c.roots[by][class]
@@ -233,7 +232,7 @@ func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *
 	return kept[by].end(root, newest)
 }
 
-// sortOf returns the order of jobs' rows in which the term takes jobs, or with late the order by waiting time.
+// sortOf returns the order of jobs' rows for a term, or with late the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):
@@ -244,8 +243,8 @@ func sortOf(t *engine.Term, late bool) sort {
 	return sortByKey
 }
 
-// before reports whether t takes row a before row b or, with late, whether a has waited longer. Within one tenant, the
-// orders by tenant take jobs as OldestReady.
+// before reports whether row a comes before row b in the order of t or, with late, has waited longer. Within one
+// tenant, the orders by tenant take jobs as OldestReady.
 func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	x, y := s.rows.at(a), s.rows.at(b)
 	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)
@@ -269,7 +268,7 @@ func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	return x.id < y.id == (t.Order != engine.NewestReady)
 }
 
-// gained returns by how many steps waiting has raised the priority of a job's row.
+// gained returns the priority steps that a job's row has gained by waiting (aging).
 func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	gained := max(0, int64(s.at.Sub(r.dueAt)/rule.Every))
 	if rule.Cap > 0 {

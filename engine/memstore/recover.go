@@ -75,7 +75,7 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	return len(s.scratch), nil
 }
 
-// lapse takes expired leases from their holders, if the store's options ask for it.
+// lapse makes expired leases lapse (end without a recovery), if the store's options require it.
 func (s *Store) lapse(now engine.Time) {
 	for s.leased.head != 0 {
 		ref := s.leased.head - 1
@@ -130,7 +130,8 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// expired returns the row of the job whose lease is to be recovered after that of the row after; none if there is none.
+// expired returns the row of the job with the next recoverable lease after that of the row after; none if there is
+// none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head
@@ -157,7 +158,7 @@ func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint
 	return at - 1
 }
 
-// nextExpiry returns the time until there is a lease to recover.
+// nextExpiry returns the time until the next lease can be recovered.
 func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	switch {
 	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:

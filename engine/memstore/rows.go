@@ -6,12 +6,12 @@ import (
 	"qsim/engine"
 )
 
-// none is the number that stands for no row of a job.
+// none is the number for no row of a job.
 const none = ^uint32(0)
 
-// row is one live job, or a dead one that is kept. It is in exactly one place at a time: a queue of its lane (ready),
-// the waiting heap or the due list (waiting), the leased, the lapsed or the orphaned list (in flight), the dead list.
-// It fills one cache line of 64 bytes; fields that only some jobs need lie beside the rows, see slab.
+// row is the record of one job in memory: live, or dead and kept. It is in exactly one place at a time: a queue of its
+// lane (ready), the waiting heap or the due list (waiting), the leased, the lapsed or the orphaned list (in flight),
+// the dead list. It fills one cache line of 64 bytes; fields that only some jobs need lie beside the rows, see slab.
 type row struct {
 	id         engine.JobID
 	enqueuedAt engine.Time
@@ -30,7 +30,7 @@ type row struct {
 	has        features
 }
 
-// features is the set of optional fields that a job's row has, beside those of every row.
+// features is the set of optional fields of a job's row, kept beside the fields of every row.
 type features uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 	hasTenant                       // a tenant other than 0, in Store.tenantIDs
 )
 
-// history holds the traces of earlier attempts of a job that was not simply claimed and acked.
+// history holds the counts of a job's earlier attempts, kept only for jobs with more than one claim or failure.
 type history struct {
 	stoodAt     engine.Time // when it was last due other than by an outcome that let it keep its place
 	recoveredAt engine.Time // the first of the recoveries
@@ -83,7 +83,7 @@ const (
 	chunkMask = chunkSize - 1
 )
 
-// rows is a slab of jobs' rows that never move: it grows by chunks and reuses freed rows.
+// rows is a slab of jobs' rows with stable addresses: it grows by chunks and reuses freed rows.
 type rows struct {
 	chunks []*[chunkSize]row
 	size   uint32
@@ -118,7 +118,8 @@ type slab[T any] struct{ chunks []*[chunkSize]T }
 // at returns the value for a job's row that has one.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach allocates the value for a job's row, if needed: it is zero, or left over from an earlier job of the row.
+// reach returns the value of a job's row, allocating its chunk if needed: it is zero, or left over from an earlier job
+// of the row.
 func (s *slab[T]) reach(ref uint32) *T {
 	chunk := int(ref >> chunkBits)
 	for chunk >= len(s.chunks) {

@@ -10,7 +10,7 @@ type serials struct {
 	keyOf slab[uint32]
 }
 
-// isBehind reports whether a job's row has others of its serial key before it.
+// isBehind reports whether a job's row waits behind an earlier job of its serial key (head-of-line blocking).
 func (s *Store) isBehind(ref uint32, r *row) bool {
 	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
 }

@@ -9,15 +9,15 @@ import (
 
 // What follows only simulations ask for.
 
-// NextDue returns when the earliest waiting job becomes ready by itself, by the store's clock; Never if none will.
+// NextDue returns the time, by the store's clock, at which the next waiting job becomes ready by itself; Never if none
+// will.
 func (s *Store) NextDue() engine.Time {
 	s.mu.lock()
 	defer s.mu.unlock()
 	return s.nextDue()
 }
 
-// PromoteDue makes the jobs that are due by now ready, as every other method
-// does too, and appends them to dst in the order in which they became due. A
+// PromoteDue makes the jobs due by now ready, and appends them to dst in the order in which they became due. A
 // simulation calls it at NextDue to see each job the instant it becomes ready.
 func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
@@ -59,8 +59,8 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 	return dst, nil
 }
 
-// Redrive makes the dead jobs ready again for which revive returns true, see sim.Redriver. It calls revive in the order
-// of their deaths. A job with a serial key goes behind the others of that key.
+// Redrive makes dead jobs ready again, those for which revive returns true, see sim.Redriver. It calls revive in the
+// order of their deaths. A job with a serial key goes behind the others of that key.
 func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
 	defer s.mu.unlock()

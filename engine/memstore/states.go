@@ -10,7 +10,7 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	s.toReadyAt(ref, r, dueAt, s.usualKey(r, dueAt, now))
 }
 
-// usualKey returns the ready key of a job's row by StoreOptions.Place.
+// usualKey returns the ready key of a job's row according to StoreOptions.Place.
 func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 	if r.delivery == 0 {
 		return dueAt
@@ -29,7 +29,7 @@ func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 // headKey returns a ready key before every key that is a time.
 func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
 
-// toReadyAs makes a job's row ready in the position that stand says.
+// toReadyAs makes a job's row ready in the position given by stand.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
 	case engine.PlaceHead:
@@ -71,7 +71,7 @@ func (s *Store) unready(ref uint32, r *row) {
 	r.place = inList
 }
 
-// lineOf returns the queue that a ready row belongs to.
+// lineOf returns the queue of a ready row.
 func (s *Store) lineOf(ref uint32, r *row) *queue {
 	if s.isBehind(ref, r) {
 		return &s.lines.lanes[r.lane].behind[r.class()]
@@ -103,7 +103,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	r.place = inList
 }
 
-// unlist removes a job's row in flight from the list that it is in.
+// unlist removes a job's row in flight from its list: leased, lapsed or orphaned.
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inLapsed:
@@ -118,7 +118,7 @@ func (s *Store) unlist(ref uint32, r *row) {
 	}
 }
 
-// started counts a row that was claimed; stopped uncounts one that is no longer in flight, or that a reaper takes.
+// started counts a claimed row as in flight; stopped uncounts one that is no longer, or that a reaper takes.
 func (s *Store) started(ref uint32, r *row) {
 	if int(r.kind) < len(s.running) {
 		s.running[r.kind]++

@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the first row of the first tenant, ordered by their first rows of jobs, that the term may still
-// take from. The tenants before it have been taken from by this term.
+// firstFront returns the first row of the next tenant in a term that limits jobs per tenant; tenants are ordered by
+// their first rows. The tenants before it have been taken from by this term.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -60,8 +60,8 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 	return best
 }
 
-// inTurn is the order that takes from the first tenant in turn that has a job for a term. Tenants before it keep their
-// turn.
+// inTurn is the claim order round robin: it takes from the next tenant in turn that has a job for a term. Tenants
+// before it keep their turn.
 type inTurn struct{ *Store }
 
 func (s inTurn) pick(t *engine.Term) uint32 {
@@ -94,8 +94,8 @@ func (s inTurn) pick(t *engine.Term) uint32 {
 	return ref
 }
 
-// byDeficit is the order that takes from the first tenant in turn whose credit pays for its job. Tenants without a job
-// for a term keep their turn and get no credit.
+// byDeficit is the claim order deficit round robin: it takes from the next tenant in turn whose credit pays for its
+// job. Tenants without a job for a term keep their turn and get no credit.
 type byDeficit struct{ *Store }
 
 func (s byDeficit) pick(t *engine.Term) uint32 {
@@ -134,7 +134,7 @@ func (s byDeficit) pick(t *engine.Term) uint32 {
 	}
 }
 
-// offerTo returns the ready row of a tenant that a term takes next, or none.
+// offerTo returns the next ready row of a tenant for a term, or none.
 func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	if t.Tenant != 0 && t.Tenant != of.id {
 		return none
@@ -142,7 +142,8 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant gives the tenants that have a job for t the quanta of several rounds, in which none could have paid for a job.
+// grant gives the tenants with a job for t the quanta of several rounds at once, in which none could have paid for a
+// job.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
@@ -164,8 +165,8 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise is the order that takes the oldest first job of a quiet tenant; if there is none, that of the noisy tenant
-// with the fewest jobs in flight, or of several the oldest.
+// byNoise is the claim order of fair queues: it takes the oldest first job of a quiet tenant; if there is none, that of
+// the noisy tenant with the fewest jobs in flight, or of several the oldest.
 type byNoise struct{ *Store }
 
 func (s byNoise) pick(t *engine.Term) uint32 {

@@ -33,7 +33,7 @@ type tenants struct {
 	term    uint64  // numbers the terms that count what they take
 }
 
-// tenantJob is the state kept for a live job of a tenant.
+// tenantJob is the additional state of a live job that belongs to a tenant.
 type tenantJob struct {
 	tenant    *tenant
 	claimedAt engine.Time
@@ -57,7 +57,7 @@ type tenant struct {
 	taken      int    // how many that took
 }
 
-// front is the choice of the job's row that represents a cell in a tree over the tenants of a lane.
+// front is the choice of a cell's representative row in a tree over the tenants of a lane.
 type front uint8
 
 const (
@@ -74,8 +74,8 @@ func frontOf(t *engine.Term) front {
 	return frontOldest
 }
 
-// newTenants begins to keep the state of tenants. Their turns come in the order of their longest waiting jobs, and they
-// have used no processing time.
+// newTenants begins to maintain the state of tenants. Their turns come in the order of their longest waiting jobs, and
+// they have used no processing time.
 func (s *Store) newTenants() {
 	s.splitByKind()
 	x := &tenants{rows: &s.rows, lines: &s.lines, by: map[engine.TenantID]*tenant{}}
@@ -108,10 +108,10 @@ func (s *Store) newTenants() {
 	s.tenants, s.counting = x, true
 }
 
-// mostFew is the tenant ID from which on tenants are looked up in a map rather than a slice.
+// mostFew is the tenant ID from which tenants are looked up in a map rather than a slice.
 const mostFew = 1 << 16
 
-// called returns the tenant with that ID, a new one if there is none.
+// called returns the tenant with that ID, creating it if there is none.
 func (x *tenants) called(id engine.TenantID) *tenant {
 	if int(id) < len(x.few) && x.few[id] != nil {
 		return x.few[id]
@@ -173,7 +173,7 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved updates the rows that represent a cell after a job's row has joined or left it.
+// moved updates the representative rows of a cell after a job's row has joined or left it.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
@@ -182,7 +182,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face puts the job's row that represents a cell now into the tree over the tenants of its lane.
+// face puts the present representative row of a cell into the tree over the tenants of its lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -252,7 +252,7 @@ func (x *tenants) lead(t *tenant) {
 	}
 }
 
-// rise puts a row that has joined a tenant into the tree of first rows, if it comes before the tenant's row there.
+// rise puts a row that has joined a tenant into the tree of first rows, if it precedes the tenant's row there.
 func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	if t.head != 0 {
 		head := x.rows.at(t.head - 1)
@@ -266,7 +266,7 @@ func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	x.heads.insert(&x.root, ref)
 }
 
-// enter appends a tenant to the ring in which tenants take turns.
+// enter appends a tenant to the ring of the round robin.
 func (x *tenants) enter(t *tenant) {
 	x.active++
 	x.turns++
@@ -290,7 +290,7 @@ func (x *tenants) exit(t *tenant) {
 	t.prev, t.next = nil, nil
 }
 
-// pass moves a tenant, which has ready jobs, to the end of the ring: its turn is over.
+// pass ends the turn of a tenant with ready jobs: it moves to the end of the ring.
 func (x *tenants) pass(t *tenant) {
 	t.granted = false
 	x.eachFace(t, (*treap).remove)
@@ -341,8 +341,8 @@ func addUp(a, b int64) int64 {
 	return a + b
 }
 
-// recentHalfLife is how often the processing times that engine.TenantFair remembers are halved, and quietAfter how long
-// a tenant must have enqueued nothing to be quiet.
+// recentHalfLife is the half-life of the processing times that engine.TenantFair sums, and quietAfter the time without
+// an enqueue after which a tenant is quiet.
 const (
 	recentHalfLife = time.Minute
 	quietAfter     = 5 * time.Minute
@@ -365,7 +365,7 @@ func (x *tenants) usedBy(t *tenant) int64 {
 	return t.used
 }
 
-// takenBy returns how many jobs of a tenant a term has taken so far.
+// takenBy returns the number of a tenant's jobs taken by a term so far.
 func (t *tenant) takenBy(term uint64) int {
 	if t.term != term {
 		return 0

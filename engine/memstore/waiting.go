@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// waiting holds jobs that are not yet due in a heap by (due time, ID), with four children a node, in chunks so that it
-// grows without a copy, and jobs that are due but must be promoted in a list by due time.
+// waiting holds the waiting (scheduled) jobs: those not yet due in a heap by (due time, ID), with four children a node,
+// in chunks so that it grows without a copy, and those that are due but must be promoted in a list by due time.
 type waiting struct {
 	rows   *rows
 	chunks []*[chunkSize]waiter
@@ -41,7 +41,7 @@ func (w *waiting) before(a, b waiter) bool {
 
 func (w *waiting) tied(a, b waiter) bool { return w.job(a) < w.job(b) }
 
-// job returns the ID of the job that an entry of the waiting heap was pushed for.
+// job returns the ID of the job for which an entry of the waiting heap was pushed.
 func (w *waiting) job(e waiter) engine.JobID {
 	if len(w.left) > 0 {
 		if id, ok := w.left[e.stamp]; ok {
@@ -66,7 +66,7 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	return true
 }
 
-// up places entry e of the waiting heap at the hole i or above it, and returns where.
+// up places entry e of the waiting heap at the hole i or above it, and returns its position.
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4

@@ -18,17 +18,17 @@ import (
 // disk. It is a hint: if the process dies in between, engines find the jobs when they
 // poll.
 
-// announceEvery is the least time from one notification of engines to the next.
+// announceEvery is the least interval between two notifications of engines.
 const announceEvery = time.Millisecond
 
-// dueEvery is the least time that a listener waits before it wakes engines for the next due job, so that many do not
-// keep it busy. Engines that were woken compute when the next job is due themselves, see engine.Store.
+// dueEvery is the least time before a listener wakes engines for the next due job, so that many due jobs do not keep it
+// busy. Engines that were woken compute when the next job is due themselves, see engine.Store.
 const dueEvery = 10 * time.Millisecond
 
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds the announcements to send: that jobs became ready, or when the first will.
+// news holds the announcements still to send: that jobs became ready, or the time when the first will.
 type news struct {
 	mu      sync.Mutex
 	ready   bool
@@ -121,7 +121,7 @@ func (s *Store) announce(ctx context.Context) {
 	}
 }
 
-// Pauses between attempts to listen.
+// shortestPause and longestPause bound the pauses between attempts to listen.
 const (
 	shortestPause = 50 * time.Millisecond
 	longestPause  = 2 * time.Second
@@ -196,8 +196,8 @@ func earlier(a, b time.Time) time.Time {
 // nextDueSQL is the SQL query for the time until the next waiting job is due.
 const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) order by j.due_at, j.id limit 1) - (select now from t)"
 
-// nextDue returns when the next waiting job is due; zero if there is none, or if jobs do not become ready by
-// themselves.
+// nextDue returns the time at which the next waiting job is due; zero if there is none, or if jobs do not become ready
+// by themselves.
 func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
 	var in *int64
 	if !s.rules.promotesItself() {

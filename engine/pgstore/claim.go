@@ -12,9 +12,9 @@ import (
 	"qsim/engine"
 )
 
-// The least and the most waiting jobs that a claim makes ready, besides the rule of twice as many as it may lease,
-// those due first: so that no claim takes long when very many are due at once. The rest follow with the next claims,
-// which come at once, as nextDue is 0 then.
+// fewestPromoted and mostPromoted bound the number of waiting jobs that a claim makes ready, besides the rule of twice
+// as many as it may lease, those due first: so that no claim takes long when very many are due at once. The rest follow
+// with the next claims, which come at once, as nextDue is 0 then.
 const (
 	fewestPromoted = 100
 	mostPromoted   = 1000
@@ -69,7 +69,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	return c.dst, c.next, nil
 }
 
-// planned returns the SQL statement for a plan, and builds the indexes that it needs.
+// planned returns the SQL statement for a plan, after building its missing indexes.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.plans.of(shapes, &s.rules)
 	s.plans.mu.Lock()
@@ -87,7 +87,7 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 }
 
 // claimArguments returns the first parameters of a claim: $1 holder, $2 length of the lease and, where due jobs become
-// ready by themselves, $3, the longest time for which a waiting job may have been due.
+// ready by themselves, $3, the longest time that a waiting job may be overdue.
 func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) []any {
 	arguments := append(make([]any, 0, 16), int64(holder), nanoseconds(ttl))
 	if r.promotesItself() {
@@ -127,7 +127,7 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 	return arguments
 }
 
-// claimed collects the leases that a claim's statement returns.
+// claimed collects the leases in the result of a claim's statement.
 type claimed struct {
 	dst    []engine.Lease
 	from   int     // where in dst the answer begins
@@ -160,14 +160,14 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends notes the place in the index at which a term of a claim took a job of a class.
+// ends records the position in the index at which a term of a claim took a job of a class.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at
 	}
 }
 
-// sort sorts the leases in the order in which the plan claims.
+// sort sorts the leases in the order of the plan.
 func (c *claimed) sort() {
 	if slices.IsSorted(c.places) {
 		return

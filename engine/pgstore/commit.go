@@ -13,8 +13,8 @@ import (
 	"qsim/engine"
 )
 
-// forgetEvery is the number of batches of an engine after which the records of old batches are deleted, and the numbers
-// of buried jobs added up.
+// forgetEvery is the number of batches of an engine between two clean-ups: old records of batches are deleted, and the
+// numbers of buried jobs added up.
 const forgetEvery = 16
 
 // Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused,
@@ -55,7 +55,7 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 	return dst, nil
 }
 
-// wakeAfter announces the jobs that a commit made ready, or will.
+// wakeAfter announces the jobs made ready by a commit, at once or later.
 func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 	ready, soonest := false, engine.Forever
 	for i := range outcomes {
@@ -203,7 +203,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer is the reply to the SQL statement of a commit, besides its results.
+// answer is the result of the SQL statement of a commit, besides the results of its outcomes.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of it may be claimed
@@ -254,8 +254,7 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	return rows.Err()
 }
 
-// classBefore returns the priority class (fresh or retry) in which a job was ready or in flight, by its state and
-// deliveries.
+// classBefore returns a job's former priority class (fresh or retry), from its former state and deliveries.
 func classBefore(was engine.State, delivered int32) engine.Class {
 	if delivered == 0 || delivered == 1 && was == engine.InFlight {
 		return engine.Fresh

@@ -7,21 +7,22 @@ import (
 	"qsim/engine"
 )
 
-// commitShape is the set of features of a batch that its SQL statement depends on.
+// commitShape is the set of a batch's features that its SQL statement depends on.
 type commitShape uint8
 
 const (
 	withEnds   commitShape = 1 << iota // acks; and burials, where the dead are not kept
 	withBurial                         // of which some are burials
 	withMoves                          // outcomes that leave the row
-	// withoutMemory is for a part of a batch that is not the first, see commitParts.
+	// withoutMemory marks a part of a batch other than the first, whose statement does not record the batch, see
+	// commitParts.
 	withoutMemory
 	numCommitShapes = 1 << iota
 )
 
-// mixed reports whether a batch both ends and moves jobs. Without care its statement would lock first the ones and then
-// the others, and deadlock with a heartbeat that locks them in order of their IDs. So it begins by locking all in that
-// order.
+// mixed reports whether a batch both ends jobs and keeps others. Without care its statement would lock first the ones
+// and then the others, and deadlock with a heartbeat that locks them in order of their IDs. So it begins by locking all
+// in that order.
 func (s commitShape) mixed() bool { return s&withEnds != 0 && s&withMoves != 0 }
 
 // lockedFirst returns, for a mixed batch, an SQL condition that is always true and makes a statement take all locks
@@ -33,7 +34,8 @@ func (s commitShape) lockedFirst() string {
 	return " and (select count(*) from h) >= 0"
 }
 
-// The SQL columns that a commit returns: for each outcome that was applied, the former state of the job and these.
+// rowFreed and the constants below are SQL columns in the result of a commit: for each outcome that was applied, the
+// former state of the job and these.
 const (
 	rowFreed    = 16  // with a state: the job had a serial key and ended
 	rowStale    = 100 // of an earlier copy
@@ -119,7 +121,7 @@ union all select %d, 0, 0, 0 from m where m.seen`,
 		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
 }
 
-// movesSQL returns the SQL text that locks the rows for outcomes that keep their jobs, returns their former and new
+// movesSQL returns the SQL text for outcomes that keep their jobs: it locks the rows, returns their former and new
 // states, and then changes them.
 func movesSQL(r *rules, arrays string, s commitShape) string {
 	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay when o.verb in (%d, %d) then %s else j.due_at end",

@@ -1,6 +1,5 @@
-// Package pgstore keeps jobs in PostgreSQL. It is an engine.Store for several processes:
-// what it keeps survives the death of any of them, and of the server, and its only clock
-// is the server's.
+// Package pgstore keeps jobs in PostgreSQL: an engine.Store for several processes. It is an engine.Store for several
+// processes: what it keeps survives the death of any of them, and of the server, and its only clock is the server's.
 //
 //	store, err := pgstore.Open(ctx, "postgres://user@host/database", pgstore.Options{
 //		Store: engine.StoreOptions{LapseAfter: -1, KeepDead: true},

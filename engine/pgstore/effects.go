@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// Effect is the answer to a handler that applies an effect: applied, applied before, or refused.
+// Effect is the result of applying a job's effect: applied, applied before, or refused.
 type Effect uint8
 
 const (
@@ -18,9 +18,9 @@ const (
 	EffectApplied               // this delivery has
 )
 
-// Effects is a table beside the jobs in which handlers record their effects, to count how often each was applied: a
-// job's effect is applied at most once, and only by the delivery that holds the job. It shows how to fence side effects
-// in the same database, and tests of several processes read it.
+// Effects is a table in which handlers record their side effects, each at most once: a job's effect is applied only by
+// the delivery that holds the job. It shows how to fence side effects in the same database, and tests of several
+// processes read it.
 type Effects struct{ store *Store }
 
 // Effects returns the table of effects, which it creates if there is none.
@@ -43,14 +43,14 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	return &Effects{s}, nil
 }
 
-// applySQL locks the row of a job that is in flight under that delivery, so that nobody can recover it meanwhile, and
-// records the effect unless it is recorded already.
+// applySQL is the SQL statement that records the effect of a job's delivery once: it locks the row of the job in
+// flight, so that nobody can recover it meanwhile.
 const applySQL = `
 with held as materialized (select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),
 	applied as (insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
 select (select count(*) from held), (select count(*) from applied)`
 
-// Apply records the effect of job j, which node runs, unless it was applied before or the job's lease is lost.
+// Apply records the effect of job j, run by node, unless it was applied before or the job's lease is lost.
 func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect, error) {
 	id, err := number("job", j.ID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect,
 	return EffectStale, nil
 }
 
-// Count returns how many jobs' effects were applied.
+// Count returns the number of jobs with an applied effect.
 func (e *Effects) Count(ctx context.Context) (int64, error) {
 	var n int64
 	err := e.store.pool.QueryRow(ctx, "select count(*) from effects").Scan(&n)

@@ -34,7 +34,7 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 // that share its stripe: $1 names the store, $2 are the stripes in order.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
-// stripes is the number of advisory locks that serial keys share, the most that one call takes.
+// stripes is the number of advisory locks shared by all serial keys, and the most that one call takes.
 const stripes = 64
 
 var allStripes = func() (all []int32) {
@@ -46,7 +46,7 @@ var allStripes = func() (all []int32) {
 
 func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
 
-// copyFrom is the least number of jobs that are inserted by COPY.
+// copyFrom is the least number of jobs for an insertion by COPY.
 const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are live, or dead and kept:
@@ -98,7 +98,7 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	return plain, nil
 }
 
-// announceNew announces jobs whose enqueueing was committed.
+// announceNew announces new jobs after their enqueueing was committed.
 func (s *Store) announceNew(jobs []engine.NewJob) {
 	ready, soonest := false, engine.Forever
 	for i := range jobs {

@@ -31,7 +31,7 @@ var (
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
-// toldError is an error that explain has processed already: wrapping it again does not change that.
+// toldError is an error already processed by explain, which does not wrap it again.
 type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
@@ -69,8 +69,7 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, explain(err))
 }
 
-// explain wraps an error of pgx in the sentinel error that callers test for, without parts that say nothing or might
-// show a secret.
+// explain wraps an error of pgx in the matching sentinel error, without parts that are noise or might reveal a secret.
 func explain(err error) error {
 	if errors.As(err, new(toldError)) {
 		return err
@@ -110,8 +109,7 @@ func withoutRepeats(text string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// explainReply does what explain does, for errors that the server returned. See appendix A of its documentation for the
-// codes.
+// explainReply is explain for errors returned by the server. See appendix A of its documentation for the codes.
 func explainReply(e *pgconn.PgError) error {
 	said := fmt.Sprintf("%s (SQLSTATE %s)", oneLine(e.Message), e.Code)
 	class := e.Code[:min(2, len(e.Code))]
@@ -135,5 +133,5 @@ func explainReply(e *pgconn.PgError) error {
 	return errors.New(said)
 }
 
-// denied reports whether an error is a refusal of access, which waiting does not change.
+// denied reports whether an error is a refusal of access, which is permanent.
 func denied(err error) bool { return errors.Is(err, ErrDenied) }

@@ -9,12 +9,13 @@ import (
 	"qsim/engine"
 )
 
-// A transaction that stays open keeps the rows that were deleted or changed since it began from being removed. They
-// pile up at the front of the indexes of ready and of waiting jobs, and every claim walks over all of them: with 200,000
-// it takes ten times as long. So when claims take long and there are many dead rows, a claim begins a little before
-// where the one before it ended. Jobs that come before that place meanwhile, because they were put back or have a higher
-// priority, are found by a claim that begins at the front: there is one every second, or so rarely that those claims
-// take a tenth of the time. A recovery walks over as many dead rows: recoveries take a twentieth of the time.
+// frontEvery and the constants below control where a claim begins to search the index of ready jobs. A transaction that
+// stays open keeps the rows that were deleted or changed since it began from being removed. They pile up at the front
+// of the indexes of ready and of waiting jobs, and every claim walks over all of them: with 200,000 it takes ten times
+// as long. So when claims take long and there are many dead rows, a claim begins a little before where the one before
+// it ended. Jobs that come before that place meanwhile, because they were put back or have a higher priority, are found
+// by a claim that begins at the front: there is one every second, or so rarely that those claims take a tenth of the
+// time. A recovery walks over as many dead rows: recoveries take a twentieth of the time.
 const (
 	frontEvery  = time.Second
 	frontShare  = 10
@@ -43,8 +44,8 @@ type fronts struct {
 	reap  time.Time                  // nobody looks for expired leases earlier
 }
 
-// begin returns the positions at which a claim begins, by class, the longest time for which a waiting job may have been
-// due, and whether the claim begins at the front.
+// begin returns the index positions at which a claim begins, by class, the longest time that a waiting job may be
+// overdue, and whether the claim begins at the front.
 func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back time.Duration, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,8 +64,8 @@ func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back tim
 	return from, back, whole
 }
 
-// end notes the positions where a claim ended that began at a time, whole if at the front, how long after it the next
-// waiting job is due, and whether the next claim should begin at those positions.
+// end records the index positions at which a claim ended that began at a time, whole if at the front, how long after it
+// the next waiting job is due, and whether the next claim should begin at those positions.
 func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bool, next time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,14 +77,14 @@ func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bo
 	}
 }
 
-// restOfReaper returns how long it is until the next recovery may run.
+// restOfReaper returns the time until the next recovery may run.
 func (f *fronts) restOfReaper(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return max(0, f.reap.Sub(now))
 }
 
-// reaped notes the duration of a recovery, and whether the next one should wait.
+// reaped records the duration of a recovery, and whether the next one should wait.
 func (f *fronts) reaped(took time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +93,7 @@ func (f *fronts) reaped(took time.Duration, dear bool) {
 	}
 }
 
-// isDear reports whether a call that took so long should walk over dead rows less often: the table has many of them.
+// isDear reports whether a call of that duration should walk over dead rows less often: the table has many of them.
 func (s *Store) isDear(ctx context.Context, took time.Duration) bool {
 	if took < dearFrom {
 		return false

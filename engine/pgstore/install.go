@@ -19,8 +19,8 @@ var schema string
 // version is the version of the database schema.
 const version = 2
 
-// upgrades holds, for each earlier version of the schema, the SQL that turns it into the next. Processes of the earlier
-// version that have opened it go on working.
+// upgrades holds, for each earlier version of the schema, the SQL that upgrades it to the next. Processes of the
+// earlier version that have opened it go on working.
 var upgrades = map[int]string{
 	1: `alter table jobs add column unique_key text;
 create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
@@ -71,7 +71,7 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	})
 }
 
-// contents is an SQL statement with every column, function and sequence of the schema in it, which reads no rows: the
+// contents is an SQL statement that names every column, function and sequence of the schema and reads no rows: the
 // server's error names the first that is missing.
 const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped,
@@ -86,7 +86,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// known returns the version of the schema, which this program supports or can upgrade; 0: there is no schema.
+// known returns the version of an existing schema, if this program supports or can upgrade it; 0: there is no schema.
 func known(ctx context.Context, q querier, name string) (int, error) {
 	var found *string
 	if err := q.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {
@@ -128,8 +128,8 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	return version, nil
 }
 
-// taken reports whether an error means that an object of that name exists: 42P07 is a table, 42723 a function, 42710
-// another object.
+// taken reports whether an error means that an object of that name already exists: 42P07 is a table, 42723 a function,
+// 42710 another object.
 func taken(err error) bool { return isReply(err, "42P07", "42723", "42710") }
 
 // undefined reports whether an error means that a table, column or function is missing, or is of another kind.

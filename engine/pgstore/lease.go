@@ -127,7 +127,7 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	return dst, next, nil
 }
 
-// expiry is a lease that was recovered, with the time at which it had expired.
+// expiry is a recovered lease with its former expiry.
 type expiry struct {
 	at    int64
 	lease engine.Lease

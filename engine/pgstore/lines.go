@@ -11,9 +11,9 @@ import (
 	"qsim/engine"
 )
 
-// line is an index of ready jobs: of one class or of both, grouped by kind, by tenant or not at all, in some order.
-// Only the plainest exists from the beginning. The others are built when a plan first asks for them, so that a store
-// whose policies never ask does not pay for them with every job.
+// line is the definition of an index of ready jobs: of one class or of both, grouped by kind, by tenant or not at all,
+// in some order. Only the plainest exists from the beginning. The others are built when a plan first asks for them, so
+// that a store whose policies never ask does not pay for them with every job.
 type line struct {
 	class engine.Class
 	by    grouping
@@ -51,7 +51,7 @@ func (o lineOrder) columns(prefix string) string {
 	return strings.ReplaceAll(text, "@", prefix)
 }
 
-// ofClass returns the SQL condition that a row is ready and of a class.
+// ofClass returns the SQL condition for a ready row of a class.
 func ofClass(c engine.Class, prefix string) string {
 	text := prefix + "state = 1"
 	switch c {
@@ -84,14 +84,14 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// lines stores which indexes of ready jobs are known to exist.
+// lines is the set of indexes of ready jobs known to exist.
 type lines struct {
 	mu    sync.Mutex
 	built map[line]bool
 }
 
-// build builds the indexes that a statement needs, unless they exist. While one is built nothing can be enqueued or
-// committed: until the transactions end that have written, and then about a second for each million of ready jobs.
+// build builds the missing indexes for a statement. While one is built nothing can be enqueued or committed: until the
+// transactions end that have written, and then about a second for each million of ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if l == (line{class: engine.AnyClass}) || s.lines.has(l) {

@@ -100,7 +100,7 @@ func (s *Store) Drop(ctx context.Context) error {
 	return s.wrap("drop schema "+s.schema, err)
 }
 
-// validate returns an error for options that need one process that sees all claims.
+// validate returns an error for options that require a single process to see all claims.
 func validate(o *engine.StoreOptions) error {
 	var problems []error
 	refuse := func(bad bool, name, why string) {

@@ -34,7 +34,7 @@ func (w *planWriter) parameter(kind string) string {
 	return fmt.Sprintf("$%d::%s", w.next-1, kind)
 }
 
-// term adds the SQL table expressions for term i of a plan, which select and lock the jobs that it takes.
+// term adds the SQL table expressions for term i of a plan, which select and lock its jobs.
 func (w *planWriter) term(i int, shapes []shape) {
 	s := shapes[i]
 	// The order of parameters is that of planArguments.
@@ -172,11 +172,11 @@ const leaseColumns = "j.id, j.kind, j.priority, j.tenant, j.token, j.delivery, j
 
 func (r *rules) leaseColumns() string { return fmt.Sprintf(leaseColumns, r.recoveries()) }
 
-// answerPart separates the sort numbers of a claim's rows, which an update returns in no order, into parts: for each
-// term its burials, then its leases.
+// answerPart is the distance of the sort numbers of a claim's rows, which an update returns in no order, between parts:
+// for each term its burials, then its leases.
 const answerPart = 1 << 32
 
-// lease adds the SQL update that leases the jobs that the terms took, and the burial of late jobs.
+// lease adds the SQL update that leases the jobs selected by the terms, and the burial of late jobs.
 func (w *planWriter) lease(shapes []shape) {
 	var picked, shed []string
 	for i, s := range shapes {

@@ -8,9 +8,9 @@ import (
 	"qsim/engine"
 )
 
-// row reads the columns of a result row one after the other, in PostgreSQL's binary format: integers of two, four or
-// eight bytes, the most significant first. Null reads as zero. This is several times faster than scanning each column
-// by its type, and a claim returns a hundred rows of fifteen columns.
+// row reads the columns of a result row in sequence, in PostgreSQL's binary format: integers of two, four or eight
+// bytes, the most significant first. Null reads as zero. This is several times faster than scanning each column by its
+// type, and a claim returns a hundred rows of fifteen columns.
 type row struct{ values [][]byte }
 
 func (r *row) next() []byte {

@@ -8,12 +8,12 @@ import (
 	"qsim/engine"
 )
 
-// rules returns the parts of SQL statements that depend on the store's options. In all of them j is the row and n.now
+// rules builds the parts of SQL statements that depend on the store's options. In all of them j is the row and n.now
 // the time.
 type rules struct{ options engine.StoreOptions }
 
-// headBefore is subtracted from the ready key of jobs that go before all others: half of the largest time, as in
-// package memstore.
+// headBefore is subtracted from the ready key of jobs placed before all others: half of the largest time, as in package
+// memstore.
 const headBefore = int64(engine.Never / 2)
 
 // readyKey returns the SQL expression for the ready key of a row that is due at one time and made ready at another,
@@ -32,7 +32,7 @@ func (r *rules) readyKey(due, made, stand string) string {
 		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
-// recoveries returns the SQL expression for how many recoveries of a row count now.
+// recoveries returns the SQL expression for the number of a row's recoveries within the window of the limit.
 func (r *rules) recoveries() string {
 	if within := r.options.RecoveriesWithin; within > 0 {
 		return fmt.Sprintf("case when n.now - j.recovered_at > %d then null else j.recoveries end", nanoseconds(within))
@@ -55,7 +55,7 @@ const inFlight = "j.state + 0 = 3"
 // believes to be empty, it would read the whole key for every job, in hope of an order that could be of use.
 func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
-// fence returns the SQL condition on a row for an outcome o to take effect.
+// fence returns the SQL condition for an outcome o to pass the fence of a row.
 func (r *rules) fence() string {
 	switch r.options.Fence {
 	case engine.FenceNone:
@@ -74,7 +74,7 @@ func (r *rules) notLapsed() string {
 	return ""
 }
 
-// expiry returns the SQL expression for when a lease may be recovered; grace is a parameter.
+// expiry returns the SQL expression for the time at which a lease may be recovered; grace is a parameter.
 func (r *rules) expiry(grace string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf("j.expires_at + least(%s, %d)", grace, nanoseconds(after))
@@ -82,8 +82,8 @@ func (r *rules) expiry(grace string) string {
 	return "j.expires_at + " + grace
 }
 
-// lapses returns the SQL expression for how much a recovery raises the token: by 2 if the lease had lapsed, which took
-// it from its holder.
+// lapses returns the SQL expression for the increase of the token at a recovery: by 2 if the lease had lapsed, which
+// took it from its holder.
 func (r *rules) lapses() string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf("case when j.expires_at + %d <= n.now then 2 else 1 end", nanoseconds(after))
@@ -110,7 +110,7 @@ func (r *rules) stateBefore() string {
 	return "j.state"
 }
 
-// waitState returns the state of a job that is due later: 1 (ready) where jobs may be claimed before they are due.
+// waitState returns the state of a job with a later due time: 1 (ready) where jobs may be claimed before they are due.
 func (r *rules) waitState() engine.State {
 	if r.options.Held {
 		return engine.Ready
@@ -118,7 +118,7 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn returns how long after an outcome its job is ready; engine.Forever: never, or not by itself.
+// readyIn returns the time from an outcome until its job is ready; engine.Forever: never, or not by itself.
 func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:

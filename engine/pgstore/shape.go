@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is the set of properties of a Term that its SQL text depends on; the rest are parameters.
+// shape is the set of a Term's properties that its SQL text depends on; the rest are parameters.
 type shape struct {
 	class     engine.Class
 	order     lineOrder
@@ -19,7 +19,7 @@ type shape struct {
 	shed      int32 // with waitShed: how many at the most
 }
 
-// wait is the effect of a term's MaxWait on the jobs that have waited longer.
+// wait is the treatment, by a term's MaxWait, of jobs that have waited longer.
 type wait uint8
 
 const (
@@ -74,7 +74,7 @@ func (s shape) plain() bool {
 	return by == byNothing && s.order == oldest
 }
 
-// lines returns the indexes that a term of this shape uses.
+// lines returns the indexes for a term of this shape.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}
@@ -87,12 +87,12 @@ func (s shape) lines() []line {
 	return want
 }
 
-// overlaps reports whether terms of two shapes may take the same job.
+// overlaps reports whether terms of two shapes may select the same job.
 func (s shape) overlaps(o shape) bool {
 	return s.class == o.class || s.class == engine.AnyClass || o.class == engine.AnyClass
 }
 
-// plan is the SQL statement for all plans of one shape, and the indexes that it needs.
+// plan is the SQL statement for all plans of one shape, and its indexes.
 type plan struct {
 	sql   string
 	lines []line

@@ -56,7 +56,7 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	return dst, rows.Err()
 }
 
-// lineClass returns the priority class (fresh or retry) in which a job is ready, by its deliveries.
+// lineClass returns the priority class (fresh or retry) of a ready job, from its deliveries.
 func lineClass(delivery int32) engine.Class {
 	if delivery == 0 {
 		return engine.Fresh

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Choice is one of the words that W lists: it is read, compared and written as the word, and Value returns its meaning.
+// Choice is one of the words in W: it is read, compared and written as the word, and Value returns its meaning.
 type Choice[T any, W Words[T]] string
 
 // Words lists the words of a Choice, and the value that each stands for.
@@ -48,5 +48,5 @@ func Choose(text string, words []string) (int, error) {
 	return 0, e
 }
 
-// truths maps the words for booleans of older YAML to true and false.
+// truths maps the older YAML words for booleans to true and false.
 var truths = map[string]string{"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}

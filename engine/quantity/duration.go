@@ -101,8 +101,8 @@ func unknownUnit(s string) string {
 	return ""
 }
 
-// unitsOnly reports whether every number of s has a unit, so that time.ParseDuration can only have
-// found it too large.
+// unitsOnly reports whether every number of s has a unit, so that an error of time.ParseDuration can only mean that it
+// is too large.
 func unitsOnly(s string) bool {
 	return strings.Trim(s, "0123456789.") != "" && strings.HasSuffix(strings.TrimRight(s, "0123456789."), s[len(s)-1:])
 }

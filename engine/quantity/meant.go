@@ -31,7 +31,7 @@ var (
 	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
 )
 
-// meantDuration returns a duration that was written in another notation in the one used here; "" if s is none.
+// meantDuration converts a duration in another notation to the one used here; "" if s is none.
 func meantDuration(s string) string {
 	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
 		return plain
@@ -70,7 +70,7 @@ func durationOf(number *big.Rat, unit time.Duration) string {
 	return Duration(exact.Num().Int64()).String()
 }
 
-// meantRate returns a rate that was written in another notation in the one used here; "" if s is none.
+// meantRate converts a rate in another notation to the one used here; "" if s is none.
 func meantRate(s string) string {
 	if plain := withoutCommas(s); plain != "" {
 		s = plain

@@ -1,7 +1,6 @@
-// Package quantity is the one grammar of values: durations (1h30m), rates (120/s), shares (20%),
-// counts (100k), plain numbers and words of a list. Scenario files, parameters of policies, ranges
-// of sweeps and flags of the commands read and write them here, so that a value means the same
-// wherever it is typed.
+// Package quantity is the common grammar of values: durations (1h30m), rates (120/s), shares (20%), counts (100k),
+// plain numbers and words of a list. Scenario files, parameters of policies, ranges of sweeps and flags of the commands
+// read and write them here, so that a value means the same wherever it is typed.
 //
 // Every type has UnmarshalText, whose error is an *Error, and String, which writes the value so
 // that it is read again as the same.
@@ -17,8 +16,8 @@ import (
 	"time"
 )
 
-// Bounds of single values. They keep every product that a run computes inside an int64 of
-// nanoseconds and every run inside the memory of one machine.
+// Longest and the constants below are the bounds of single values. They keep every product that a run computes inside
+// an int64 of nanoseconds and every run inside the memory of one machine.
 const (
 	Longest      = 10 * 365 * 24 * time.Hour // a duration
 	Fastest      = 1_000_000_000             // events per second

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// admission is the queue of calls that have reached the store and are not served yet: they are served in the order of
-// arrival. A call is being served from when it takes effect until its answer has arrived.
+// admission is the queue of calls at the store while a fault limits the calls served at once: in the order of arrival.
+// A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
 	usual    int   // most calls served at once without trouble; 0: no limit
 	limits   []int // by troubles that last
@@ -19,7 +19,7 @@ type admission struct {
 	head     int
 }
 
-// shut reports whether an arriving call must wait.
+// shut reports whether an arriving call has to wait.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
 func (a *admission) push(ref uint32) {

@@ -7,7 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Store is a store as a simulation needs it: memstore.Store.
+// Store is the interface of a store in a simulation, implemented by memstore.Store.
 type Store interface {
 	engine.Store
 	// NextDue is when the earliest waiting job becomes ready by itself.

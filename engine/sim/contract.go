@@ -11,7 +11,7 @@ type Workload interface {
 	Next() (at engine.Time, j engine.NewJob, ok bool)
 }
 
-// Revoker is a Workload that may revoke arrivals when their time has come.
+// Revoker is a Workload that can revoke an arrival at its time.
 type Revoker interface {
 	Workload
 	// Comes is asked of every arrival when its time has come, after all else that

@@ -46,7 +46,7 @@ func (s *Sim) initControls(all []Control) {
 	}
 }
 
-// await begins the controls (injected faults) that wait for an event like e.
+// await begins the controls (injected faults) triggered by an event like e.
 func (s *Sim) await(e *engine.Event) {
 	for i, left := range s.controls.awaits {
 		c := &s.controls.all[i]
@@ -182,7 +182,7 @@ func (s *Sim) end(e *ending) {
 	}
 }
 
-// stall adds by (1 or -1) to the faults that stop all reapers or promoters, as role says.
+// stall adds by (1 or -1) to the number of active faults that stop all reapers or promoters, according to role.
 func (s *Sim) stall(role engine.Op, by int) {
 	s.stalled[role] += by
 	if s.stalled[role] > 1 || s.stalled[role] == 1 && by < 0 {
@@ -207,12 +207,12 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	}
 }
 
-// happens draws whether a job is in the share of jobs that a control (an injected fault) hits.
+// happens draws whether a job is in the share hit by a control (an injected fault).
 func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
-// loseLeases deletes the lease records that a fault hits and returns how many.
+// loseLeases deletes the lease records hit by a fault and returns their number.
 func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	loser, ok := s.store.(LeaseLoser)
 	if !ok {
@@ -228,7 +228,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	return lost
 }
 
-// redrive makes the dead jobs ready again that a control hits and returns how many.
+// redrive makes the dead jobs hit by a control ready again and returns their number.
 func (s *Sim) redrive(c *Control, came int) int {
 	redriver, ok := s.store.(Redriver)
 	if !ok {
@@ -247,7 +247,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 	return n
 }
 
-// promoteFirst makes due jobs ready before another call of the store, which would do so without recording it.
+// promoteFirst makes due jobs ready, as recorded events, before another call of the store makes them ready unrecorded.
 func (s *Sim) promoteFirst() {
 	if s.queue.due <= s.now {
 		s.becomeDue()

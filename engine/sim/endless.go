@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// Endless is the value that a simulation panics with at an instant that does not end: events go on causing each other,
-// and the clock stands still. The same configuration ends in it again, at the same event.
+// Endless is the panic value for a simulation whose clock stands still because events cause each other without end. The
+// same configuration ends in it again, at the same event.
 type Endless struct {
 	At     engine.Time
 	Events int64    // processed at that instant
@@ -21,7 +21,7 @@ func (e *Endless) Error() string {
 		e.Events, strings.Join(e.Last, ", "))
 }
 
-// tally counts events and jobs, in all and at the instant that the clock shows.
+// tally counts events and jobs, in all and at the present instant.
 type tally struct {
 	all      int64 // events
 	enqueued int64 // jobs
@@ -31,16 +31,17 @@ type tally struct {
 	last     []string
 }
 
-// Bounds of an instant. Each job, lease, call, execution, worker and node of that instant may cause so many events at
-// each node, since WakeAll tells all of them; the fewest are for a simulation of next to nothing. And each job that there
-// ever was may be leased so often: scenarios let none be tried more than a thousand times without any time passing.
+// eventsEach and the constants below bound the events of one instant. Each job, lease, call, execution, worker and node
+// of that instant may cause so many events at each node, since WakeAll tells all of them; the fewest are for a
+// simulation of next to nothing. And each job that there ever was may be leased so often: scenarios let none be tried
+// more than a thousand times without any time passing.
 const (
 	eventsEach   = 8
 	fewestEvents = 4096
 	mostLeases   = 4096
 )
 
-// lastEvents is how many events an Endless has.
+// lastEvents is the number of last events in an Endless.
 const lastEvents = 8
 
 // linger is called at each event beyond patience events at one instant. It panics with an Endless once there are more
@@ -61,7 +62,7 @@ func (s *Sim) linger(from rank) {
 	}
 }
 
-// next is the event that comes next, from where it stands in the queue, in words.
+// next returns the next event as text, from its structure in the queue.
 func (s *Sim) next(from rank) string {
 	call := func(text string, ref uint32) string {
 		m := s.messages.at(ref)

@@ -6,7 +6,7 @@ import (
 	"qsim/engine/fault"
 )
 
-// The types of the faults that a simulation injects.
+// Window and the aliases below are the types of the faults that a simulation injects.
 type (
 	Window      = fault.Window      // when a fault comes
 	Fault       = fault.Fault       // of calls
@@ -15,7 +15,7 @@ type (
 	ControlKind = fault.ControlKind // what a Control does
 )
 
-// The kinds of Control: injected faults of processes and of the store.
+// Crash and the constants below are the kinds of Control: injected faults of processes and of the store.
 const (
 	Crash         = fault.Crash
 	Pause         = fault.Pause
@@ -32,7 +32,7 @@ const (
 // RowCosts holds the added duration of a store call for each job in the store, by state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
-// of returns the time, in nanoseconds, that a call spends on the rows which it found.
+// of returns the time, in nanoseconds, that a call takes for the rows in the store.
 func (c *RowCosts) of(r *Rows) float64 {
 	return float64(c.Ready)*float64(r.Ready) + float64(c.Ahead)*float64(r.Ahead) + float64(c.Waiting)*float64(r.Waiting) +
 		float64(c.InFlight)*float64(r.InFlight) + float64(c.Ended)*float64(r.Ended)

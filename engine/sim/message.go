@@ -8,7 +8,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// message is a call on its way to the store or its answer on the way back.
+// message is a call on its way to the store, or its answer on the way back.
 type message struct {
 	engine.Call
 	drawn bool // it has a fate
@@ -98,7 +98,7 @@ func (s *Sim) execute(ref uint32) {
 	s.queue.pushReply(s.now.Add(d), ref)
 }
 
-// madeReady returns how many jobs became claimable by a commit.
+// madeReady returns how many jobs a commit made claimable.
 func (s *Sim) madeReady(m *message) int {
 	n := 0
 	for i := range m.Results {
@@ -120,7 +120,7 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	return makesRoom
 }
 
-// refuseSome draws which outcomes of a commit the store refuses, under a fault that refuses a share.
+// refuseSome draws the outcomes that the store refuses of a commit, under a fault that refuses a share.
 func (s *Sim) refuseSome(m *message) {
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]
@@ -159,7 +159,7 @@ func (s *Sim) deliverReply(ref uint32) {
 	s.release(ref)
 }
 
-// slab holds values that events refer to by index, and reuses freed ones. Values do not move.
+// slab holds values at stable addresses, referred to by index in events, and reuses freed ones. Values do not move.
 type slab[T any] struct {
 	items []*T
 	free  []uint32

@@ -28,9 +28,8 @@ type Network interface {
 	Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration
 }
 
-// Links is a Network with a delay for each way of each op and windows of faults.
-// Its draws are keyed by (engine, call), so those of two policies do not
-// correspond: calls do not.
+// Links is a Network with a delay for each direction of each op, and with faults in windows of time. Its draws are
+// keyed by (engine, call), so those of two policies do not correspond: calls do not.
 type Links struct {
 	Rand   keyed.Rand
 	OneWay [engine.NumOps]dist.Dist // seconds, drawn for each way
@@ -142,7 +141,7 @@ func (l *Links) delay(p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	return l.draw(&l.OneWay[c.Op], p, c, n)
 }
 
-// prepare notes which delays are constant, so that no random number is drawn for them.
+// prepare determines which delays are constant, so that no random number is drawn for them.
 func (l *Links) prepare() {
 	for op := range l.OneWay {
 		l.constant[op] = -1

@@ -2,7 +2,7 @@ package sim
 
 import "math/bits"
 
-// nodeSet is a set of nodes; its next element is found in steps of 4096.
+// nodeSet is a bit set of nodes with a fast search for the next element: in steps of 4096.
 type nodeSet struct {
 	words []uint64 // by 64 nodes: which are in the set
 	some  []uint64 // by 64 words: which are not 0

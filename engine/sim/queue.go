@@ -5,7 +5,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// rank is the order among different kinds of events at one instant.
+// rank is the order of different kinds of events at one instant.
 type rank uint8
 
 const (

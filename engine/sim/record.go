@@ -10,10 +10,10 @@ import (
 // the node's clock, adds it to the digest and passes it on.
 type witness struct{ *Sim }
 
-// awaiter is a recorder that begins the controls which wait for events.
+// awaiter is a recorder that passes events to the controls (faults) triggered by an event.
 type awaiter struct{ sim *Sim }
 
-// Record passes an event to the controls (injected faults) that wait for one.
+// Record begins the controls (injected faults) triggered by an event.
 func (a awaiter) Record(e *engine.Event) {
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)

@@ -170,7 +170,7 @@ func (s *Sim) Step() bool {
 	return true
 }
 
-// goesOn reports whether the run goes on to a next event at that time, in the cases where it may not.
+// goesOn reports whether a run without work continues to a next event at that time.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case s.ended:
@@ -195,8 +195,8 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextOrDue returns the time of the next event and the structure that holds it, of which the queue says that it is a
-// timer, at that time.
+// nextOrDue returns the time and the structure of the next event, after a check that a timer at the front of the queue,
+// at that time, is due.
 func (s *Sim) nextOrDue(at engine.Time) (engine.Time, rank) {
 	from := timer
 	for from == timer && !s.isDue(at) {
@@ -205,7 +205,7 @@ func (s *Sim) nextOrDue(at engine.Time) (engine.Time, rank) {
 	return at, from
 }
 
-// isDue reports whether the engine whose timer is first is due at that time. Timers may be set too early: if the engine
+// isDue reports whether the engine of the first timer is due at that time. Timers may be set too early: if the engine
 // is not due yet, the timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
 	i := s.queue.timers.heap[0]
@@ -221,7 +221,7 @@ func (s *Sim) isDue(at engine.Time) bool {
 	return false
 }
 
-// notices returns when a node notices a deadline, which may be later than it is due.
+// notices returns the time at which a node notices a deadline: when it is due, or later.
 func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 	if due != engine.Never {
 		return due.Add(s.cfg.Late(n.index, due))
@@ -229,7 +229,7 @@ func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 	return due
 }
 
-// Over reports whether no work is left: no job arrives any more and no job or execution is left.
+// Over reports whether no work is left: no arrival, unfinished job or execution.
 func (s *Sim) Over() bool {
 	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
 }
@@ -244,7 +244,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// happen processes an event of the heap others: a rare or unordered one.
+// happen processes a rare or unordered event, one of the heap others.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:

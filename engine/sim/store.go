@@ -10,7 +10,7 @@ type PassCounter interface {
 	Passed() int
 }
 
-// LeaseLoser is a Store that may lose its lease records.
+// LeaseLoser is a Store whose lease records can be deleted, as by a fault.
 type LeaseLoser interface {
 	// LoseLeases deletes the lease record of every job in flight for which lose returns
 	// true, and appends the leases as their holders have them to dst. The jobs stay in

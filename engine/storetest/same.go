@@ -11,14 +11,14 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Lives sets the number and size of the random plays of Same.
+// Lives sets the number and size of the random tests of Same.
 type Lives struct {
 	Seed  uint64 // of the first; the next ones are those after it
 	Count int    // how many, each with options, jobs and calls of its own
 	Calls int    // how many each
 }
 
-// Same plays random calls on two stores at a time and compares every answer: leases with all fields, results, leases
+// Same makes random calls on two stores in parallel and compares every answer: leases with all fields, results, leases
 // held, jobs promoted or counted, and the time until the next job. Tokens may differ. Both stores must have clocks that
 // can be moved. Options that the subject does not offer are left out; a failure names its seed.
 func Same(t *testing.T, lives Lives, reference, subject Open) {
@@ -39,7 +39,7 @@ func Same(t *testing.T, lives Lives, reference, subject Open) {
 	}
 }
 
-// pair is two stores that get the same random calls, with the leases and batches so far.
+// pair is two stores under the same random calls, with the leases and batches so far.
 type pair struct {
 	*testing.T
 	options engine.StoreOptions
@@ -56,7 +56,7 @@ type pair struct {
 	next    engine.JobID
 }
 
-// pairBatch is a batch as each of the two stores gets it: they differ in tokens.
+// pairBatch is one batch in two versions, for each of the two stores: they differ in tokens.
 type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
@@ -97,7 +97,7 @@ func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
 
-// both calls ask for each of the two stores and compares the values and whether there are errors.
+// both makes a call on each of the two stores and compares the results and whether there are errors.
 func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	p.Helper()
 	var answers [2]string
@@ -154,7 +154,7 @@ func (p *pair) enqueue() {
 	p.both("enqueued", func(s engine.Store, _ int) (any, error) { return nil, s.Enqueue(p.Context(), jobs) })
 }
 
-// term returns a random term of those that every store supports, or sometimes another.
+// term returns a random term, mostly of a kind that every store supports.
 func (p *pair) term() engine.Term {
 	t := engine.Term{Class: engine.Class(p.roll(3)), Order: engine.Order(p.roll(2)), Limit: p.between(0, 4)}
 	if p.roll(4) == 0 {
@@ -202,7 +202,7 @@ func (p *pair) claim() {
 	p.keep(got)
 }
 
-// keep stores the leases that both stores granted.
+// keep stores the leases granted by both stores.
 func (p *pair) keep(got [2][]engine.Lease) {
 	for k := range got[0] {
 		if !got[0][k].Shed {

@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// commit sends a batch of outcomes for leases that may have ended long ago.
+// commit sends a random batch of outcomes, also for leases that ended long ago.
 func (p *pair) commit() {
 	e := p.engineID()
 	p.seq[e]++

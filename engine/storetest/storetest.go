@@ -1,5 +1,5 @@
-// Package storetest tests implementations of engine.Store: that they keep the contract,
-// and that two of them answer the same.
+// Package storetest tests implementations of engine.Store: that they fulfil the contract, and that two of them give the
+// same answers.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Exercise(t, func(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
@@ -56,7 +56,7 @@ type story struct {
 	play    func(c *client)
 }
 
-// plain are store options under which leases end only by Recover.
+// plain holds store options under which leases end only by Recover.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
 // with returns the options plain, modified by change.
@@ -79,8 +79,8 @@ type client struct {
 	lease  engine.Lease // the latest of hold
 }
 
-// Lengths of a tick for stores whose clock cannot be moved: as long as a slow machine may take for the steps of a story
-// within one.
+// movedTick and realTick are the lengths of a tick: realTick, for stores whose clock cannot be moved, is as long as a
+// slow machine may take for the steps of a story within one.
 const (
 	movedTick = time.Second
 	realTick  = 400 * time.Millisecond

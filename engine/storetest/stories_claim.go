@@ -19,7 +19,7 @@ func someKinds(set engine.Kinds, limit int) engine.Term {
 	return engine.Term{Class: engine.AnyClass, Kinds: set, Limit: limit}
 }
 
-// claimOrders lists jobs, enqueued one after the other, and the jobs that one plan claims of them.
+// claimOrders lists jobs, enqueued one after the other, and the expected claims of one plan.
 var claimOrders = []struct {
 	name  string
 	jobs  []engine.NewJob

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// fences lists whether a commit and an extension under an old lease take effect, by fence and state of the job.
+// fences lists the expected effect of a commit and an extension under an old lease, by fence and state of the job.
 var fences = []struct {
 	state  string
 	change func(c *client, l engine.Lease)
@@ -168,7 +168,7 @@ func playLife(c *client) {
 	expect("after an expiry", c.claim(1), 0, 15)
 }
 
-// playVerbs tests which outcomes cost an attempt.
+// playVerbs tests which outcomes count as an attempt.
 func playVerbs(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	for _, tt := range []struct {

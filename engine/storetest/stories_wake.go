@@ -22,8 +22,8 @@ var wakeStories = []story{
 	}},
 }
 
-// wake is a change that makes job 1 claimable: before is called, then the store is listened to, and cause makes the
-// change.
+// wake is a test of one change that makes job 1 claimable: before is called, then the store is listened to, and cause
+// makes the change.
 type wake struct {
 	name    string
 	options func(o *engine.StoreOptions)
@@ -46,7 +46,7 @@ func asItIs(*engine.StoreOptions) {}
 
 func nothing(*client) {}
 
-// held enqueues job 1 and claims it, for 30 ticks.
+// held enqueues job 1 and claims it, with a lease of 30 ticks.
 func held(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	c.hold()

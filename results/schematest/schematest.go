@@ -1,5 +1,5 @@
-// Package schematest makes JSON schemas of what the program writes from the Go types that are written, and holds
-// documents to them. It is for tests.
+// Package schematest builds JSON schemas of the program's output from its Go types, and validates documents against
+// them. It is for tests.
 package schematest
 
 import (

@@ -1,6 +1,6 @@
 package chaos
 
-// Entry is a fault known from production, with the scenario keys that simulate it.
+// Entry is a known production fault, with the scenario keys that simulate it.
 type Entry struct {
 	ID    string // "F1"
 	Where string // what it befalls
@@ -8,8 +8,8 @@ type Entry struct {
 	Texts []string // each of one line or several, of a key and its value
 }
 
-// Catalogue lists faults known from production. It leaves out a failover that loses the latest writes, since no
-// invariant can hold for a store that loses confirmed writes.
+// Catalogue lists known production faults. It leaves out a failover that loses the latest writes, since no invariant
+// can hold for a store that loses confirmed writes.
 var Catalogue = []Entry{
 	{"F1", "worker", "crash after the claim, before the start", []string{"storms: [{name: storm, on: leased, nth: 5, crash: {nodes: that, restart-after: 2s}}]"}},
 	{"F2", "worker", "crash in the middle of a run", []string{"storms: [{name: storm, on: started, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}}]"}},

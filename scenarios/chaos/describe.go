@@ -10,7 +10,7 @@ import (
 // ParseInvariants parses the numbers of invariants, separated by commas: "I-1,I-6".
 func ParseInvariants(text string) (check.Set, error) { return check.ParseSet(text) }
 
-// Invariants returns the numbers of all invariants and their sentences.
+// Invariants returns all invariants, each as a number and a sentence.
 func Invariants() (numbers, says []string) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		numbers, says = append(numbers, i.String()), append(says, i.Says())

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// die draws the random choices for a world.
+// die draws the random settings of a world (a random scenario).
 type die struct {
 	rand keyed.Rand
 	n    uint64
@@ -47,7 +47,7 @@ func zeroOr[T any](d *die, x T) (zero T) {
 	return x
 }
 
-// healing is the time by which all storms of a drawn world are over; latestStart is the latest beginning of one.
+// healing is the time by which all storms of a drawn world have ended; latestStart is the latest begin of one.
 const (
 	healing     = 40 * time.Second
 	latestStart = 30 * time.Second
@@ -186,7 +186,7 @@ func (d *die) leases(p *plan) {
 	}
 }
 
-// batch returns the most outcomes that a commit may carry in the drawn world.
+// batch returns the commit batch size of the drawn world.
 func (p *plan) batch() int {
 	if p.keys["engine.commit.linger"] == "0s" {
 		return 1
@@ -270,7 +270,7 @@ func (d *die) policy(p *plan) {
 	d.kind(p, names[d.below(len(names))])
 }
 
-// kind draws a policy and its parameters; fifo takes the place of one that needs more workers.
+// kind draws a policy and its parameters; fifo replaces one that needs more workers.
 func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {
@@ -310,7 +310,7 @@ func (d *die) load(p *plan) {
 	p.class["fails"] = "{rate: 0%, errors: {" + p.error + ": 100%}}"
 }
 
-// compatible removes keys under which jobs may never end even without storms.
+// compatible removes combinations of keys under which jobs may never end even without storms.
 func (d *die) compatible(p *plan) {
 	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
 	if p.early || p.held || p.ofNode || p.loses && p.keys["engine.reaper.finds"] == "lease" {

@@ -10,8 +10,8 @@ import (
 // busyPolicies lists policies that leave no worker idle while a job is ready.
 var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", "fresh-first", "retry-first"}
 
-// plain makes a world with strong guarantees: only its workers limit the jobs in flight, and jobs keep coming after the
-// storms, sometimes faster than they are worked off.
+// plain draws a world with strong guarantees: only its workers limit the jobs in flight, and jobs keep arriving after
+// the storms, sometimes faster than they are processed.
 func (d *die) plain(p *plan) {
 	p.unlimited()
 	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel", "engine.store.scan", "engine.fetch.cooldown")
@@ -36,7 +36,7 @@ func (d *die) plain(p *plan) {
 	}
 }
 
-// unlimited removes the keys that limit how many jobs are in flight, or leave jobs in flight for ever.
+// unlimited removes the keys that limit jobs in flight, or keep them in flight for ever.
 func (p *plan) unlimited() {
 	p.early, p.held, p.ofNode, p.serials = false, false, false, 0
 	p.drop("engine.max-in-flight", "engine.in-flight", "engine.lease.names")
@@ -44,8 +44,8 @@ func (p *plan) unlimited() {
 	p.set("engine.commit.backpressure", 0)
 }
 
-// deployed makes a world whose processes are told to stop while they hold jobs claimed ahead, with enough time to hand
-// them back. No call is held up there.
+// deployed draws a world of deployments: processes are stopped while they hold prefetched jobs, with enough time to
+// return them. No call is held up there.
 func (d *die) deployed(p *plan) {
 	p.unlimited()
 	p.fence, p.local = "token", false

@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// drawer describes how chaos draws storms of a kind.
+// drawer holds the functions that draw storms of one kind.
 type drawer struct {
 	rarely int                     // drawn worlds to one that has a storm of the kind
 	most   int                     // storms of the kind in one of those
@@ -17,7 +17,7 @@ type drawer struct {
 	keys   func(d *drawing) string // draws the keys of its trouble; without when, the whole storm
 }
 
-// drawers holds the kinds of storms that chaos varies; others are drawn as their example, see drawerOf. Wrong clocks
+// drawers holds the kinds of storms with random settings; others are drawn as their example, see drawerOf. Wrong clocks
 // must make no difference where nothing reads them, so storms of clocks are drawn in every kind of world.
 var drawers = map[string]drawer{
 	"fail":       {2, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(100) + ", error: " + d.p.error }},
@@ -55,8 +55,8 @@ var drawers = map[string]drawer{
 func stalls(*drawing) string  { return "stall: true" }
 func loses(d *drawing) string { return "lose: " + d.percent(100) }
 
-// Functions that draw windows of storms: a lasting one, one that lasts or is an instant either of which may begin with
-// an event, and an instant between two times in milliseconds.
+// lasting and the variables below draw windows of storms: a lasting one, one that lasts or is an instant either of
+// which may begin with an event, and an instant between two times in milliseconds.
 func lasting(d *drawing) string   { return d.when(d.p, true, healing) }
 func lastingAt(d *drawing) string { return d.at(true) }
 func instantAt(d *drawing) string { return d.at(false) }
@@ -64,7 +64,7 @@ func instantIn(least, most int) func(d *drawing) string {
 	return func(d *drawing) string { return fmt.Sprintf("at: %v", d.milliseconds(least, most)) }
 }
 
-// drawerOf returns how chaos draws a kind of storm: without an entry in drawers, by the example in the kind's
+// drawerOf returns the drawer of a kind of storm: without an entry in drawers, one of the example in the kind's
 // reference.
 func drawerOf(kind scenarios.Kind) drawer {
 	if own, ok := drawers[kind.Name]; ok {
@@ -104,7 +104,7 @@ func (d *die) storms(p *plan) {
 	}
 }
 
-// at draws a window or, for a third of the storms that can begin with one, an event.
+// at draws a window or, for a third of the storms that an event can trigger, an event.
 func (d *drawing) at(lasts bool) string {
 	if !d.seldom(3) {
 		return d.when(d.p, lasts, healing)
@@ -146,7 +146,7 @@ func (d *die) when(p *plan, lasts bool, most time.Duration) string {
 	return text + fmt.Sprintf(", for: %v", min(d.milliseconds(100, longest), healing-at, most))
 }
 
-// follows draws the event that a storm begins with.
+// follows draws the event that triggers a storm.
 func (d *die) follows(lasts bool) string {
 	event := d.of("leased", "started", "finished", "called", "lease-taken", "extended", "acked", "nacked", "call-timed-out")
 	text := fmt.Sprintf("on: %s, nth: %d, before: %v", event, d.between(1, 40), healing-11*time.Second)

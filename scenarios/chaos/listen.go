@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// listen has a checker follow what events do not show: processes that are told to stop, calls on their way, and what
-// policies are asked and told.
+// listen reports to a checker what is not recorded as an event: stop signals to processes, calls on their way, and the
+// inputs of policies.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
 	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]taker{}
@@ -32,7 +32,7 @@ func (s *setup) listen() *check.Checker {
 	return c
 }
 
-// asked is a retry policy whose questions are held against what was recorded.
+// asked is a retry policy wrapped to report its calls to the checker.
 type asked struct {
 	engine.RetryPolicy
 	checker *check.Checker
@@ -45,8 +45,9 @@ func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, 
 	return a.RetryPolicy.Next(j, e, u)
 }
 
-// wire is the network between processes and store. It sees that a call reaches the store as it was sent, that a process
-// pauses after a claim that was refused, and which process holds the jobs that a promoter has taken.
+// wire is the network between processes and store, wrapped for a checker. It sees that a call reaches the store as it
+// was sent, that a process pauses after a claim that was refused, and which process holds the jobs that a promoter has
+// taken.
 type wire struct {
 	sim.Network
 	setup   *setup
@@ -56,7 +57,7 @@ type wire struct {
 	nodes   []caller
 }
 
-// taker is the process that took a waiting job, by a call that it made at a time.
+// taker is the process that took a waiting job (first step of a promotion), with the time of its call.
 type taker struct {
 	engine engine.EngineID
 	at     engine.Time
@@ -67,20 +68,20 @@ type callID struct {
 	id     uint64
 }
 
-// sent is a call when it set out.
+// sent is the content of a call when it was sent.
 type sent struct {
 	at      engine.Time
 	content sim.Digest
 	fate    sim.Fate
 }
 
-// caller is a process that calls the store: its latest life, and when it may claim again.
+// caller is the checker's state of a process as a sender of calls: its latest life, and when it may claim again.
 type caller struct {
 	engine engine.EngineID // its latest life
 	claims engine.Time     // no claim before, unless it is woken
 }
 
-// content is the fingerprint of the jobs that a call names.
+// content is a fingerprint of the jobs in a call.
 func content(c *engine.Call) (d sim.Digest) {
 	for _, k := range c.Keys {
 		d.Add(&engine.Event{Job: k.Job, Token: k.Token})
@@ -149,7 +150,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 	return d
 }
 
-// pausesAlone reports whether nothing but a wake ends the pause of a process after a claim that was refused.
+// pausesAlone reports whether only a wake ends a process's pause after a refused claim.
 func (w *wire) pausesAlone() bool {
 	n := &w.setup.Node
 	// With backpressure a claim may follow a wake that came when there was too much to commit.
@@ -157,7 +158,7 @@ func (w *wire) pausesAlone() bool {
 		!w.setup.Options.Held && n.Commit.Backpressure == 0
 }
 
-// pause is how long a process claims nothing after a claim that was refused.
+// pause returns how long a process claims nothing after a refused claim.
 func (w *wire) pause() time.Duration {
 	f := &w.setup.Node.Fetch
 	if f.ErrorPause == 0 {
@@ -166,7 +167,8 @@ func (w *wire) pause() time.Duration {
 	return max(0, f.ErrorPause)
 }
 
-// mayHaveLost reports whether whoever took a waiting job has died, or has not been told: it was frozen at the time.
+// mayHaveLost reports whether the process that took a waiting job has died, or missed the answer: it was frozen at the
+// time.
 func (w *wire) mayHaveLost(job engine.JobID) bool {
 	t, ok := w.taken[job]
 	return !ok || w.nodes[t.engine.Node()].engine != t.engine || w.checker.Froze(t.engine.Node(), t.at)

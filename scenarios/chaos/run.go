@@ -46,14 +46,14 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form returns the message of a breach without times, counts and states, which differ between two breaches of one kind,
-// and without the last events of a clock that stands still.
+// form returns the message of a breach without its variable parts (times, counts, states, last events of a clock that
+// stands still), to compare two breaches.
 func form(what string) string {
 	what, _, _ = strings.Cut(what, "; the last")
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
 }
 
-// where returns the message of a panic without numbers, and the function from which it came.
+// where returns the message of a panic without numbers, and the function that panicked.
 func where(panicked string) string {
 	cause, stack, _ := strings.Cut(panicked, "\n")
 	thrown := false
@@ -99,14 +99,14 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs w again and returns the events of the job that a breach is about, as text.
+// history runs w again and returns the events of a breach's job, as text.
 func (r *runner) history(w *World, b *check.Breach) string {
 	h := &check.History{Job: b.Job, Until: b.At}
 	r.once(w, true, h)
 	return h.String()
 }
 
-// looks is the number of steps from one comparison of the store with the recorded events to the next.
+// looks is the number of steps between two comparisons of the store with the recorded events.
 const looks = 256
 
 // once runs a world with or without a checker. history, if it is not nil, receives all events.
@@ -148,8 +148,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	return report, s
 }
 
-// drive runs a simulation until no job or execution is left that may still end, its time is over or an invariant
-// breaks.
+// drive runs a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
 	for n := 1; run.Step(); n++ {
@@ -216,7 +215,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	}
 }
 
-// look compares the store's counts, or with jobs also every job, with the recorded events.
+// look compares the store's counts and, with jobs, every job with the recorded events.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	stats, err := store.Stats(context.Background(), 0)
 	if err != nil {
@@ -228,8 +227,7 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 }
 
-// resting reports whether only jobs that may be lost are left, and none of them has had an event for as long as one
-// could come.
+// resting reports whether only jobs that may be lost are left, without an event for longer than Bounds.Patience.
 func (s *setup) resting(run *sim.Sim) bool {
 	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
 		s.still = still{run.Now(), s.begun, left}
@@ -249,7 +247,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	return true
 }
 
-// still notes since when no execution has begun and no job has ended.
+// still records the time since when no execution has begun and no job has ended.
 type still struct {
 	since engine.Time
 	begun int

@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// setup is a world that is ready to run. A test may plant a bug in the configuration of engines and store, while the
-// bounds and the rules of the checker stay correct.
+// setup is a world compiled to a simulation, with its checker. A test may plant a bug in the configuration of engines
+// and store, while the bounds and the rules of the checker stay correct.
 type setup struct {
 	*world.Bounds
 	config  sim.Config
@@ -78,7 +78,7 @@ func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 	c.Handlers.End(now, node, j, err, aborted)
 }
 
-// Decide returns the outcome that the wrapped handlers decide; it is called only if they can.
+// Decide returns the outcome decided by the wrapped handlers; it is called only if they implement it.
 func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }

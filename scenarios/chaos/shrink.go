@@ -10,13 +10,13 @@ import (
 	"qsim/scenarios"
 )
 
-// Limits on the work of a shrinker.
+// mostTries and the constants below limit the work of a shrinker.
 const (
 	mostTries  = 1500       // worlds
 	mostEvents = 20_000_000 // in all of them
 )
 
-// shrinker searches for a smaller world that fails in the same way.
+// shrinker searches for a smaller world with the same failure.
 type shrinker struct {
 	runner *runner
 	twice  bool
@@ -28,9 +28,9 @@ type shrinker struct {
 	stop   func() bool // nil: never
 }
 
-// shrink returns the smallest world found that fails as w does, and its report: with fewer storms, jobs, nodes, workers
-// and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs and each other
-// key is one line.
+// shrink returns the smallest world found with the same failure as w, and its report: with fewer storms, jobs, nodes,
+// workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs and each
+// other key is one line.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try makes the world of a text the best one if it fails in the same way, and reports that.
+// try replaces the smallest world by that of a text if it fails in the same way, and reports whether it does.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
@@ -97,7 +97,7 @@ func (s *shrinker) dropStorms() {
 	})
 }
 
-// without tries to remove ranges of n things, long ranges first. remove returns whether it could: later things have
+// without tries to remove ranges of n elements, long ranges first. remove returns whether it could: later elements have
 // then moved up.
 func without(n int, remove func(from, to int) bool) {
 	for size := n; size >= 1; size /= 2 {
@@ -162,7 +162,7 @@ func indexOf(id engine.JobID) uint64 {
 	return uint64(id) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
 }
 
-// only returns the lines of the best world, reduced to the jobs with these IDs.
+// only returns the lines of the smallest world, reduced to the jobs with these IDs.
 func (s *shrinker) only(ids []engine.JobID) []string {
 	lines := s.lines()
 	for class, i := range entries(lines, "jobs") {
@@ -210,7 +210,7 @@ func (s *shrinker) fewer(key string) {
 	}
 }
 
-// dropKeys tries to remove settings that differ from the defaults: whole lines, and keys within a line.
+// dropKeys tries to reset settings to their defaults: whole lines, and keys within a line.
 func (s *shrinker) dropKeys() {
 	for i := len(s.lines()) - 1; i >= 0; i-- {
 		lines := s.lines()

@@ -39,7 +39,7 @@ type Failure struct {
 	History string // of the job that the report complains of
 }
 
-// Result is the outcome of running many seeds.
+// Result is the joint result of many seeds.
 type Result struct {
 	Seeds   uint64 // that ended
 	Events  int64
@@ -55,7 +55,7 @@ type Result struct {
 	Failures    []Failure // by seed
 }
 
-// FaultCounts returns the kinds of storms with how many of each had an effect.
+// FaultCounts returns the kinds of storms with the number of those that had an effect.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	for k, kind := range scenarios.Troubles() {
 		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
@@ -63,11 +63,11 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// twiceEvery is the number of seeds of which one is run twice, to compare the digests.
+// twiceEvery is the interval of seeds that are run twice, to compare the digests.
 const twiceEvery = 16
 
-// Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err(). The result does not depend on
-// Parallel unless a limit of time or failures ends it.
+// Swarm simulates one random world for each seed and shrinks those that fail. The error is ctx.Err(). The result does
+// not depend on Parallel unless a limit of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -95,7 +95,7 @@ type swarm struct {
 	result Result
 }
 
-// one runs the world of a seed. Its error is pool.ErrEnough once the allowed number of seeds has failed.
+// one runs the world of one seed. Its error is pool.ErrEnough once the allowed number of seeds has failed.
 func (s *swarm) one(seed uint64) error {
 	if s.isOver() {
 		return pool.ErrEnough
@@ -157,7 +157,7 @@ func (s *swarm) count(w *World, report *Report) {
 	}
 }
 
-// Replay runs a world as a swarm would and returns its failure, or nil. It does not shrink.
+// Replay runs one world with the checks of Swarm and returns its failure, or nil. It does not shrink.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
 	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}

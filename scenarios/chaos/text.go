@@ -63,7 +63,7 @@ func (p *plan) text() string {
 	return b.String()
 }
 
-// setFields sets the keys of the scenario that the world has as fields.
+// setFields sets the scenario keys kept in fields of the plan.
 func (p *plan) setFields() {
 	p.set("engine.nodes", p.nodes)
 	if p.keys["engine.fetch.poll"] == "" {

@@ -8,15 +8,15 @@ import (
 	"qsim/scenarios"
 )
 
-// World is a scenario with one policy that chaos tries to break, as its text.
+// World is a random scenario with one policy, kept as the text of a scenario file.
 type World struct {
 	Text string // of a scenario file, as package scenarios reads it
 
 	scenario *scenarios.Scenario
 }
 
-// Parse reads a world from the text of a scenario, of which the first policy and the first seed count. name stands for
-// it in errors.
+// Parse reads a world from the text of a scenario, of which the first policy and the first seed count. name is its name
+// in errors.
 func Parse(name, text string) (*World, error) {
 	sc, problems := scenarios.Load(name, []byte(text), nil)
 	if sc != nil {
@@ -32,7 +32,7 @@ func Parse(name, text string) (*World, error) {
 // Seed returns the seed of every random draw during a run of the world.
 func (w *World) Seed() uint64 { return w.scenario.Seed }
 
-// Size describes the size of a world in words: nodes, jobs, troubles.
+// Size returns the size of a world as text: nodes, jobs, storms.
 func (w *World) Size() string {
 	jobs := 0
 	if s, err := w.setup(); err == nil {

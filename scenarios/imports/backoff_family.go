@@ -15,8 +15,8 @@ import (
 // closeEnough is the largest relative difference between a recorded base delay and the formula that describes it.
 const closeEnough = 0.06
 
-// usualFamilies lists the growing families of backoffs, the most frequent first: exponential is the usual one, and any
-// two delays fit a linear one.
+// usualFamilies lists the growing families of backoffs, the most frequent first, since any two delays fit several:
+// exponential is the usual one.
 var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
 
 // family is a family of backoff formulas (linear, exponential and so on) with parameters.
@@ -26,8 +26,8 @@ type family struct {
 	possible   bool
 }
 
-// familyOf returns, in scenario syntax, the backoff whose formula gives the base delays; found is false for a table of
-// the delays instead. If too few delays differ to decide, alike lists the families that fit, the returned one first.
+// familyOf returns, in scenario syntax, the backoff whose formula gives the base delays; found is false if only a table
+// of the delays does. If too few delays differ to decide, alike lists the families that fit, the returned one first.
 func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
 	fits := func(f family) bool {
 		for i, p := range pauses {
@@ -77,7 +77,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false, nil
 }
 
-// differing returns how many of the base delays differ by more than chance explains.
+// differing returns how many of the base delays differ significantly.
 func differing(pauses []Pause, bases []float64) int {
 	sorted, n := slices.Sorted(slices.Values(bases)), 1
 	for i := 1; i < len(sorted); i++ {
@@ -138,7 +138,7 @@ func fibonacci(n int) float64 {
 	return a
 }
 
-// weighted returns the mean of of(i) over the pauses, weighted by how often each was recorded.
+// weighted returns the weighted mean of of(i) over the pauses, with the number of records of each as its weight.
 func weighted(pauses []Pause, of func(i int) float64) float64 {
 	sum, weight := 0.0, 0.0
 	for i := range pauses {
@@ -148,7 +148,7 @@ func weighted(pauses []Pause, of func(i int) float64) float64 {
 	return sum / weight
 }
 
-// spellNumber rounds v to the few digits that people choose, if that changes it little: 0.998 becomes 1.
+// spellNumber rounds v to few digits, as people choose them, if that changes it little: 0.998 becomes 1.
 func spellNumber(v float64) float64 {
 	if v <= 0 {
 		return v

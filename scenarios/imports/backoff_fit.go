@@ -16,9 +16,9 @@ import (
 // percentiles lists the shares for which a Pause has percentiles.
 var percentiles = [3]float64{0.05, 0.5, 0.95}
 
-// fitPauses recognises jitter and family of backoffs from the pauses after each number of failures. The jitter follows
-// from the shortest and longest pauses, unless no family fits with it and another kind does: jitter that grows by
-// itself, jitter of one width, or the formula of a system.
+// fitPauses infers jitter and backoff formula from the recorded pauses after each number of failures. The jitter
+// follows from the shortest and longest pauses, unless no family fits with it and another kind does: jitter that grows
+// by itself, jitter of one width, or the formula of a system.
 func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	best := r.usual(pauses, blur)
 	for _, other := range []func([]Pause, float64) *Retry{r.decorrelated, r.widened, r.ofSystem} {
@@ -32,7 +32,7 @@ func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	return best
 }
 
-// usual fits a family of backoffs with jitter that is a share of each delay.
+// usual fits a family of backoffs with jitter proportional to the delay.
 func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	how := jitterOf(pauses, blur)
 	found := r.familiar(pauses, blur, how)
@@ -46,7 +46,7 @@ func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// familiar finds the family of the base delays: the pauses without their jitter.
+// familiar fits a family of formulas to the base delays: the pauses without their jitter.
 func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 	bases := make([]float64, len(pauses))
 	for i := range pauses {
@@ -61,8 +61,8 @@ func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 	return found
 }
 
-// decorrelated fits jitter that draws each pause from the first delay up to three times the pause before: the shortest
-// pauses stay what they are, the longest ones triple up to a bound.
+// decorrelated fits decorrelated jitter, which draws each pause from the first delay up to three times the pause
+// before: the shortest pauses stay equal, the longest triple up to a bound.
 func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
 	low, high := pauses[0].ends()
 	first, most := (low+high)/4, 0.0
@@ -120,7 +120,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns a copy of r with other keys and the pauses they give beside the recorded ones; Exact if these are near.
+// with returns a copy of r with other keys, and their pauses next to the recorded ones; Exact if the two are near.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -132,7 +132,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow compares pauses with a formula closely. promoter is the longest wait of a due retry for a promoter, in s.
+// follow compares a backoff's pauses with the recorded ones more strictly. promoter is the longest wait of a due retry
+// for a promoter, in s.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -145,7 +146,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns the recorded pauses with those of a backoff beside them, and whether near accepts every percentile.
+// beside returns the recorded pauses together with those of a backoff, and whether near accepts every percentile.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {
@@ -170,7 +171,7 @@ func (p *Pause) ends() (low, high float64) {
 	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
 }
 
-// jitterOf tells none, full, equal and ±x% jitter apart by the ratio of the shortest to the longest pause, which does
+// jitterOf distinguishes none, full, equal and ±x% jitter by the ratio of the shortest to the longest pause, which does
 // not depend on the delay. Jitter that only adds or only subtracts is, with another base, the same distribution as ±x%.
 func jitterOf(pauses []Pause, blur float64) jitter {
 	// The pauses weigh as their numbers do, those blurred least by waits most.
@@ -209,7 +210,7 @@ func jitterOf(pauses []Pause, blur float64) jitter {
 	return jitter{"±" + strconv.Itoa(int(percent)) + "%", middle}
 }
 
-// backoffOf returns the backoff that keys of a scenario's `retry` section describe.
+// backoffOf returns the backoff for the given keys of a scenario's `retry` section.
 func backoffOf(keys []string) (*policies.Backoff, error) {
 	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {" +
 		strings.Join(keys, ", ") + "}\npolicies: [{kind: fifo}]\n"
@@ -229,8 +230,8 @@ func presetBackoff(name string) *policies.Backoff {
 	return b
 }
 
-// chains is the number of simulated jobs from which the percentiles of decorrelated jitter, where each pause depends on
-// the one before, are estimated, to within some percent.
+// chains is the number of simulated jobs for estimating the percentiles of decorrelated jitter, where each pause
+// depends on the one before, to within some percent.
 const chains = 4000
 
 // pauseOf returns the 5th, 50th and 95th percentiles of a backoff's pause after n failures, in s.

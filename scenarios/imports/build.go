@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Target names the files that an import writes and the settings that the scenario gets.
+// Target holds the paths of the files that an import writes, and settings of the scenario.
 type Target struct {
 	Scenario string   // path of the scenario; other files are beside it, under its name
 	Force    bool     // overwrite what is there
@@ -25,10 +25,10 @@ type Target struct {
 	Keep     []string // files that must not be overwritten, Force or not: those that are imported
 }
 
-// ErrExists is the error for a file that exists already and may not be overwritten.
+// ErrExists is the error for a file that exists and may not be overwritten.
 var ErrExists = fs.ErrExist
 
-// Written is a scenario that was written from records, and loaded again.
+// Written is a scenario written from records, and loaded again.
 type Written struct {
 	Path     string
 	Files    []string // beside it
@@ -59,7 +59,7 @@ func (t *Target) name() string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// Check returns an error if the scenario cannot be written to the target, before hours of records are read.
+// Check returns an error if the scenario cannot be written to the target, before a long reading of records begins.
 func (t *Target) Check() error {
 	if name := t.name(); slug(name, true) != name || name == "" {
 		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario), longestKind)
@@ -124,7 +124,7 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 	return written, nil
 }
 
-// file writes a file through fill; it must not exist yet, unless it may be overwritten.
+// file writes a file with the content from fill; it must not exist, unless it may be overwritten.
 func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	there, err := os.Stat(path)
 	for _, keep := range w.target.Keep {
@@ -147,7 +147,7 @@ func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	return errors.Join(to.Flush(), file.Close())
 }
 
-// beside returns the name of a data file of a class, which stands beside the scenario file.
+// beside returns the name of a class's data file in the folder of the scenario file.
 func (w *writing) beside(class *Class, what string) string { return w.name + "-" + class.Name + what }
 
 // trace writes the arrivals of a class to a CSV file, a line for each job.
@@ -206,8 +206,8 @@ const (
 	takesFile   = "-takes.txt"
 )
 
-// values writes files of the recorded run times of a class, where no distribution stands for them. Run times of too few
-// failures are ignored: failures then take as long as successes.
+// values writes files of the recorded run times of a class, unless a fitted distribution represents them. Run times of
+// too few failures are ignored: failures then take as long as successes.
 func (w *writing) values(c *Class) error {
 	for i, t := range []*Times{&c.Service, &c.Takes} {
 		what := []string{serviceFile, takesFile}[i]
@@ -228,7 +228,7 @@ func (w *writing) values(c *Class) error {
 	return nil
 }
 
-// kept returns a subset of recorded values, at equally spaced ranks.
+// kept returns a subset of the recorded values, at equally spaced ranks.
 func (t *Times) kept() []float64 {
 	if len(t.Values) <= mostKept {
 		return t.Values

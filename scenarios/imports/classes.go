@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// mostRare is the largest share of a class's rows whose priority is too rare for a class of its own, up to which they
-// count under a more frequent priority; beyond it the class has no priority.
+// mostRare is the largest share of a class's rows with rare priorities that are counted under a more frequent priority;
+// beyond it the class has no priority.
 const mostRare = 0.05
 
-// mostClasses is the most job classes that are told apart; the rest share one class.
+// mostClasses is the highest number of job classes told apart; the rest share one class.
 const mostClasses = 24
 
 // classNames holds the classes of the scenario, and maps each label to its class.
@@ -42,7 +42,7 @@ type labelGroup struct {
 	split    bool // other groups have the same name
 }
 
-// labelled counts the rows of one class name, by priority.
+// labelled counts the rows of one class name by priority.
 type labelled struct {
 	name   string
 	rows   int64
@@ -68,7 +68,7 @@ func (r *reader) ranked(one *row, label string) string {
 	return label + prioritySign + strconv.Itoa(int(n))
 }
 
-// tooManyLabels returns the error that a column, the class or the priority, has too many different values.
+// tooManyLabels returns the error for a column, class or priority, with too many different values.
 func (r *reader) tooManyLabels(label, rank string) error {
 	names := map[string]bool{}
 	for _, text := range r.labels.all {
@@ -126,8 +126,8 @@ func (n *classNames) unused(name string) string {
 	return name
 }
 
-// groups makes groups of labels with these rows, the one with the most rows first. Each name gets a group before any
-// name is split by priority.
+// groups groups the labels of these rows, the group with the most rows first. Each name gets a group before any name is
+// split by priority.
 func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
 	all := byName(labels, rows)
 	room := mostClasses - min(len(all), mostClasses/2)

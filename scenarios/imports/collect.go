@@ -10,8 +10,8 @@ const (
 	pauseNumbers = 12 // pauses are looked at after so many failures
 )
 
-// Flags for a pause whose ends are not those of the delay, from the end of an attempt to the due time of the next: the
-// run time or the wait is then part of it.
+// fromStart and the constants below flag a pause between attempts that is longer than the backoff, which runs from the
+// end of an attempt to the due time of the next: the run time or the wait is then part of it.
 const (
 	fromStart = 1 << iota
 	toStart
@@ -100,7 +100,7 @@ func (c *collected) add(j *job) {
 	}
 }
 
-// addUnseen counts the attempts of a job that must have failed although no row describes them.
+// addUnseen counts failed attempts of a job that have no row of their own.
 func (c *collected) addUnseen(j *job) {
 	if j.unseen <= 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// column is a field that a row of records may have about a job or an attempt, under whatever heading.
+// column is a field of a row of records, such as the enqueue time, independent of its heading.
 type column uint8
 
 const (
@@ -32,10 +32,10 @@ const (
 	columnCount
 )
 
-// formats lists the record formats that Options.From takes, in the order of the headings in columns.
+// formats lists the record formats for Options.From, in the order of the headings in columns.
 var formats = []string{"river", "asynq", "sidekiq", "csv"}
 
-// Formats returns the record formats that Options.From takes.
+// Formats returns the record formats for Options.From.
 func Formats() []string { return slices.Clone(formats) }
 
 // columns is the layout of every source: the name of each column in --columns, its meaning, and by format its possible
@@ -89,7 +89,7 @@ var columns = [columnCount]struct {
 // String returns the column's name in --columns.
 func (c column) String() string { return columns[c].name }
 
-// Roles returns the column names that --columns takes, each with its meaning.
+// Roles returns the column names for --columns, each with its meaning.
 func Roles() (all [][2]string) {
 	for _, c := range columns {
 		all = append(all, [2]string{c.name, c.doc})

@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Comparison compares a wait in the records with the same wait in the simulation.
+// Comparison compares a wait in the records with that in the simulation of the written scenario.
 type Comparison struct {
 	What      string // fresh wait, retry wait or sojourn; with a class, or of all
 	Recorded  Spread
@@ -23,7 +23,7 @@ type Comparison struct {
 	Number *NumberPair
 }
 
-// NumberPair compares a share of jobs, or a mean, in the records with the same in the simulation.
+// NumberPair compares a share of jobs, or a mean, in the records with that in the simulation.
 type NumberPair struct {
 	Recorded, Simulated float64
 	Tolerance           float64 // difference that chance or a tenth of it makes
@@ -39,8 +39,8 @@ type Spread struct {
 	Low, High time.Duration
 }
 
-// Slack is the largest difference of two waits that count as equal: a record holds when a job began, a simulation when
-// it was claimed, with a store and a clock between them.
+// Slack is the largest difference between two waits that count as equal: records have the begin of a job, a simulation
+// its claim, with a store and a clock between them.
 const Slack = 10 * time.Millisecond
 
 const (
@@ -64,7 +64,7 @@ func (c *Comparison) Close() bool {
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
-// measured lists the waits that are compared, with the metric and the recorded histogram of each.
+// measured lists the waits to compare, with the metric and the recorded histogram of each.
 var measured = []struct {
 	what, metric string
 	of           func(c *Class) *measure.Histogram

@@ -1,6 +1,6 @@
-// Package imports turns records of jobs that really ran into a scenario: when they were enqueued becomes a trace of
-// arrivals, how long they ran a fitted distribution for each class, how they failed and were tried again the keys of
-// `fails` and `retry`. The scenario is then simulated, and its waits are compared with those on record.
+// Package imports turns records of executed jobs into a scenario: enqueue times become a trace of arrivals, run times a
+// fitted distribution for each class, failures and retries the keys of `fails` and `retry`. The scenario is then
+// simulated, and its waits are compared with those on record.
 //
 //	found, err := imports.Read(ctx, []imports.File{{Name: "jobs.csv", Reader: file}}, imports.Options{From: "csv"})
 //	...

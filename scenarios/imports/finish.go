@@ -90,9 +90,9 @@ func (g *gathering) workers() {
 	w.Each = (w.Most + w.Nodes - 1) / w.Nodes
 }
 
-// rates returns the share of attempts that fail, and that of jobs whose every attempt does. With a share p of poison
-// and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p + (1-p)f²; so
-// (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
+// rates returns the share of failing attempts, and the share of poisoned jobs, whose every attempt fails. With a share
+// p of poison and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p +
+// (1-p)f²; so (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
 func (c *collected) rates() (rate, poison float64) {
 	if c.ended == 0 {
 		return 0, 0
@@ -129,7 +129,7 @@ func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 	return kinds
 }
 
-// timesOf returns the times of a sample with the distributions fitted to it.
+// timesOf returns a sample's times with the distributions fitted to them.
 func timesOf(s *sample) Times {
 	t := Times{Seen: s.seen, Values: s.values()}
 	t.Fits = FitDistributions(t.Values)
@@ -170,7 +170,7 @@ func (g *gathering) notes() {
 		"more of them; --workers says how many", w.Most, 100*w.AllBusy)
 }
 
-// When returns, as text, the time that lies that long after the first arrival.
+// When returns, as text, the time at an offset from the first arrival.
 func (r *Recording) When(after time.Duration) string {
 	if r.Start.IsZero() {
 		return plain.Duration((time.Duration(r.origin) + after).Seconds())

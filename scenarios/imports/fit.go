@@ -11,8 +11,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Fit is a distribution of the scenario language with the parameters under which a sample is most likely, and its
-// distance from the sample.
+// Fit is a distribution of the scenario language fitted to a sample by maximum likelihood, with its distance from the
+// sample.
 type Fit struct {
 	Kind       string // as a scenario names it: exponential, lognormal, ...
 	Parameters []FitParameter
@@ -35,7 +35,7 @@ type FitParameter struct {
 }
 
 const (
-	// FewestToFit is the smallest sample that distributions are fitted to.
+	// FewestToFit is the smallest sample size to which distributions are fitted.
 	FewestToFit = 20
 
 	mostHopeful    = 3     // fits that are tested
@@ -86,8 +86,8 @@ func FitDistributions(sample []float64) []Fit {
 	return fits
 }
 
-// Acceptable reports whether f may stand for the sample that it was fitted to: its test does not reject it, or its
-// distance is so small that the test, which rejects any difference in a large enough sample, is ignored.
+// Acceptable reports whether f may represent its sample: its test does not reject it, or its distance is so small that
+// the test, which rejects any difference in a large enough sample, is ignored.
 func (f *Fit) Acceptable(sample []float64) bool {
 	if f.Kind == "constant" || f.P >= level {
 		return true
@@ -121,7 +121,7 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 	return most
 }
 
-// thinned returns a subset of at most most sorted values, sorted, as good as random: chosen by a hash of ranks.
+// thinned returns a pseudorandom subset of at most most sorted values, sorted: chosen by a hash of ranks.
 func thinned(sorted []float64, most int) []float64 {
 	if len(sorted) <= most {
 		return sorted

@@ -10,14 +10,14 @@ import (
 	"qsim/engine/dist"
 )
 
-// shape is a distribution function with density and quantiles, as gonum's distributions and the ones here have them.
+// shape is a distribution with its distribution function, density and quantiles.
 type shape interface {
 	CDF(x float64) float64
 	LogProb(x float64) float64
 	Quantile(p float64) float64
 }
 
-// candidate is a kind of distribution whose parameters are to be estimated.
+// candidate is a family of distributions whose parameters are to be estimated.
 type candidate struct {
 	kind     string
 	free     int  // parameters
@@ -114,7 +114,7 @@ func estimateGamma(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
 }
 
-// mostErlang is the largest shape k of an Erlang distribution that is tried: beyond it a gamma distribution differs too
+// mostErlang is the largest shape k of an Erlang distribution to be fitted: beyond it a gamma distribution differs too
 // little from its neighbours.
 const mostErlang = 50
 

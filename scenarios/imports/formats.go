@@ -62,7 +62,7 @@ func (r *reader) addRiver(last record, errors string) error {
 // backslash escapes the next character: PostgreSQL documentation, section 8.15.6.
 var arrayElement = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)",?`)
 
-// guarded matches a backslash and the character that it escapes.
+// guarded matches a backslash escape.
 var guarded = regexp.MustCompile(`(?s)\\(.)`)
 
 // riverErrors parses the column errors of river_job: JSON, or PostgreSQL's text of an array of jsonb.

@@ -1,6 +1,6 @@
 package imports
 
-// noteTimes notes which times rows of the file have at all, so that a missing one counts as a gap.
+// noteTimes records which columns of times the file fills at all, so that an empty one counts as a gap.
 func (r *reader) noteTimes(rec *record) {
 	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
 	r.told.started = r.told.started || rec.started.known()
@@ -11,8 +11,8 @@ func (r *reader) noteTimes(rec *record) {
 	}
 }
 
-// gaps counts the times missing in the rows of a job; enqueued says whether any row has the time of enqueueing. Formats
-// other than csv leave out times as a rule.
+// gaps counts the times missing in the rows of a job; enqueued is true if any row has the enqueue time. Formats other
+// than csv leave out times as a rule.
 func (r *reader) gaps(j *job, list []record, enqueued bool) {
 	if r.options.From != "csv" {
 		return

@@ -23,7 +23,7 @@ type job struct {
 	open      bool // neither
 }
 
-// mostRows is the most rows of one job.
+// mostRows is the highest number of rows of one job.
 const mostRows = 100_000
 
 // assemble builds a job from its records, which are in order.
@@ -72,7 +72,7 @@ func earlier(a, b timestamp) timestamp {
 // final reports whether an attempt in this state has ended.
 func (s jobState) final() bool { return s == stateDone || s == stateDead || s == stateFailed }
 
-// take adds the facts of a record to a job.
+// take adds the facts of a record (times, state, attempts) to a job.
 func (r *reader) take(j *job, rec *record) {
 	t, last := rec.try, len(j.tries)-1
 	switch rec.sort {
@@ -128,8 +128,7 @@ func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	}
 }
 
-// number numbers a job's attempts by time if they have no number, and counts missing ones before, which must have
-// failed.
+// number numbers a job's unnumbered attempts by time, and counts earlier missing ones as failed.
 func (j *job) number() {
 	if len(j.tries) == 0 || j.tries[0].number <= 0 {
 		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })
@@ -154,7 +153,7 @@ func (j *job) number() {
 	}
 }
 
-// when returns when an attempt began or, if that is not known, ended.
+// when returns the begin of an attempt or, if that is not known, its end.
 func (t *try) when() timestamp {
 	if t.started.known() {
 		return t.started
@@ -192,7 +191,7 @@ func (j *job) settle(list []record) {
 	}
 }
 
-// checkTimes repairs times of a job that run backwards.
+// checkTimes repairs a job's times that are out of order.
 func (r *reader) checkTimes(j *job) {
 	for i := range j.tries {
 		t := &j.tries[i]

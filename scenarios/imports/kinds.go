@@ -28,8 +28,8 @@ const longestKind = 40
 
 var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
 
-// kindOfError returns the error kind for the error text of an attempt: one that the scenario language has, or else the
-// text without the parts that differ from one failure to the next: numbers, quoted text and anything behind a colon.
+// kindOfError returns the error kind for the error text of an attempt: one of the scenario language, or else the text
+// without its variable parts: numbers, quoted text and anything behind a colon.
 func kindOfError(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	head = head[:min(len(head), 300)]
@@ -58,7 +58,7 @@ var (
 	noSign   = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// slug returns text as a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left.
+// slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left.
 func slug(text string, digits bool) string {
 	other := noLetter
 	if digits {

@@ -18,7 +18,7 @@ type lines struct {
 	buffer []byte
 }
 
-// logLine is one line of a log about a job.
+// logLine is one line of a Sidekiq log about a job.
 type logLine struct {
 	at      string // when
 	job     string

@@ -124,8 +124,8 @@ func (o *objects) explain(err error) error {
 	return o.bad(o.lines.line(offset), err)
 }
 
-// fillRow copies from a JSON object the values that the layout names: keys are compared as headings are, with points
-// for nested ones: payload.enqueued_at.
+// fillRow copies the columns of a row from a JSON object: keys are compared as headings are, with points for nested
+// ones: payload.enqueued_at.
 func fillRow(r *row, object map[string]any, columns layout) {
 	plain := plainKeys(object)
 	for i := range columns {
@@ -138,7 +138,8 @@ func fillRow(r *row, object map[string]any, columns layout) {
 	}
 }
 
-// plainKeys maps keys of an object, as headings are compared, to the keys themselves; of equal ones the last counts.
+// plainKeys maps keys of an object, in the form in which headings are compared, to the keys themselves; of equal ones
+// the last counts.
 func plainKeys(object map[string]any) map[string]string {
 	plain := make(map[string]string, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -166,7 +167,7 @@ func valueOf(object map[string]any, plain map[string]string, name string) string
 	return spelled(inner[plainKeys(inner)[plainName(rest)]])
 }
 
-// spelled returns a JSON value as the text that a cell of a table would hold.
+// spelled returns a JSON value as the text of a table cell.
 func spelled(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -95,7 +95,7 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 	return b.write(out)
 }
 
-// cells returns table rows for recorded times and for every distribution that was tried, marking the chosen one.
+// cells returns table rows for recorded times and for every fitted distribution, marking the chosen one.
 func (t *Times) cells(name string) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (t *Times) cells(name string) (rows [][]string) {
 	return rows
 }
 
-// retry adds the recognised retry settings, and the pauses that they were recognised by, to the text.
+// retry adds the inferred retry settings, and the pauses that support them, to the text.
 func (b *report) retry(what string, r *Retry) {
 	if len(r.Keys) == 0 {
 		b.line("%s: no second attempt is recorded", what)

@@ -30,7 +30,7 @@ type Options struct {
 	mostRecords int // in memory; 0: MostRecords
 }
 
-// MostRecords is the most attempts that one import reads; they take about 2 GB of memory.
+// MostRecords is the highest number of attempts in one import; they take about 2 GB of memory.
 const MostRecords = 10_000_000
 
 const (
@@ -142,12 +142,12 @@ func (r *reader) add(one *row) error {
 	return r.keep(rec)
 }
 
-// blank returns a record with a place in the input and no other facts.
+// blank returns a record with only its position in the input.
 func blank(at sourcePos) record {
 	return record{try: try{at: at, due: unknown, started: unknown, finished: unknown}, sort: ofAttempt, enqueued: unknown}
 }
 
-// plain returns the record of a row, with the columns that all formats share.
+// plain returns the record of a row, from the columns common to all formats.
 func (r *reader) plain(one *row) (record, error) {
 	rec := blank(one.at)
 	if err := r.times(one, &rec); err != nil {
@@ -187,7 +187,7 @@ func (r *reader) plain(one *row) (record, error) {
 // kindOf returns the number of the error kind for the error text of an attempt.
 func (r *reader) kindOf(text string) uint16 { return uint16(max(1, r.kinds.of(kindOfError(text)))) }
 
-// times reads from a row when things happened to a job, and how long its attempt ran.
+// times reads a job's timestamps from a row, and the run time of its attempt.
 func (r *reader) times(one *row, rec *record) error {
 	for _, t := range []struct {
 		column column
@@ -226,14 +226,14 @@ func (r *reader) times(one *row, rec *record) error {
 	return nil
 }
 
-// sharpen notes that the file's times are finer than whole seconds, if the time at is.
+// sharpen records that the file's times are finer than whole seconds, if the time at is.
 func (r *reader) sharpen(at timestamp) {
 	if at.known() && at%1e9 != 0 {
 		r.coarse = false
 	}
 }
 
-// counts reads from a row the number of the attempt and the most attempts of the job.
+// counts reads the number of the attempt and the limit on attempts from a row.
 func (r *reader) counts(one *row, rec *record) error {
 	for _, c := range []struct {
 		column column
@@ -267,7 +267,7 @@ func lastOf(text string) string {
 	return strings.Trim(text[strings.LastIndexByte(text, ',')+1:], `" `)
 }
 
-// keep stores a record unless its queue is not among those asked for.
+// keep stores a record unless its queue is excluded by the options.
 func (r *reader) keep(rec record) error {
 	if len(r.options.Queues) > 0 && !slices.Contains(r.options.Queues, r.queues.all[rec.queue]) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 )
 
-// record holds the facts of one row about a job and an attempt at it, in as few bytes as possible.
+// record holds the columns of one row about a job and an attempt, in as few bytes as possible.
 type record struct {
 	try
 	key      key
@@ -56,7 +56,7 @@ func (k key) hash(n uint64) uint64 {
 	return x ^ x>>31
 }
 
-// recordSort is the kind of row that a record comes from: about an attempt, a job, or the end of an attempt.
+// recordSort is the subject of a record's row: an attempt, a job, or the end of an attempt.
 type recordSort uint8
 
 const (
@@ -80,7 +80,7 @@ const (
 	stateFailed // and more is not said
 )
 
-// states maps the words for states in all formats to states of jobs and attempts.
+// states maps the names of states in all formats to states of jobs and attempts.
 var states = map[string]jobState{
 	"done": stateDone, "completed": stateDone, "complete": stateDone, "success": stateDone, "succeeded": stateDone,
 	"successful": stateDone, "ok": stateDone, "finished": stateDone, "processed": stateDone, "acked": stateDone,

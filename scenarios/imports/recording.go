@@ -63,7 +63,7 @@ type Class struct {
 	named []string // tenants as the scenario names them
 }
 
-// Kind is an error kind, with the number of attempts that failed with it.
+// Kind is an error kind with its number of failed attempts.
 type Kind struct {
 	Name  string
 	Count int64

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Retry holds the retry settings that records of failed jobs show.
+// Retry holds the retry settings inferred from records of failed jobs.
 type Retry struct {
 	Keys   []string // of `retry`, as a scenario has them: "max-attempts: 5"
 	Never  []string // error kinds after which there was never another attempt
@@ -37,7 +37,7 @@ const (
 	promoterDelay = 15 // s, of the systems with a preset
 )
 
-// unlimited is the retry setting where no limit of attempts is known.
+// unlimited is the retry setting for an unknown limit of attempts.
 const unlimited = "max-attempts: unlimited"
 
 // hasPreset reports whether a format belongs to a system with a retry preset, which has the same name.
@@ -83,7 +83,7 @@ func (g *gathering) retries() {
 
 func (r *Retry) text() string { return strings.Join(r.Keys, ", ") }
 
-// covers reports whether the records of a class agree with the settings of the others.
+// covers reports whether the records of a class agree with the common retry settings.
 func (r *Retry) covers(class *Retry) bool {
 	if class.Limit > 0 && class.Limit != r.Limit || len(class.Never) > 0 && !slices.Equal(class.Never, r.Never) {
 		return false
@@ -96,7 +96,7 @@ func (r *Retry) covers(class *Retry) bool {
 	return ok
 }
 
-// recognise finds the retry settings that explain the recorded attempts of a class.
+// recognise infers the retry settings of a class from its recorded attempts.
 func (g *gathering) recognise(c *collected) *Retry {
 	r := &Retry{}
 	r.findLimit(c)
@@ -137,7 +137,7 @@ func (r *Retry) note(format string, arguments ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, arguments...))
 }
 
-// withNever adds to the keys the error kinds after which no attempt follows.
+// withNever adds to the keys the error kinds that are never retried.
 func (r *Retry) withNever() *Retry {
 	if len(r.Never) > 0 && len(r.Keys) > 0 {
 		r.Keys = append(r.Keys, "never: ["+strings.Join(r.Never, ", ")+"]")
@@ -145,7 +145,7 @@ func (r *Retry) withNever() *Retry {
 	return r
 }
 
-// findLimit finds the most attempts of a job: as declared, or as many as jobs had that died of the limit.
+// findLimit finds the limit on attempts of a job: the declared one, or the number of attempts of jobs that died of it.
 func (r *Retry) findLimit(c *collected) {
 	jobs := int64(0)
 	for _, n := range slices.Sorted(maps.Keys(c.most)) {

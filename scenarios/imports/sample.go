@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// sample keeps some of many values: those with the smallest hashes, a uniform part that does not depend on the order in
-// which values come.
+// sample is a random sample of a stream of values: those with the smallest hashes, whatever the order of the stream.
 type sample struct {
 	most  int
 	seen  int64
@@ -55,7 +54,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(max(at, 1), len(sorted))-1]
 }
 
-// timeline counts attempts and failures in bins of time, which become wider as the span grows, so that there are few.
+// timeline counts attempts and failures in bins of time, which widen with the span, to bound their number.
 type timeline struct {
 	width time.Duration
 	bins  map[int64]bin
@@ -93,7 +92,8 @@ func (t *timeline) widen() {
 // order returns the numbers of a timeline's bins in order of time.
 func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
-// Criteria for an incident, a stretch of time in which attempts fail unusually often.
+// leastInBin and the constants below are the criteria for an incident, a stretch of time in which attempts fail
+// unusually often.
 const (
 	leastInBin  = 20   // attempts
 	timesUsual  = 5    // its share of failures ÷ that of all time

@@ -29,7 +29,7 @@ type File struct {
 	Reader io.Reader
 }
 
-// input is the text of one file that a source reads its rows from.
+// input is the text of one file behind a source.
 type input struct {
 	ctx     context.Context
 	file    File
@@ -40,7 +40,8 @@ type input struct {
 }
 
 const (
-	// mostRowBytes is how long one row may be: a quote that is never closed would else make one row of the whole file.
+	// mostRowBytes is the highest length of one row: a quote that is never closed would else make one row of the whole
+	// file.
 	mostRowBytes = 16 << 20
 	peeked       = 64 << 10
 )

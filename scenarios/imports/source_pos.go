@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// sourcePos is the place of a row: a line of an input file.
+// sourcePos is the position of a row: a line of an input file.
 type sourcePos struct {
 	file uint8
 	line uint32 // from 1; the highest there is stands for all beyond it
@@ -32,7 +32,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.Fil
 // Unwrap returns the error without the file and line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Repair is a mistake in the input that has one sensible reading, with its count and its first place.
+// Repair is a kind of mistake in the input with only one sensible reading, with its count and its first position.
 type Repair struct {
 	What  string // was done about it
 	Count int64  // of rows, or of jobs if What says so
@@ -40,7 +40,7 @@ type Repair struct {
 	Line  int64
 }
 
-// repair is the kind of mistake that a Repair is about.
+// repair is the kind of mistake behind a Repair.
 type repair uint8
 
 const (
@@ -62,7 +62,7 @@ const (
 	repairCount
 )
 
-// repairs lists for each kind of mistake its repair, and whether that loses data: many of these are an error.
+// repairs lists the repair for each kind of mistake, and whether it loses data: many of these are an error.
 var repairs = [repairCount]struct {
 	what  string
 	loses bool
@@ -88,10 +88,10 @@ var repairs = [repairCount]struct {
 	noPriority:     {"have a priority that is no whole number from -32768 to 32767: left out", false},
 }
 
-// mostRepaired is the share of rows beyond which repairs that lose data make the whole file an error.
+// mostRepaired is the share of rows with data lost by repairs beyond which the whole file is an error.
 const mostRepaired = 0.1
 
-// repairLog counts the repairs of each kind, with the place of the first.
+// repairLog counts the repairs of each kind, with the position of the first.
 type repairLog struct {
 	count [repairCount]int64
 	first [repairCount]sourcePos

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// text returns the scenario file as text, with comments on where each value comes from.
+// text returns the scenario file as text, with comments on the origin of each value.
 func (w *writing) text(to *Written) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
@@ -107,7 +107,7 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 	}
 }
 
-// distribution returns a class's run time in scenario syntax: a fit, a file of recorded values, or what the user gave.
+// distribution returns a class's run time in scenario syntax: a fit, a file of recorded values, or the user's own.
 func (w *writing) distribution(c *Class, t *Times, file string) string {
 	switch {
 	case len(t.Values) == 0:
@@ -156,8 +156,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// shares returns the shares of error kinds in scenario syntax, in tenths of a percent; the first takes what rounding
-// leaves.
+// shares returns the shares of error kinds in scenario syntax, in tenths of a percent, with the rounding error in the
+// first.
 func shares(kinds []Kind) []string {
 	all := int64(0)
 	for _, k := range kinds {

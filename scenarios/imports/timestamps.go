@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// timestamp is a time in nanoseconds since 1970, or since whatever the file counts from.
+// timestamp is a time in nanoseconds since 1970, or since the unknown origin of the file's numbers.
 type timestamp int64
 
-// unknown is the timestamp of a time that is not recorded.
+// unknown is the timestamp for a time not recorded.
 const unknown timestamp = math.MinInt64
 
 func (t timestamp) known() bool { return t != unknown }
@@ -20,7 +20,7 @@ func (t timestamp) known() bool { return t != unknown }
 // since returns how long t is after earlier, both known.
 func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration(t - earlier) }
 
-// timestamps parses times of one file, all of one sort: dates, or numbers that count from a start of their own.
+// timestamps parses times of one file, all of one sort: dates, or numbers with an origin of their own.
 type timestamps struct {
 	zone     *time.Location // of times without one; nil: none was given
 	layout   string         // that fitted last
@@ -31,7 +31,7 @@ type timestamps struct {
 	repeated bool           // a date was one of two with the same clock time
 }
 
-// tristate is a property that all times of a file share: yes, no, or not known until the first one is seen.
+// tristate is a property common to all times of a file: yes, no, or not known until the first one is read.
 type tristate uint8
 
 const (
@@ -48,7 +48,7 @@ var dateLayouts = []string{
 	"2006-01-02 15:04", "2006/01/02 15:04:05",
 }
 
-// empty reports whether text stands for a missing time.
+// empty reports whether text denotes a missing time.
 func empty(text string) bool {
 	switch text {
 	case "", "-", "null", "NULL", "nil", `\N`, "None", "NaN":
@@ -66,7 +66,7 @@ func notATime(text string) error {
 	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", shorten(text))
 }
 
-// read parses a time. zero reports a number 0 in a file whose other numbers count from 1970.
+// read parses a time. zero is true for a number 0 in a file whose other numbers count from 1970.
 func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	text = strings.TrimSpace(text)
 	if empty(text) {
@@ -79,8 +79,8 @@ func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	return at, false, err
 }
 
-// The largest numbers that count seconds, milliseconds and microseconds since 1970, in the year 5138; what is below the
-// first of them cannot be a date after 1973.
+// leastEpoch and the constants below bound the numbers that count seconds, milliseconds and microseconds since 1970, up
+// to the year 5138; a number below the first of them cannot be a date after 1973.
 const (
 	leastEpoch  = 1e8
 	mostSeconds = 1e11

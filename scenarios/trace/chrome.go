@@ -13,7 +13,8 @@ import (
 	"qsim/engine"
 )
 
-// The processes and threads, which are tracks, of a Chrome trace. Storms, store and job come above the nodes.
+// stormsProcess and the constants below are the processes and threads of a Chrome trace, which are its tracks. Storms,
+// store and job come above the nodes.
 const (
 	stormsProcess = 1
 	storeProcess  = 2
@@ -44,7 +45,7 @@ type chromeEvent struct {
 	Binds    string        `json:"bp,omitempty"`
 }
 
-// The types of the arguments of events in a Chrome trace.
+// named and the types below are the arguments of events in a Chrome trace.
 type (
 	named struct {
 		Name string `json:"name"`
@@ -111,7 +112,7 @@ type place struct {
 	slot engine.Slot
 }
 
-// slice is a span of time on a track of a Chrome trace; its end may not be known yet.
+// slice is a span of time on a track of a Chrome trace; its end may be unknown so far.
 type slice struct {
 	process, thread int
 	name            string
@@ -246,7 +247,7 @@ func (c *chrome) end(e *engine.Event, at time.Duration) {
 	c.execution(run, at, how)
 }
 
-// execution writes the span of an execution, which ended in the way how, and the arrow to it from the attempt before.
+// execution writes the span of an ended execution, with its outcome how, and the arrow to it from the attempt before.
 func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	if at < c.o.From || c.o.Job != 0 && c.o.Job != run.job {
 		return

@@ -9,10 +9,10 @@ import (
 	"qsim/results/plain"
 )
 
-// Interest is a reason to look at a job, such as the longest wait.
+// Interest is a criterion for an interesting job, such as the longest wait.
 type Interest string
 
-// The interests, in the order in which they are listed.
+// WorstWait and the constants below are the interests, in the order in which they are listed.
 const (
 	WorstWait Interest = "worst-wait" // of all waits of ready jobs for a claim, the longest
 	Duplicate Interest = "duplicate"  // executed to a success most often, more than once
@@ -21,10 +21,10 @@ const (
 	LostLease Interest = "lost-lease" // most leases expired and taken
 )
 
-// Interests returns all reasons to look at a job, in the order in which they are listed.
+// Interests returns all criteria for interesting jobs, in the order in which they are listed.
 func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
 
-// Finding is the best example among jobs for an interest: of equals, the first.
+// Finding is the most extreme job by an Interest: of equals, the first.
 type Finding struct {
 	Interest Interest
 	Job      engine.JobID // 0: there is none
@@ -33,8 +33,8 @@ type Finding struct {
 	Jobs     int64  // that are of interest at all; of waits: all jobs
 }
 
-// Find runs through the simulation and returns a finding for each of Interests. It stores some tens of bytes for every
-// job that has not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
+// Find runs the simulation and returns a finding for each of Interests. It stores some tens of bytes for every job that
+// has not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}, redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {
@@ -52,7 +52,7 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	return f.findings(), nil
 }
 
-// candidate is the best job found so far for an interest.
+// candidate is the most extreme job found so far for an interest.
 type candidate struct {
 	job      engine.JobID
 	score    float64
@@ -61,7 +61,7 @@ type candidate struct {
 	jobs     int64
 }
 
-// known is the state of one job that Find keeps while it searches for jobs worth a look.
+// known is the state of one job during a search for extreme jobs.
 type known struct {
 	readySince engine.Time // Never: it is not ready
 	claimed    int32
@@ -132,7 +132,8 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer compares a job with the best one so far for an interest; first says that the job counts for it the first time.
+// offer compares a job with the most extreme one so far for an interest; first is true when the job counts for it the
+// first time.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios"
 )
 
-// JobHistory is what happened to one job.
+// JobHistory is the history of one job: its events, attempts and end.
 type JobHistory struct {
 	Job    string       `json:"job"`              // class and number of its arrival: payments/1234
 	ID     engine.JobID `json:"id"`               // number by which the engine knows it
@@ -71,7 +71,7 @@ const (
 	replaced         // by another on the same node
 )
 
-// held reports whether the fate of its node matters to an attempt: it holds the lease, or its handler runs.
+// held reports whether an event of its node affects an attempt: it holds the lease, or its handler runs.
 func (a *Attempt) held() bool {
 	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
@@ -89,7 +89,8 @@ func (a *Attempt) become(status string) {
 	}
 }
 
-// mostFacts is the most events stored in one history: a job that is retried without end has more than anybody reads.
+// mostFacts is the highest number of events in one history: a job that is retried without end has more than anybody
+// reads.
 const mostFacts = 20_000
 
 // Job simulates the run and returns the history of one job; nil if the run has no such job.
@@ -135,7 +136,7 @@ func (t *jobTracer) see(e *engine.Event) {
 	}
 }
 
-// machine notes a change of a node's state, in the history too if the node holds the job.
+// machine records a change of a node's state, also in the history if the node holds the job.
 func (t *jobTracer) machine(e *engine.Event) {
 	node := t.nodes[e.Node]
 	switch e.Kind {
@@ -209,7 +210,7 @@ func (t *jobTracer) add(f Fact) {
 	t.history.Facts = append(t.history.Facts, f)
 }
 
-// attempt returns the index of the attempt that an event is about, -1 if it is about none.
+// attempt returns the index of the attempt that an event belongs to, -1 for none.
 func (t *jobTracer) attempt(e *engine.Event) int {
 	if i, ok := t.byToken[e.Token]; ok && e.Token != 0 {
 		return i
@@ -315,7 +316,7 @@ func (t *jobTracer) finished(e *engine.Event, a *Attempt) {
 	}
 }
 
-// lapse notes that the lease of an attempt expired, and the reason: its node was down, frozen or alive.
+// lapse records that the lease of an attempt expired, and the reason: its node was down, frozen or alive.
 func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	holder := e.Holder.Node()
 	node, own := t.nodes[holder], holder == a.Node && !a.taken
@@ -345,7 +346,7 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
 	engine.Returned: "handed-back"}
 
-// settle notes the effect of a commit on the attempt.
+// settle records the effect of a commit on the attempt.
 func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 	if shed(e) {
 		return

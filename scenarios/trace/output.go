@@ -10,7 +10,7 @@ import (
 	"qsim/results/text"
 )
 
-// header identifies the simulation that a trace is about.
+// header identifies the simulation of a trace: scenario, policy and seed.
 type header struct {
 	Version  int    `json:"version"`  // version of this format: 1
 	Scenario string `json:"scenario"` // name of the scenario
@@ -18,8 +18,8 @@ type header struct {
 	Seed     uint64 `json:"seed"`     // seed of the simulation
 }
 
-// document is a trace of one simulation: the life of a job (--job, --find), what happened in a window of time (--from,
-// --to), or jobs worth a look. Times are in seconds of virtual time.
+// document is a trace of one simulation: the history of a job (--job, --find), the events in a window of time (--from,
+// --to), or extreme jobs. Times are in seconds of virtual time.
 type document struct {
 	header
 	Life  *JobHistory `json:"life,omitempty"`   // what happened to one job
@@ -31,7 +31,7 @@ type document struct {
 	Findings []foundJob `json:"findings,omitempty"` // jobs worth a look
 }
 
-// foundJob is the job that is most of some kind.
+// foundJob is the job found for one interest.
 type foundJob struct {
 	Find  Interest `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
 	Job   string   `json:"job,omitempty"`   // its name, for --job; missing: there is none

@@ -12,7 +12,7 @@ import (
 	"qsim/results/text"
 )
 
-// Widths of the columns in a table of a trace's events.
+// clockColumns and the constants below are the widths of the columns in a table of a trace's events.
 const (
 	clockColumns = 14 // 9h59m59.999s and a gap
 	jobColumns   = 18
@@ -153,7 +153,7 @@ func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-utf8.RuneCountInString(text), 2))
 }
 
-// writeLine writes lead, which is columns wide, and words behind it, wrapped with further lines below the words.
+// writeLine writes lead, which is columns wide, and words after it, wrapped with further lines below the words.
 func writeLine(b *strings.Builder, lead string, columns int, words string, width int) {
 	room := 0
 	if width > 0 {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Simulation is one run of a scenario, which can be repeated to look at its events.
+// Simulation is one run of a scenario, repeated for each question about its events.
 type Simulation struct {
 	sc   *scenarios.Scenario // with one policy and one seed
 	seen *scenarios.Scenario // as that policy sees it
@@ -48,7 +48,7 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 // Policy returns the label of the policy of the run.
 func (s *Simulation) Policy() string { return s.sc.Policies[0].Label }
 
-// Scenario returns the scenario as the policy of the run sees it.
+// Scenario returns the scenario with the overrides of the run's policy.
 func (s *Simulation) Scenario() *scenarios.Scenario { return s.seen }
 
 // Seed returns the seed of the run.
@@ -57,7 +57,7 @@ func (s *Simulation) Seed() uint64 { return s.sc.Seed }
 // End returns the latest time at which the run ends.
 func (s *Simulation) End() time.Duration { return s.seen.Duration.Std() + s.seen.Drain.Std() }
 
-// Storms returns the names of the storms that are on between from and to, each once.
+// Storms returns the names of the storms active between from and to, each once.
 func (s *Simulation) Storms(from, to time.Duration) []string {
 	var names []string
 	for _, w := range s.windows {
@@ -68,7 +68,7 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough ends a simulation whose further events nobody needs.
+// errEnough ends a simulation whose further events are not needed.
 var errEnough = errors.New("nobody looks any more")
 
 // watch runs the simulation until that time and calls see with each event until see returns false, or an error, which

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Fact is something that happened.
+// Fact is an event of the run with its time, job, node and sentence.
 type Fact struct {
 	At      Span   `json:"at_s"`              // virtual time
 	Event   string `json:"event"`             // name of the engine's event, or storm-begins or storm-ends
@@ -25,7 +25,7 @@ type Fact struct {
 	Words   string `json:"words"`             // a sentence without its subject and full stop
 }
 
-// newFact returns a fact that is about no job and no node.
+// newFact returns a fact without a job or a node.
 func newFact(at Span, event, words string) Fact {
 	return Fact{At: at, Event: event, Node: noNode, Wait: none, Delay: none, Due: none, Words: words}
 }
@@ -38,7 +38,7 @@ const noNode NodeID = -1
 // IsZero reports whether the number stands for no node, which JSON leaves out.
 func (n NodeID) IsZero() bool { return n < 0 }
 
-// tell returns an engine's event as a Fact, with its sentence.
+// tell converts an engine's event to a Fact, with its sentence.
 func (s *Simulation) tell(e *engine.Event) Fact {
 	f := newFact(Span(e.At), e.Kind.String(), s.words(e))
 	f.Attempt, f.Node = deliveries(e), NodeID(e.Node)
@@ -60,12 +60,12 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 	return f
 }
 
-// shed reports whether an event buried a ready job in place of a claim.
+// shed reports whether an event buried a ready job in place of a claim (load shedding).
 func shed(e *engine.Event) bool {
 	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
 }
 
-// deliveries returns the number of the attempt that an event is about; of a shed job, that of the attempt before.
+// deliveries returns the number of the attempt that an event belongs to; for a shed job, that of the attempt before.
 func deliveries(e *engine.Event) int32 {
 	if shed(e) {
 		return e.Delivery - 1

@@ -10,14 +10,14 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// asynqQueue is Asynq with a hundred workers. It does not tell when the end of a job is stored: done is called when its
-// handler ends, and so its latencies lack the ack.
+// asynqQueue is the system Asynq with a hundred workers. It does not tell when the end of a job is stored: done is
+// called when its handler ends, and so its latencies lack the ack.
 type asynqQueue struct {
 	at     asynq.RedisClientOpt
 	client *asynq.Client
 }
 
-// producers are as many goroutines as one call of enqueue has: Asynq takes one job a call.
+// producers is the number of goroutines behind one call of enqueue: Asynq takes one job a call.
 const producers = 8
 
 func openAsynq(ctx context.Context, s *servers) (queue, error) {

@@ -1,6 +1,7 @@
-// Command peers runs the queue of this repository and others in turns, on one machine, with jobs that do nothing: a
-// bare loop of two SQL statements, River and Asynq as they come and tuned, and qsim as it comes, with several engines,
-// and weighted. It starts its own servers of PostgreSQL and Redis, in temporary folders and on unix sockets.
+// Command peers benchmarks the queue of this repository against others, in turns on one machine, with jobs that do
+// nothing: a bare loop of two SQL statements, River and Asynq with defaults and tuned, and qsim with defaults, with
+// several engines, and weighted. It starts its own servers of PostgreSQL and Redis, in temporary folders and on unix
+// sockets.
 //
 //	go -C scripts/peers run . [-rounds 7] [-jobs 60000] [-rates 1000,3000] [-for 10s] [-systems raw,qsim]
 //
@@ -23,7 +24,7 @@ import (
 	"time"
 )
 
-// options are the flags.
+// options holds the values of the flags.
 type options struct {
 	rounds, jobs int
 	rates        []int // jobs/s

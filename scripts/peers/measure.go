@@ -18,7 +18,7 @@ const (
 	patience  = time.Minute // for what has come to be done
 )
 
-// trial follows the jobs of one load of a queue.
+// trial records the times of the jobs in one measurement of a queue.
 type trial struct {
 	queue  queue
 	base   int64          // the number of the first job
@@ -46,7 +46,7 @@ func (r *trial) done(job int64) {
 	}
 }
 
-// work has the queue work until all jobs are done; feed, if not nil, enqueues them meanwhile.
+// work runs the queue until all jobs are done; feed, if not nil, enqueues them meanwhile.
 func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -75,7 +75,7 @@ func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) 
 	return err
 }
 
-// measure has one system work off a backlog, then jobs that come at rates, and adds what it took to res.
+// measure measures one system, first with a backlog, then with jobs at fixed rates, and adds the results to res.
 func measure(ctx context.Context, o *options, s system, servers *servers, res *results) (err error) {
 	q, err := s.open(ctx, servers)
 	if err != nil {
@@ -135,7 +135,7 @@ func measure(ctx context.Context, o *options, s system, servers *servers, res *r
 	return nil
 }
 
-// openLoop has jobs come at random times whether or not the queue keeps up.
+// openLoop enqueues jobs at random times, whether or not the queue keeps up.
 func openLoop(ctx context.Context, o *options, s system, q queue, servers *servers, rate int, base int64,
 	res *results) (jobs int, err error) {
 	random := rand.New(rand.NewPCG(uint64(rate), 1)) // the same for all
@@ -165,7 +165,7 @@ func openLoop(ctx context.Context, o *options, s system, q queue, servers *serve
 	return len(due), nil
 }
 
-// feed enqueues jobs when they are due, from several goroutines, those that are due by then in one call.
+// feed enqueues jobs at their times, from several goroutines, with one call for all that are due.
 func (r *trial) feed(ctx context.Context, due []time.Duration) error {
 	var turn sync.Mutex // who has it waits for what is due next
 	next := 0

@@ -11,7 +11,7 @@ import (
 	"qsim/policies"
 )
 
-// qsim is this repository's queue, with live.Defaults.
+// qsim is the system of this repository, with live.Defaults.
 type qsim struct {
 	store            *pgstore.Store
 	engines, workers int

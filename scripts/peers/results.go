@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// results are what was measured, in the order in which it first was.
+// results holds the measured values, in the order of measurement.
 type results struct {
 	loads, metrics []string
 	values         map[cell][]float64
@@ -60,7 +60,7 @@ func (r *results) write(out io.Writer, o *options) error {
 	return nil
 }
 
-// text is the median of a cell with its confidence interval, and how many times that of the first system it is.
+// text returns the median of a cell with its confidence interval, and its ratio to that of the first system.
 func (r *results) text(system, first, load, metric string) string {
 	values := r.values[cell{system, load, metric}]
 	if values == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverQueue is River with a hundred workers and its defaults, or with a thousand and the shortest pauses that help.
+// riverQueue is the system River with a hundred workers and its defaults, or with a thousand and the shortest pauses
+// that help.
 type riverQueue struct {
 	pool   *pgxpool.Pool
 	client *river.Client[pgx.Tx]

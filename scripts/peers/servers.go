@@ -18,7 +18,8 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// servers are those of one run, each in a temporary folder and reached by a unix socket in it. PostgreSQL has fsync on.
+// servers holds the PostgreSQL and Redis servers of one run, each in a temporary folder and reached by a unix socket in
+// it. PostgreSQL has fsync on.
 type servers struct {
 	postgres *pgserver.Server
 	admin    *pgxpool.Pool
@@ -60,13 +61,13 @@ func (s *servers) stop() {
 
 func (s *servers) dsn() string { return s.postgres.DSN() }
 
-// schema returns the name of a schema that nobody has.
+// schema returns an unused name for a schema.
 func (s *servers) schema(name string) string {
 	s.schemas++
 	return fmt.Sprintf("%s_%d", name, s.schemas)
 }
 
-// pool makes a schema and returns connections that see it alone.
+// pool creates a schema and returns connections that use it alone.
 func (s *servers) pool(ctx context.Context, schema string) (*pgxpool.Pool, error) {
 	if _, err := s.admin.Exec(ctx, "create schema "+schema); err != nil {
 		return nil, err
@@ -80,13 +81,13 @@ func (s *servers) pool(ctx context.Context, schema string) (*pgxpool.Pool, error
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// wal is how many bytes of its log PostgreSQL has written.
+// wal returns the number of bytes that PostgreSQL has written to its write-ahead log.
 func (s *servers) wal(ctx context.Context) (bytes int64, err error) {
 	err = s.admin.QueryRow(ctx, "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&bytes)
 	return bytes, err
 }
 
-// settle brings PostgreSQL to rest.
+// settle makes PostgreSQL finish its background work (checkpoint, vacuum).
 func (s *servers) settle(ctx context.Context) error {
 	_, err := s.admin.Exec(ctx, "vacuum analyze")
 	if err == nil {
@@ -95,7 +96,7 @@ func (s *servers) settle(ctx context.Context) error {
 	return err
 }
 
-// redisServer is Redis with the settings of its package but for where it is and that it saves nothing.
+// redisServer is Redis with the settings of its package, except for its address and without persistence.
 type redisServer struct {
 	command *exec.Cmd
 	folder  string
@@ -134,7 +135,7 @@ func (r *redisServer) stop() {
 	_ = os.RemoveAll(r.folder)
 }
 
-// cpu is how many seconds of processors this process has used, and the server.
+// cpu returns the processor time, in seconds, used by this process and by the server.
 func (s *servers) cpu(redis bool) (client, server float64) {
 	pid := s.postgres.PID()
 	if redis {

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// system is a way to run jobs.
+// system is a job system under comparison.
 type system struct {
 	name  string
 	redis bool // it needs Redis, the others PostgreSQL
@@ -20,7 +20,7 @@ type queue interface {
 	close() error
 }
 
-// systems are all that are compared; others are held against the first.
+// systems lists the systems under comparison; the first is the baseline.
 var systems = []system{
 	{name: "raw, 4 claimers", open: openRaw},
 	{name: "qsim as it comes", open: openQsim(1, 64, "fifo")},

@@ -1,5 +1,4 @@
-// Package clitest tests commands: the stories that their users live through, as scripts,
-// and what their help texts promise.
+// Package clitest tests commands: user stories as scripts, and the claims of their help texts.
 package clitest
 
 import (
@@ -42,7 +41,7 @@ func Scripts(t *testing.T, p testscript.Params) {
 	})
 }
 
-// exits CODE PROGRAM [ARGUMENT...] is a script command that runs a program, which must end with that exit code.
+// exits is the script command CODE PROGRAM [ARGUMENT...]: it runs a program that must end with that exit code.
 func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	if negated || len(arguments) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
@@ -61,7 +60,7 @@ func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	}
 }
 
-// toFull CODE PROGRAM [ARGUMENT...] is a script command that runs a program whose standard output goes to a full disk.
+// toFull is the script command CODE PROGRAM [ARGUMENT...]: it runs a program whose standard output goes to a full disk.
 func toFull(ts *testscript.TestScript, negated bool, arguments []string) {
 	ts.Check(ts.Exec("sh", append([]string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}, arguments...)...))
 }

@@ -16,7 +16,7 @@ import (
 	"qsim/policies"
 )
 
-// Policies returns the names of the policies that a Load can have.
+// Policies returns the names of the policies for a Load.
 func Policies() []string {
 	return []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"}
 }
@@ -48,7 +48,7 @@ type Load struct {
 	Failing int // every so-many-th job fails the first time; 0: none
 }
 
-// stamps is the number of enqueue calls whose times are kept: more than a backlog has.
+// stamps is the number of enqueue calls with recorded times: more than a backlog has.
 const stamps = 1 << 16
 
 var errFirst = errors.New("fails the first time")

@@ -1,6 +1,5 @@
-// Package pgserver runs a PostgreSQL server of its own for as long as a test or a
-// benchmark needs one: made by initdb in a temporary folder, reached by a unix socket in
-// that folder and by nothing else, gone without a trace after Stop.
+// Package pgserver runs a private PostgreSQL server for a test or a benchmark: created by initdb in a temporary folder,
+// reachable only by a unix socket in that folder, deleted by Stop.
 //
 // PostgreSQL refuses to run as root, so for root the server runs as the user postgres,
 // or as nobody where there is no such user. If the process that started it dies, even by
@@ -22,8 +21,7 @@ import (
 	"time"
 )
 
-// ErrMissing means that the programs of a PostgreSQL server are not installed, or cannot
-// be used on this system.
+// ErrMissing is the error for PostgreSQL programs that are not installed, or cannot be used on this system.
 var ErrMissing = errors.New("pgserver: no PostgreSQL server is installed")
 
 // Options configures a server. The zero value is the server as it is
@@ -58,7 +56,7 @@ type Server struct {
 // superuser is the name of the only role of a new server.
 const superuser = "qsim"
 
-// The configuration file of all servers. Sizes fit a machine with 1 GiB.
+// configuration is the configuration file of all servers. Sizes fit a machine with 1 GiB.
 const configuration = `
 listen_addresses = ''
 unix_socket_permissions = 0700
@@ -179,7 +177,7 @@ func (s *Server) create(ctx context.Context, owner *owner) error {
 	return errors.Join(err, f.Close())
 }
 
-// environment returns the environment variables for the programs, without PG* variables that are meant for others.
+// environment returns the environment variables for the programs, without inherited PG* variables.
 func environment() []string {
 	var kept []string
 	for _, v := range os.Environ() {

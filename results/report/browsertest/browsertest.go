@@ -1,4 +1,4 @@
-// Package browsertest tries pages in a headless Chromium.
+// Package browsertest tests web pages in a headless Chromium.
 package browsertest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the browser that pages are tried in, "" if there is none.
+// chromium is the path of the browser for the tests, "" if there is none.
 func chromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -48,7 +48,7 @@ var browserOnce = sync.OnceValues(func() (context.Context, func()) {
 	}
 })
 
-// Main runs the tests of a package and closes the browser that they have opened.
+// Main runs the tests of a package and closes the browser afterwards.
 func Main(m *testing.M) {
 	code := m.Run()
 	if browserUsed {
@@ -60,7 +60,7 @@ func Main(m *testing.M) {
 
 var browserUsed bool
 
-// Tab is a page that is open in the browser, with what the browser said and asked for meanwhile.
+// Tab is a page open in the browser, with its console messages and network requests.
 type Tab struct {
 	context.Context
 	t        *testing.T
@@ -69,7 +69,7 @@ type Tab struct {
 	Requests []string
 }
 
-// OpenFile shows a page of its own in a tab of its own, so many pixels wide.
+// OpenFile opens a page from a file in a new tab of the given width in pixels.
 func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -81,7 +81,7 @@ func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[
 	return tb
 }
 
-// Open shows the page at an address in a tab of its own, so many pixels wide.
+// Open opens the page at an address in a new tab of the given width in pixels.
 func Open(t *testing.T, address string, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	if chromium() == "" {
@@ -106,7 +106,7 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 	return tb
 }
 
-// Protocol is an action that the protocol has.
+// Protocol returns an action that calls a method of the DevTools protocol.
 func Protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, c, params)
@@ -114,7 +114,7 @@ func Protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.
 	})
 }
 
-// note keeps what matters of what the browser tells.
+// note stores the console messages, errors and requests among the browser's events.
 func (tb *Tab) note(event any) {
 	tb.mutex.Lock()
 	defer tb.mutex.Unlock()
@@ -130,7 +130,7 @@ func (tb *Tab) note(event any) {
 	}
 }
 
-// Run does actions, which must succeed.
+// Run performs actions and fails the test if one of them fails.
 func (tb *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
 	if err := chromedp.Do(tb, actions...); err != nil {
@@ -138,7 +138,7 @@ func (tb *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Eval is the value of an expression in the page.
+// Eval returns the value of a JavaScript expression in the page.
 func Eval[T any](tb *Tab, expression string) T {
 	tb.t.Helper()
 	value, err := chromedp.Run(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -159,7 +159,7 @@ func (tb *Tab) Until(condition string) {
 	}
 }
 
-// Quiet fails unless the browser had nothing to say, and asked for nothing but what begins with one of some addresses.
+// Quiet fails the test if the browser logged a message or requested an address without one of the given prefixes.
 func (tb *Tab) Quiet(addresses ...string) {
 	tb.t.Helper()
 	tb.mutex.Lock()
@@ -174,7 +174,7 @@ func (tb *Tab) Quiet(addresses ...string) {
 	}
 }
 
-// Picture keeps a screenshot of the whole page in a folder, "" for none.
+// Picture saves a screenshot of the whole page in a folder; "": it does not.
 func (tb *Tab) Picture(folder, name string) {
 	tb.t.Helper()
 	if folder == "" {
@@ -192,7 +192,7 @@ func (tb *Tab) Picture(folder, name string) {
 	}
 }
 
-// Scheme makes the browser prefer dark or light pages, on a screen or, for "print", on paper.
+// Scheme sets the browser's preferred colours, dark or light, on a screen or, for "print", on paper.
 func Scheme(name, media string) chromedp.Action[chromedp.Void] {
 	return Protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }

@@ -1,5 +1,5 @@
-// Package common holds what every system of the suite needs: cases that the real system and its preset both run, a log
-// of what was done with each job, and rules that hold one log to the other.
+// Package common is the frame of the conformance suite: test cases run by both a real job system and its preset in the
+// simulator, a log of each job's events, and rules that compare the two logs.
 //
 // A system describes itself as a System and calls Hold in its one test:
 //
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Class is a class of jobs, the same on both sides.
+// Class is a class of jobs in a case.
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
@@ -25,7 +25,7 @@ type Class struct {
 	Keys    string          // more keys of the class in the scenario: "timeout: 30s"
 }
 
-// Case is what both sides run.
+// Case is one experiment, run by the real system and by the simulator.
 type Case struct {
 	Name           string
 	Nodes, Workers int
@@ -47,13 +47,13 @@ type Job struct {
 	At    time.Duration
 }
 
-// Class returns the class of that name, or of the job of that name.
+// Class returns the class with that name, or of the job with that name.
 func (c *Case) Class(name string) *Class {
 	name, _, _ = strings.Cut(name, "/")
 	return &c.Classes[slices.IndexFunc(c.Classes, func(k Class) bool { return k.Name == name })]
 }
 
-// sets reports whether the case has a value of its own for a key, or for one above or below it.
+// sets reports whether the case sets a scenario key, or one above or below it.
 func (c *Case) sets(key string) bool {
 	return slices.ContainsFunc(c.Set, func(setting string) bool {
 		own, _, _ := strings.Cut(setting, "=")
@@ -61,7 +61,7 @@ func (c *Case) sets(key string) bool {
 	})
 }
 
-// jobs draws the arrivals of a seed.
+// jobs returns the jobs of a seed, with drawn arrivals.
 func (c *Case) jobs(seed uint64) (all []Job) {
 	for i, k := range c.Classes {
 		at := slices.Clone(k.At)
@@ -84,7 +84,7 @@ func (c *Case) jobs(seed uint64) (all []Job) {
 	return all
 }
 
-// crashes are the deaths of node 0 under a seed.
+// crashes returns the times at which node 0 dies under a seed.
 func (c *Case) crashes(seed uint64) []time.Duration {
 	at := slices.Clone(c.Crashes)
 	for i := range at {
@@ -93,7 +93,7 @@ func (c *Case) crashes(seed uint64) []time.Duration {
 	return at
 }
 
-// scenario is the case in the language of qsim, with the arrivals of each class in a file CLASS.txt.
+// scenario returns the case as a scenario file of qsim, with the arrivals of each class in a file CLASS.txt.
 func (c *Case) scenario(s *System, seed uint64) string {
 	var b strings.Builder
 	engine, from := "preset: "+s.Preset+", ", ""
@@ -125,8 +125,8 @@ func (c *Case) scenario(s *System, seed uint64) string {
 	return b.String()
 }
 
-// At is a list of times, for Class.At.
+// At returns the arrival times of a list, for Class.At.
 func At(times ...time.Duration) []time.Duration { return times }
 
-// Burst is n arrivals at once.
+// Burst returns n arrival times at one instant.
 func Burst(n int, at time.Duration) []time.Duration { return slices.Repeat([]time.Duration{at}, n) }

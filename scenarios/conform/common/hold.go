@@ -23,17 +23,17 @@ var (
 	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/conform.yaml; implies -long")
 )
 
-// Simulations for each seed of arrivals: phases and delays are drawn anew in each.
+// simulations is the number of simulations for each seed of arrivals: phases and delays are drawn anew in each.
 const simulations = 4
 
-// Clocks of real systems.
+// Virtual and the constants below are the clocks of real systems.
 const (
 	Virtual = "virtual"
 	Wall    = "wall"
 	NoClock = "none"
 )
 
-// System is a real system beside its preset.
+// System is a real job system with the preset that models it.
 type System struct {
 	Preset  string
 	Module  string // of the system, in go.mod
@@ -45,14 +45,13 @@ type System struct {
 	Run func(t *testing.T, r *Run)
 }
 
-// Long reports whether the figures are those of the long run.
+// Long reports whether the suite runs with the large number of seeds.
 func Long() bool { return *long || *rewrite }
 
-// Rewriting reports whether verdicts are to be written.
+// Rewriting reports whether the verdicts of the suite are written to conform.yaml.
 func Rewriting() bool { return *rewrite }
 
-// Debian is the version of a package of Debian's, without what Debian adds to it. Where it is not installed, the test is
-// left out.
+// Debian returns the upstream version of an installed Debian package. Where it is not installed, the test is left out.
 func Debian(t *testing.T, name string) string {
 	t.Helper()
 	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
@@ -66,15 +65,15 @@ func Debian(t *testing.T, name string) string {
 	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
 }
 
-// sides are the runs of a case: a real one for each seed, and several simulations for each.
+// sides holds the runs of a case: a real one for each seed, and several simulations for each.
 type sides struct {
 	c         *Case
 	real      []*Run
 	simulated [][]*Run
 }
 
-// Hold runs every case on both sides, judges every rule, holds the verdicts to those recorded in scenarios/conform.yaml,
-// and plants the fault of every rule.
+// Hold runs every case on the real system and in simulation, judges every rule, compares the verdicts with those
+// recorded in scenarios/conform.yaml, and plants the fault of every rule.
 func (s *System) Hold(t *testing.T) {
 	seeds := uint64(2)
 	if Long() {
@@ -134,7 +133,7 @@ func (s *System) Hold(t *testing.T) {
 	}
 }
 
-// version is the name of the system and its version.
+// version returns the name of the system with its version.
 func (s *System) version(t *testing.T) string {
 	if s.Module == "" {
 		return s.Version
@@ -150,10 +149,10 @@ func (s *System) version(t *testing.T) string {
 	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
 }
 
-// places are for runs on the wall clock, which mostly wait: so many of all systems are under way at once.
+// places limits concurrent runs on the wall clock, over all systems: they mostly wait.
 var places = make(chan struct{}, 40)
 
-// sideBySide runs all cases for real that wait on the wall clock.
+// sideBySide runs the real system concurrently in all cases that use the wall clock.
 func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	if s.Clock != Wall {
 		return
@@ -178,7 +177,7 @@ func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// real runs one case for real in a bubble.
+// real runs the real system in one case, on a virtual clock (a synctest bubble).
 func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	runtime.GC() // twice: libraries keep timers in a sync.Pool, and those of another bubble must not be found there
 	runtime.GC()
@@ -191,7 +190,7 @@ func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	return r
 }
 
-// simulated runs a case in simulation for every seed, with settings laid upon the preset.
+// simulated runs the simulations of a case for every seed, with overrides of the preset's keys.
 func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*Run) {
 	t.Helper()
 	for _, real := range c.real {
@@ -208,7 +207,7 @@ func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*
 	return all
 }
 
-// judge judges all parts of a rule and returns the one that decides, with a line on each part.
+// judge judges all parts of a rule and returns the decisive verdict, with a line of text on each part.
 func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) {
 	samples := 0
 	for _, p := range rule.Parts {
@@ -226,7 +225,7 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	return worst(all), lines
 }
 
-// compare holds a verdict to the one that is recorded.
+// compare compares a verdict with the recorded one.
 func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) {
 	at := slices.IndexFunc(record.Rules, func(r scenarios.CheckedRule) bool { return r.Rule == rule.Name })
 	switch {
@@ -239,8 +238,8 @@ func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) 
 	}
 }
 
-// plant changes one value of the preset after another: each change must turn the rule red that it is the fault of, and
-// beside it only rules that name its key.
+// plant changes single values of the preset (planted faults) and checks that each change fails its rule, and besides
+// only rules about its key.
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]
@@ -282,7 +281,7 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// first are the first seeds of the runs.
+// first returns the runs of the first seeds.
 func (c *sides) first(seeds int) *sides {
 	if c == nil {
 		return nil
@@ -290,7 +289,7 @@ func (c *sides) first(seeds int) *sides {
 	return &sides{c.c, c.real[:seeds], c.simulated[:seeds]}
 }
 
-// off reports whether the preset misses a rule as it is.
+// off reports whether the unchanged preset fails the rule.
 func (c *sides) off(rule *Rule) bool {
 	v, _ := rule.judge(c, c.simulated)
 	return v.Word == Off

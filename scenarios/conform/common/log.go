@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Kind of an event.
+// Kind is the kind of a logged event.
 type Kind uint8
 
-// What happens to a job on either side.
+// Enqueued and the constants below are the kinds of events in a log of either side.
 const (
 	Enqueued Kind = iota + 1
 	Began         // an attempt
@@ -24,7 +24,7 @@ const (
 	Crashed       // a process, of no job
 )
 
-// Event is a line of the log.
+// Event is one line of a log: a time, a job and what happened to it.
 type Event struct {
 	At     float64 // seconds from the start
 	Kind   Kind
@@ -35,7 +35,7 @@ type Event struct {
 	Delay  float64 // Delayed: in seconds
 }
 
-// Run is a case under a seed on one side: its jobs, and the log of what was done with them.
+// Run is one run of a case under a seed, real or simulated: its jobs, and the log of their events.
 type Run struct {
 	*Case
 	Seed uint64
@@ -56,16 +56,16 @@ func newRun(c *Case, seed uint64) *Run {
 	return &Run{Case: c, Seed: seed, Jobs: c.jobs(seed), Over: make(chan struct{}), start: time.Now(), done: map[string]bool{}}
 }
 
-// Now is the time since the start.
+// Now returns the time since the start of the run.
 func (r *Run) Now() time.Duration { return time.Since(r.start) + time.Duration(r.ahead.Load()) }
 
-// Ahead sets the clock of the run forward: the system, too, has been told that so much time has passed.
+// Ahead advances the clock of the run by a duration that the system has been made to skip, too.
 func (r *Run) Ahead(by time.Duration) { r.ahead.Add(int64(by)) }
 
-// On is the hour at which it is at since the start, if no clock is set.
+// On returns the wall-clock time at a duration since the start.
 func (r *Run) On(at time.Duration) time.Time { return r.start.Add(at) }
 
-// Log adds an event that happens now.
+// Log adds an event of the present time.
 func (r *Run) Log(e Event) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -80,7 +80,7 @@ func (r *Run) add(e Event) {
 	}
 }
 
-// Begin logs that an attempt of a job begins, and returns how long it takes and whether it will fail.
+// Begin logs the begin of an attempt, and returns its run time and whether it will fail.
 func (r *Run) Begin(job string, number int, node string) (takes time.Duration, fails bool) {
 	k, now := r.Class(job), r.Now()
 	r.Log(Event{Kind: Began, Job: job, Number: number, Node: node})
@@ -106,7 +106,8 @@ func (r *Run) Drive(enqueue func(j Job) error) error {
 	return nil
 }
 
-// still is how long a second may take. On a machine that sleeps, time passes without anything being done.
+// still is the longest real time for a second of waiting. On a machine that sleeps, time passes without progress. On a
+// machine that sleeps, time passes without anything being done.
 const still = 6 * time.Second
 
 func (r *Run) left() int {
@@ -115,16 +116,17 @@ func (r *Run) left() int {
 	return len(r.Jobs) - len(r.done)
 }
 
-// Leads are the time before the first arrival in which the processes start: so far apart that no two of their timers are
-// in step, as in any system that has been up for a while. On the wall clock they must also be up by then.
+// lead and the constant below are the times before the first arrival in which the processes start: long enough that no
+// two of their timers are in step, as in any system that has been up for a while. On the wall clock they must also be
+// up by then.
 const (
 	lead     = 5 * time.Minute
 	wallLead = time.Minute
 	boot     = 10 * time.Second
 )
 
-// Operate starts a process for each node, each at a time drawn from the lead, and crashes and replaces node 0 as the case
-// wants it. start returns what crashes the process.
+// Operate starts a process for each node, each at a time drawn from the lead, and crashes and replaces node 0 according
+// to the case. start returns a function that crashes the process.
 func (r *Run) Operate(start func(node string) (crash func())) {
 	random := rand.New(rand.NewPCG(r.Seed, 99))
 	var starts []time.Duration
@@ -154,7 +156,7 @@ func (r *Run) Operate(start func(node string) (crash func())) {
 	}
 }
 
-// sleep returns false if the run is over before.
+// sleep waits, and returns false if the run ends before.
 func (r *Run) sleep(d time.Duration) bool {
 	select {
 	case <-r.Over:
@@ -164,7 +166,7 @@ func (r *Run) sleep(d time.Duration) bool {
 	}
 }
 
-// Life is what happened to one job. Times are in seconds.
+// Life is the history of one job: its attempts and delays. Times are in seconds.
 type Life struct {
 	Job, Class string
 	Enqueued   float64
@@ -202,7 +204,7 @@ func (r *Run) Lives() []*Life {
 	return r.lives
 }
 
-// of reports whether the life is of a class; of any class without one.
+// of reports whether the job is of a class; true for an empty class.
 func (l *Life) of(classes []string) bool {
 	return len(classes) == 0 || strings.Contains(" "+strings.Join(classes, " ")+" ", " "+l.Class+" ")
 }

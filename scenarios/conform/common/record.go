@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios"
 )
 
-// record is a verdict as users read it.
+// record returns a verdict in the form for users.
 func (rule *Rule) record(v *Verdict) scenarios.CheckedRule {
 	c := scenarios.CheckedRule{Rule: rule.Name, Verdict: v.Word, Keys: rule.Keys, Figure: v.Part.Name, Real: v.RealText(),
 		Simulated: v.Part.number(v.Simulated), Off: v.OffText(), Approximates: rule.Approximates}
@@ -23,8 +23,8 @@ func (rule *Rule) record(v *Verdict) scenarios.CheckedRule {
 	return c
 }
 
-// beside returns what was found, beside the rules that were checked before by another clock, of the same system and the
-// same values of the preset; and the keys of the preset that none of these rules is about.
+// beside merges new verdicts with those recorded by a run on another clock, of the same system and the same values of
+// the preset; it returns also the keys of the preset without any rule.
 func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checked {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {
@@ -57,8 +57,8 @@ const (
 `
 )
 
-// Write puts what was found into scenarios/conform.yaml, in the order of the presets. It waits for other processes that
-// do the same.
+// Write merges verdicts into scenarios/conform.yaml, in the order of the presets. It waits for other processes that do
+// the same.
 func Write(t *testing.T, found ...scenarios.Checked) {
 	t.Helper()
 	file, err := os.OpenFile(verdicts, os.O_RDWR|os.O_CREATE, 0o666)

@@ -12,7 +12,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Rule is something that a system does and its preset must do. Its tolerances are chosen before the data are seen.
+// Rule is an observed behaviour of a system, with its figures and the tolerances for its preset. Its tolerances are
+// chosen before the data are seen.
 type Rule struct {
 	Name    string   // as users read it
 	Keys    []string // of the preset that it holds to the system; a key stands for those below it too
@@ -27,7 +28,8 @@ type Rule struct {
 	Approximates string
 }
 
-// Part is one figure of a rule: a value per run, whose difference is judged over the seeds, or a sample, judged by KS.
+// Part is one figure of a rule: a value per run, whose difference is judged over the seeds, or a sample, judged by a
+// Kolmogorov-Smirnov (KS) test.
 type Part struct {
 	Name   string
 	Value  func(r *Run) float64
@@ -37,14 +39,14 @@ type Part struct {
 	Unit   string  // s: a time; else a number
 }
 
-// What became of a rule. The order is that from good to bad.
+// Holds and the constants below are the verdicts on a rule. The order is that from good to bad.
 const (
 	Holds = "holds"
 	Near  = "near"
 	Off   = "off"
 )
 
-// Verdict is a judged part.
+// Verdict is the result of judging a part: the figures of both sides, their difference and its interval.
 type Verdict struct {
 	Part                  *Part
 	Word                  string
@@ -55,12 +57,12 @@ type Verdict struct {
 	Count                 int     // size of the real sample; 0: it is none
 }
 
-// sure and surest are the p values of KS above which a sample holds and below which it is off, for a family of one: 1 %
-// of true samples are near, and of 100,000 one is off.
+// sure and surest are the p values of the KS test above which a sample holds and below which it is off, for a family of
+// one: 1 % of true samples are near, and of 100,000 one is off.
 const sure, surest = 0.01, 1e-5
 
-// judge judges a part. real has a run for each seed, simulated several for each; others is how many samples of a rule
-// are judged together (Bonferroni).
+// judge compares the real and the simulated figure of a part. real has a run for each seed, simulated several for each;
+// others is how many samples of a rule are judged together (Bonferroni).
 func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	v := Verdict{Part: p, Word: Near}
 	if p.Sample != nil {
@@ -105,11 +107,11 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	return v
 }
 
-// tolerance is by how much the two sides of a part may differ.
+// tolerance returns the allowed difference between the real and the simulated value.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
-// moves reports whether a planted fault takes the simulated side of a rule further away than the rule tolerates. Where it
-// does not, a rule that is off with the fault is so by the chance of few seeds.
+// moves reports whether a planted fault moves the simulated figure of a rule further away than the rule tolerates.
+// Where it does not, a rule that is off with the fault is so by the chance of few seeds.
 func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	return slices.ContainsFunc(rule.Parts, func(p Part) bool {
 		before, after := p.judge(c.real, c.simulated, 1), p.judge(c.real, faulty, 1)
@@ -117,14 +119,14 @@ func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	})
 }
 
-// red reports whether a planted fault is seen under so many seeds: the rule is off, or of two seeds, whose interval may
-// be wider than any fault, the difference is twice the tolerance.
+// red reports whether a planted fault is detected with so many seeds: the rule is off, or of two seeds, whose interval
+// may be wider than any fault, the difference is twice the tolerance.
 func (v *Verdict) red(seeds int) bool {
 	return v.Word == Off || seeds == 2 && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
 }
 
-// word is the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no wider
-// than twice the tolerance; it is off if the interval lies wholly beyond.
+// word returns the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no
+// wider than twice the tolerance; it is off if the interval lies wholly beyond.
 func (p *Part) word(v *Verdict) string {
 	size, tolerance := math.Abs(v.Difference), p.tolerance(v)
 	switch {
@@ -136,7 +138,7 @@ func (p *Part) word(v *Verdict) string {
 	return Near
 }
 
-// worst returns the verdict that decides a rule: the worst, and of equal ones the one with the largest difference.
+// worst returns the decisive verdict of a rule: the worst, and of equal ones the one with the largest difference.
 func worst(all []Verdict) Verdict {
 	rank := func(v *Verdict) float64 {
 		relative := math.Abs(v.Difference) / max(math.Abs(v.Real), 1e-9)
@@ -151,7 +153,7 @@ func worst(all []Verdict) Verdict {
 	return decides
 }
 
-// number writes a value of the part for people.
+// number returns a value of the part as text.
 func (p *Part) number(v float64) string {
 	if p.Unit == "s" {
 		return plain.Duration(v)
@@ -159,7 +161,7 @@ func (p *Part) number(v float64) string {
 	return plain.Digits(v, 3)
 }
 
-// RealText and SimulatedText are the figures for people.
+// RealText and SimulatedText return the figures of the two sides as text.
 func (v *Verdict) RealText() string {
 	if v.Count > 0 {
 		return fmt.Sprintf("%s (mean of %d)", v.Part.number(v.Real), v.Count)
@@ -170,7 +172,7 @@ func (v *Verdict) RealText() string {
 	return v.Part.number(v.Real) + " ± " + v.Part.number(v.Half)
 }
 
-// OffText is by how much the simulation is off, relative to the real system.
+// OffText returns the difference of the simulation, relative to the real system, as text.
 func (v *Verdict) OffText() string {
 	switch {
 	case v.Count > 0:

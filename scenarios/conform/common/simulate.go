@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// overrides are settings KEY=VALUE as scenarios takes them.
+// overrides converts settings KEY=VALUE to scenario overrides.
 func overrides(settings []string) (all []scenarios.Override) {
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
@@ -22,8 +22,8 @@ func overrides(settings []string) (all []scenarios.Override) {
 	return all
 }
 
-// simulate runs a case of the preset under a seed of its arrivals and another of the simulation, with settings laid upon
-// it. Its arrivals are written below folder.
+// simulate runs a case of the preset under a seed of its arrivals and another of the simulation, with overrides of the
+// preset's keys. Its arrivals are written below folder.
 func (s *System) simulate(folder string, c *Case, seed, simulation uint64, settings []string) (*Run, error) {
 	r := newRun(c, seed)
 	arrivals := map[string][]byte{}
@@ -49,7 +49,7 @@ func (s *System) simulate(folder string, c *Case, seed, simulation uint64, setti
 	return r, nil
 }
 
-// recorder logs a simulation in the terms of both sides.
+// recorder logs the events of a simulation in the format common to both sides.
 type recorder struct {
 	*Run
 	scenario *scenarios.Scenario
@@ -69,6 +69,6 @@ func (r *recorder) Record(e *engine.Event) {
 	r.add(line)
 }
 
-// kinds are the events of the engine that both sides have.
+// kinds maps the engine's events to the kinds of events in a log.
 var kinds = [engine.NumEventKinds]Kind{engine.Enqueued: Enqueued, engine.Started: Began, engine.Finished: Ended,
 	engine.Nacked: Delayed, engine.Buried: Died, engine.NodeDown: Crashed}

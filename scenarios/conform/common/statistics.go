@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// Waits are the times from the arrival of each job to its first attempt.
+// Waits returns the times from the arrival of each job to its first attempt.
 func Waits(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 {
@@ -19,7 +19,7 @@ func Waits(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// WaitsOf are those of the jobs that arrive in [from, to), in seconds.
+// WaitsOf returns the waits of the jobs that arrive in [from, to), in seconds.
 func WaitsOf(from, to float64) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 && l.Enqueued >= from && l.Enqueued < to {
@@ -29,7 +29,7 @@ func WaitsOf(from, to float64) func(r *Run) []float64 {
 	})
 }
 
-// Delays are those after the n-th failure: from the failure until the job is due.
+// Delays returns the backoffs after the n-th failure: from the failure until the job is due.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
@@ -39,8 +39,8 @@ func Delays(n int) func(r *Run) []float64 {
 	})
 }
 
-// delay is the time from the end of attempt i until the job is due: what is noted may run from the commit. Where no end
-// is noted, as of a formula, it is what is noted. It is rounded to 0.1 ms, so that a call that
+// delay returns the backoff after attempt i: the time from its end until the job is due; the logged one may run from
+// the commit. Where no end is noted, as of a formula, it is what is noted. It is rounded to 0.1 ms, so that a call that
 // took its time is no other sample.
 func (l *Life) delay(i int) float64 {
 	if i >= len(l.Ended) {
@@ -49,12 +49,12 @@ func (l *Life) delay(i int) float64 {
 	return math.Round((l.Delayed[i].At+l.Delayed[i].Delay-l.Ended[i].At)*1e4) / 1e4
 }
 
-// Attempts is how often each job was begun.
+// Attempts returns the number of attempts of each job.
 func Attempts(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) []float64 { return []float64{float64(len(l.Began))} })
 }
 
-// Runs are the times that attempts took which ended.
+// Runs returns the run times of the attempts that ended.
 func Runs(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -66,7 +66,7 @@ func Runs(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Again are the times from one attempt of a job to its next.
+// Again returns the times from one attempt of a job to its next.
 func Again(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i := 1; i < len(l.Began); i++ {
@@ -76,7 +76,7 @@ func Again(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Pauses are the times from the n-th failure of a job to its next attempt; after any failure for n = 0.
+// Pauses returns the times from the n-th failure of a job to its next attempt; after any failure for n = 0.
 func Pauses(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -88,7 +88,7 @@ func Pauses(n int) func(r *Run) []float64 {
 	})
 }
 
-// Late is how much later than its delay, which runs from the failure, each retry begins.
+// Late returns the lateness of each retry: its begin less the end of its backoff, which runs from the failure.
 func Late(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, e := range l.Ended {
@@ -100,7 +100,7 @@ func Late(r *Run) (all []float64) {
 	return all
 }
 
-// Odd is how far from the nearest whole second each retry is due.
+// Odd returns the distance of each retry's due time from the nearest whole second.
 func Odd(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for _, e := range l.Delayed {
@@ -111,7 +111,7 @@ func Odd(r *Run) (all []float64) {
 	return all
 }
 
-// Lost are the times from the death of a process to the next attempt of each job that it was running.
+// Lost returns the recovery times: from the death of a process to the next attempt of each job that it was running.
 func Lost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, b := range l.Began {
@@ -126,7 +126,7 @@ func Lost(r *Run) (all []float64) {
 	return all
 }
 
-// AttemptsOfLost is how often each job was begun that a process took with it when it died.
+// AttemptsOfLost returns the number of attempts of each job that a dying process was running.
 func AttemptsOfLost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		if len(l.Began) > len(l.Ended) {
@@ -136,7 +136,7 @@ func AttemptsOfLost(r *Run) (all []float64) {
 	return all
 }
 
-// Share is the share of all attempts that the busiest node begins.
+// Share returns the share of all attempts made by the busiest node.
 func Share(r *Run) float64 {
 	by, all, most := map[string]int{}, 0, 0
 	for _, e := range r.events {
@@ -149,7 +149,7 @@ func Share(r *Run) float64 {
 	return float64(most) / float64(all)
 }
 
-// AtOnce is how many handlers run at once at the most.
+// AtOnce returns the highest number of handlers running at once.
 func AtOnce(r *Run) float64 {
 	now, most := 0, 0
 	for _, e := range r.events {
@@ -164,7 +164,7 @@ func AtOnce(r *Run) float64 {
 	return float64(most)
 }
 
-// Last is the share of the retries of a class that begin after the first attempts of all jobs of another.
+// Last returns the share of the retries of a class that begin after the first attempts of all jobs of another.
 func Last(of, other string) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		last, n, all := 0.0, 0.0, 0.0
@@ -185,7 +185,7 @@ func Last(of, other string) func(r *Run) float64 {
 	}
 }
 
-// Executions are all attempts that begin in [from, to), in seconds.
+// Executions returns the begins of all attempts in [from, to), in seconds.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		n := 0
@@ -198,7 +198,7 @@ func Executions(from, to float64) func(r *Run) float64 {
 	}
 }
 
-// Dead is how many jobs get no further attempt.
+// Dead returns the number of jobs without any further attempt.
 func Dead(r *Run) float64 {
 	return float64(len(each(nil, func(l *Life) (all []float64) {
 		if !math.IsNaN(l.Died) {
@@ -219,12 +219,12 @@ func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
 	}
 }
 
-// Mean, Least and Most are those of a sample; NaN of none.
+// Mean, Least and Most return the mean, the smallest and the largest value of a sample; NaN of none.
 func Mean(sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 { return results.MeanOf(sample(r)) }
 }
 
-// Quantile is the smallest value that a share p of the sample does not exceed; NaN of none.
+// Quantile returns the smallest value that a share p of the sample does not exceed; NaN of none.
 func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := slices.Sorted(slices.Values(sample(r)))
@@ -235,7 +235,7 @@ func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	}
 }
 
-// Within is the share of a sample that is at most limit.
+// Within returns the share of a sample that is at most limit.
 func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		n, values := 0, sample(r)
@@ -248,8 +248,8 @@ func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	}
 }
 
-// KS is the two-sided p value of the two-sample Kolmogorov–Smirnov test that a and b are of one distribution: Press
-// and others, Numerical Recipes (2007), section 14.3.3. Ties make it larger than it is.
+// KS returns the two-sided p value of the two-sample Kolmogorov–Smirnov test that a and b are of one distribution:
+// Press and others, Numerical Recipes (2007), section 14.3.3. Ties make it larger than it is.
 func KS(a, b []float64) float64 {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	if len(a) == 0 || len(b) == 0 {

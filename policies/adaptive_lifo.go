@@ -37,8 +37,7 @@ func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term)
 }
 
-// StatsEvery returns the interval at which the policy reads the store's statistics: a tenth of OlderThan, in [10ms,
-// 1s].
+// StatsEvery returns the interval between reads of the store's statistics: OlderThan ÷ 10, in [10ms, 1s].
 func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }

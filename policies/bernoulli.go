@@ -18,9 +18,8 @@ var bernoulliKind = Kind{
 	},
 }
 
-// Bernoulli is the policy bernoulli, which gives each claim to a fresh job with probability s: over n claims the share
-// s is off by about √(s(1−s)/n). It keeps no state; its coins depend on the seed, the engine and the number of the plan
-// alone.
+// Bernoulli is the policy bernoulli, a coin toss for each claim: over n claims the share s is off by about √(s(1−s)/n).
+// It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.
 type Bernoulli struct {
 	stateless
 	Fresh     quantity.Share // the chance of a claim to go to fresh jobs

@@ -83,10 +83,9 @@ const (
 	circuitProbing              // one job was claimed and has not ended
 )
 
-// Plan appends one term for all jobs while all circuit breakers are closed. Otherwise it appends a term for a single
-// job, the probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that
-// may be claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another
-// first.
+// Plan appends one term for all jobs while all breakers are closed. Otherwise it appends a term for a single job, the
+// probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that may be
+// claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	if p.probing != 0 {
@@ -118,9 +117,8 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe counts failed executions against the circuit breaker of their dependency. The first execution that ends after
-// a probe was claimed decides the probe; if none ends within the same wait again, as when the probe's process died,
-// another probe is sent.
+// Observe counts failed executions per dependency. The first execution that ends after a probe was claimed decides the
+// probe; if none ends within the same wait again, as when the probe's process died, another probe is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
 	p.begin()
 	if !o.Ended {

@@ -3,8 +3,7 @@ package policies
 // Need is a feature of scenarios without which a kind of policy has no effect: it then claims the jobs that fifo would.
 type Need uint8
 
-// NeedsNothing and the constants below are the features of scenarios, such as retries or tenants, that kinds of
-// policies need.
+// NeedsNothing and the constants below are features of scenarios, such as tenants, that kinds of policies need.
 const (
 	NeedsNothing    Need = iota
 	NeedsRetries         // jobs that are claimed again

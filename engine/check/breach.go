@@ -33,15 +33,13 @@ func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	return true
 }
 
-// astray stores a breach, as complain does, by an event that contradicts the recorded state, so that the state does not
-// follow it.
+// astray stores a breach, as complain does, by an event that contradicts the recorded state and is not followed.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
 }
 
-// Complain stores a breach found outside the checker, at the present time, of a job or of none (0). Only the first
-// breach counts.
+// Complain stores a breach found outside the checker now, of a job or of none (0), if it is the first breach.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) {
 	if c.breach == nil && c.rules.Only.Has(i) {
 		c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}

@@ -225,8 +225,7 @@ func (c *Checker) idles(n *node) {
 	}
 }
 
-// Stopped records that a process received a stop signal at a time: it must return the jobs that it holds and does not
-// run.
+// Stopped records a stop signal to a process: it must return the jobs that it holds and does not run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
 	n := &c.nodes[node]
 	n.stopped, n.holding, n.wasStopped = at, false, true

@@ -300,8 +300,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return false
 }
 
-// tellsInTime checks, when the lease of a job is recovered, that its process did not have enough time to commit an
-// outcome.
+// tellsInTime checks, at the recovery of a lease, that its process had too little time to commit an outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {

@@ -18,8 +18,7 @@ type Announcer interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// shortestPause and longestPause bound the pauses between two attempts to listen: doubled after each attempt that
-// lasted less than the longest pause.
+// shortestPause and longestPause bound the pauses between attempts to listen: doubled after each short attempt.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second

@@ -90,8 +90,7 @@ func (m *mailbox) put(into func(in *inbox)) {
 	}
 }
 
-// swap takes the inputs and leaves the empty slices of emptied in their place. If there are none the loop counts as
-// asleep from then on.
+// swap takes the inputs and leaves emptied in their place. Without inputs the loop counts as asleep from then on.
 func (m *mailbox) swap(in *inbox) (some bool) {
 	m.mu.Lock()
 	in.ended, m.ended = m.ended, in.ended[:0]

@@ -6,8 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// reportEvery and mostNamed limit the log of a stop: the interval of reports on the work that it waits for, and the
-// jobs listed by name.
+// reportEvery is the interval at which a stop logs the work it waits for, and mostNamed the most jobs named there.
 const (
 	reportEvery = time.Second
 	mostNamed   = 10

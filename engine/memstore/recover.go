@@ -130,8 +130,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// expired returns the row of the job with the next recoverable lease after that of the row after; none if there is
-// none.
+// expired returns the row of the next job after the row after whose lease can be recovered; none if there is none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head

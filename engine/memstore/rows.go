@@ -118,8 +118,7 @@ type slab[T any] struct{ chunks []*[chunkSize]T }
 // at returns the value for a job's row that has one.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach returns the value of a job's row, allocating its chunk if needed: it is zero, or left over from an earlier job
-// of the row.
+// reach returns the value of a job's row, allocated if needed: zero, or left over from an earlier job of the row.
 func (s *slab[T]) reach(ref uint32) *T {
 	chunk := int(ref >> chunkBits)
 	for chunk >= len(s.chunks) {

@@ -9,8 +9,7 @@ import (
 
 // What follows only simulations ask for.
 
-// NextDue returns the time, by the store's clock, at which the next waiting job becomes ready by itself; Never if none
-// will.
+// NextDue returns when, by the store's clock, the next waiting job becomes ready by itself; Never if none will.
 func (s *Store) NextDue() engine.Time {
 	s.mu.lock()
 	defer s.mu.unlock()

@@ -142,8 +142,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant gives the tenants with a job for t the quanta of several rounds at once, in which none could have paid for a
-// job.
+// grant gives tenants with a job for t the quanta of several rounds at once, in which none could have paid.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {

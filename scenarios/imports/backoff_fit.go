@@ -132,8 +132,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow compares a backoff's pauses with the recorded ones more strictly. promoter is the longest wait of a due retry
-// for a promoter, in s.
+// follow compares pauses with the recorded ones strictly. promoter is the longest wait of a due retry for a promoter,
+// in s.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])

@@ -138,8 +138,7 @@ func fillRow(r *row, object map[string]any, columns layout) {
 	}
 }
 
-// plainKeys maps keys of an object, in the form in which headings are compared, to the keys themselves; of equal ones
-// the last counts.
+// plainKeys maps keys of an object, spelled as headings are for comparison, to the keys; of equal ones the last counts.
 func plainKeys(object map[string]any) map[string]string {
 	plain := make(map[string]string, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {

@@ -92,8 +92,7 @@ func (t *timeline) widen() {
 // order returns the numbers of a timeline's bins in order of time.
 func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
-// leastInBin and the constants below are the criteria for an incident, a stretch of time in which attempts fail
-// unusually often.
+// leastInBin and the constants below define an incident, a time in which attempts fail unusually often.
 const (
 	leastInBin  = 20   // attempts
 	timesUsual  = 5    // its share of failures ÷ that of all time

@@ -40,8 +40,7 @@ type input struct {
 }
 
 const (
-	// mostRowBytes is the highest length of one row: a quote that is never closed would else make one row of the whole
-	// file.
+	// mostRowBytes is the longest row: a quote that is never closed would else make one row of the whole file.
 	mostRowBytes = 16 << 20
 	peeked       = 64 << 10
 )

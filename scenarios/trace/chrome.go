@@ -13,8 +13,7 @@ import (
 	"qsim/engine"
 )
 
-// stormsProcess and the constants below are the processes and threads of a Chrome trace, which are its tracks. Storms,
-// store and job come above the nodes.
+// stormsProcess and the constants below are the tracks (processes, threads) of a Chrome trace, nodes last.
 const (
 	stormsProcess = 1
 	storeProcess  = 2

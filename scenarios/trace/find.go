@@ -132,8 +132,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer compares a job with the most extreme one so far for an interest; first is true when the job counts for it the
-// first time.
+// offer compares a job with the most extreme one so far for an interest, and with first counts it for that.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {

@@ -89,8 +89,7 @@ func (a *Attempt) become(status string) {
 	}
 }
 
-// mostFacts is the highest number of events in one history: a job that is retried without end has more than anybody
-// reads.
+// mostFacts is the highest number of events in one history: some jobs are retried without end.
 const mostFacts = 20_000
 
 // Job simulates the run and returns the history of one job; nil if the run has no such job.

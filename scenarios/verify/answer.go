@@ -13,8 +13,8 @@ import (
 // Verdict is the result of checking a quantity or a verify row: met, missed, wide or left out.
 type Verdict string
 
-// Met and the constants below are the verdicts. A verify row has the verdict of its worst quantity; from worst to best:
-// missed, wide, met, left out.
+// Met and the constants below are the verdicts, from best to worst left out, met, wide, missed: a row has its worst
+// one.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ

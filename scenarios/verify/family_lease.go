@@ -143,8 +143,7 @@ type lossesOf struct {
 	lost  int
 }
 
-// lossCounter is a network that counts the heartbeats it loses. A heartbeat at the very expiry comes too late, lost or
-// not.
+// lossCounter is a network that counts lost heartbeats. A heartbeat at the very expiry comes too late, lost or not.
 type lossCounter struct {
 	sim.Network
 	lease time.Duration
@@ -172,9 +171,8 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// crashes returns an experiment that kills one of two processes repeatedly and measures the time until its jobs are
-// ready again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each
-// seed.
+// crashes returns an experiment that kills one of two processes again and again and measures when its jobs are ready
+// again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each seed.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform

@@ -197,8 +197,7 @@ func framePolicy(p *params) func(int) engine.Policy {
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
-// frames returns an experiment that counts fresh claims in a sliding window over many frames (cycles) of the weighted
-// policy.
+// frames returns an experiment on fresh claims in a sliding window, over many frames (cycles) of the weighted policy.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))

@@ -173,10 +173,10 @@ const (
 	kneeSettle = 100 // s after which what was saved before is used up
 )
 
-// kneeOf returns an experiment that brackets a knee, a failure rate at which a retry budget is exhausted: calls fail
-// first at a rate a tenth below the knee, then a tenth above it. The knee is between the two if at first all retries
-// are paid for, so that every call succeeds in the end, and then not; it is the failure rate at which retries without a
-// limit would be as many as those paid for then: 1 - 1/load.
+// kneeOf returns an experiment in which calls fail first at a rate a tenth below the knee, where a retry budget runs
+// out, then a tenth above it. The knee is between the two if at first all retries are paid for, so that every call
+// succeeds in the end, and then not; it is the failure rate at which retries without a limit would be as many as those
+// paid for then: 1 - 1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

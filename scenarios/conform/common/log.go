@@ -62,7 +62,7 @@ func (r *Run) Now() time.Duration { return time.Since(r.start) + time.Duration(r
 // Ahead advances the clock of the run by a duration that the system has been made to skip, too.
 func (r *Run) Ahead(by time.Duration) { r.ahead.Add(int64(by)) }
 
-// On returns the wall-clock time at a duration since the start.
+// On converts an offset from the start of the run to a wall-clock time.
 func (r *Run) On(at time.Duration) time.Time { return r.start.Add(at) }
 
 // Log adds an event of the present time.

@@ -13,8 +13,7 @@ import (
 // Verdict is the result of checking a quantity or a verify row: met, missed, wide or left out.
 type Verdict string
 
-// Met and the constants below are the verdicts, from best to worst left out, met, wide, missed: a row has its worst
-// one.
+// Met and the constants below are the verdicts, best to worst: left out, met, wide, missed. A row has its worst one.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ

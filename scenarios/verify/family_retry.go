@@ -111,9 +111,9 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// overload returns an experiment with an overloaded dependency: it serves a fixed rate of calls and rejects the others
-// at once. Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in
-// a fluid, but each is moved by up to a second: no call comes at a better time than another.
+// overload returns an experiment with a dependency that serves a fixed rate of calls and rejects others at once. Rates
+// are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid, but
+// each is moved by up to a second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -142,8 +142,7 @@ func overload(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// tokenBucket returns an experiment in which a token bucket limits retries to a share of the calls. A retry over the
-// limit waits.
+// tokenBucket returns an experiment in which a token bucket limits retries; a retry over the limit waits.
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {
@@ -173,10 +172,9 @@ const (
 	kneeSettle = 100 // s after which what was saved before is used up
 )
 
-// kneeOf returns an experiment in which calls fail first at a rate a tenth below the knee, where a retry budget runs
-// out, then a tenth above it. The knee is between the two if at first all retries are paid for, so that every call
-// succeeds in the end, and then not; it is the failure rate at which retries without a limit would be as many as those
-// paid for then: 1 - 1/load.
+// kneeOf returns an experiment in which calls fail first at a rate a tenth below a retry budget's knee, then above. The
+// knee is between the two if at first all retries are paid for, so that every call succeeds in the end, and then not;
+// it is the failure rate at which retries without a limit would be as many as those paid for then: 1-1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

@@ -265,3 +265,21 @@ func before(a, b string) bool {
 	}
 	return len(as) < len(bs)
 }
+
+// Set returns the override that gives the key at path a value of a type of this package, such as a JobClass.
+func Set(path string, value any) Override {
+	node := dumped(value)
+	return Override{Path: path, Value: oneLine(&node)}
+}
+
+// Overrides returns what the policy overrides for itself as overrides of the whole scenario, in the order in which they
+// are applied.
+func (p *Policy) Overrides() []Override {
+	paths := sortedKeys(p.With)
+	sort.SliceStable(paths, func(i, j int) bool { return before(paths[i], paths[j]) })
+	var all []Override
+	for _, path := range paths {
+		all = append(all, Set(path, p.With[path]))
+	}
+	return all
+}

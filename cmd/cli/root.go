@@ -30,8 +30,8 @@ under every policy, and reports what each policy does and costs, with intervals.
 		{ID: "trust", Title: "Trust"}, {ID: "cluster", Title: "Cluster"}, {ID: "about", Title: "About"}} {
 		root.AddGroup(&g)
 	}
-	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newTrace(), newInit(), newValidate(),
-		newExplain(), newList(), newSchema(), newImport(), newVerify(), newChaos(), newMerge(), newVersion(), ui.NewDocs())
+	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
+		newTrace(), newInit(), newValidate(), newExplain(), newList(), newSchema(), newImport(), newVerify(), newChaos(), newMerge(), newVersion(), ui.NewDocs())
 	ui.AddAbout(root)
 	complete(root)
 	ui.SetHelp(root)

@@ -21,6 +21,7 @@ var schemas = []struct {
 	{"compare", func() []byte { return results.Schema("compare") }},
 	{"sweep", study.Schema},
 	{"tune", func() []byte { return results.Schema("tune") }},
+	{"doctor", study.DoctorSchema},
 	{"trace", trace.Schema},
 }
 
@@ -30,7 +31,7 @@ func newSchema() *cobra.Command {
 		names = append(names, d.name)
 	}
 	return &cobra.Command{
-		Use:     "schema [scenario|summary|run|compare|sweep|tune|trace]",
+		Use:     "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
 		Short:   "print the JSON schema of scenarios, for editors, or of results",
 		GroupID: "write",
 		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
@@ -41,8 +42,8 @@ completes and checks a scenario that says where the schema is, in its first line
 The schema knows keys, values and units; what goes together only validate knows.
 
 With a name it prints the schema of what a command writes, for programs that read it:
-summary.json (also run --format json), run.json, sweep.json, tune.json, compare --format json,
-trace --format json.`,
+summary.json (also run --format json), run.json, sweep.json, tune.json, doctor.json,
+compare --format json, trace --format json.`,
 		Example: `  qsim schema > scenario.schema.json
   qsim schema summary`,
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),

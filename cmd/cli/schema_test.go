@@ -57,6 +57,7 @@ func TestSchemasOfResults(t *testing.T) {
 		{"compare", qsim("compare", run, file, "--set", "engine.workers=3", "--max-regression", "5%", "--metric", "all", "--format", "json", "--quiet")},
 		{"sweep", qsim("sweep", file, "--vary", "engine.workers=3,4", "--vary", "retry.jitter=full,none", "--out", dir, "--format", "json", "--quiet")},
 		{"tune", qsim("tune", file, "--over", "engine.workers=2..6", "--smallest", "engine.workers", "--max-seeds", "20", "--out", dir, "--format", "json", "--quiet")},
+		{"doctor", qsim("doctor", file, "--seeds", "2", "--out", dir, "--format", "json", "--quiet")},
 		{"trace", qsim("trace", file, "--format", "json")},
 		{"trace", qsim("trace", file, "--find", "dead", "--format", "json")},
 		{"trace", qsim("trace", file, "--from", "20s", "--to", "30s", "--limit", "50", "--format", "json")},

@@ -237,3 +237,15 @@ func TestInterruptPlay(t *testing.T) {
 		t.Errorf("%v: %s", err, &stderr)
 	}
 }
+
+// TestInterruptedDoctor: a doctor that is interrupted leaves no file.
+func TestInterruptedDoctor(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "doctor")
+	stdout, stderr, code := interrupted(t, []string{"doctor", "retry-storm", "--seeds", "50", "--verbose", "--out", out}, []string{": safe"})
+	if code != int(ui.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "nothing is written") {
+		t.Errorf("exit %d, %q, %s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %v, want nothing there", out, err)
+	}
+}

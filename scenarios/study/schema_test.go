@@ -25,8 +25,11 @@ func TestSchema(t *testing.T) {
 			return schematest.NumberOrNull()
 		case of == reflect.TypeFor[results.Outcome]():
 			return &jsonschema.Schema{Enum: []any{"", results.Met, results.Missed, results.Unclear}}
+		case of == reflect.TypeFor[Exposure]():
+			return &jsonschema.Schema{Enum: []any{Exposed, Safe, Unsure, Immune}}
 		}
 		return nil
 	}
 	schematest.Golden(t, "sweep.schema.json", schematest.Build(t, "qsim sweep", &sweepJSON{}, ".", special), *rewrite)
+	schematest.Golden(t, "doctor.schema.json", schematest.Build(t, "qsim doctor", &diagnosisJSON{}, ".", special), *rewrite)
 }

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
+)
+
+// doctorFlags are the flags of the command doctor.
+type doctorFlags struct {
+	runFlags
+	incidents []string
+}
+
+func newDoctor() *cobra.Command {
+	f := doctorFlags{runFlags: runFlags{format: "table"}}
+	c := &cobra.Command{
+		Use:     "doctor SCENARIO [flags]",
+		Short:   "find the published incidents that a configuration is exposed to",
+		GroupID: "explore",
+		Long: `doctor lays the trouble of every incident of the library (qsim list scenarios) upon a
+scenario: its jobs, engine, retry policy and store, under one policy. It says which incidents
+the configuration is exposed to, how badly, what a cure is and what the cure makes worse.
+
+What is judged is the metric of the incident, under five seeds unless --seeds says otherwise:
+    exposed         its 95 % interval is beyond the limit that the incident's own cure holds
+    not sure        the interval is on both sides of the limit
+    safe            the interval is within the limit
+    does not apply  the scenario lacks what the incident is about
+Where the same scenario without the trouble has more than half of the limit, twice that is the
+limit. The scenario's own storms are left out.
+
+What is scaled so that all of it takes some seconds: a scenario of more than 150 jobs/s gets
+fewer workers, and rates, batches and limits smaller by as much, but the costs of its store
+stay; the load of the trouble is that of the incident per worker, or per limit of the
+dependency; the times before and after it are cut to what the scenario's jobs and leases
+need, and windows to 10 minutes or three of its long jobs. A trace keeps its arrivals.
+
+Each row is written as a scenario, with the policies Yours and Cured: qsim run shows it, with
+the same numbers. Exit codes:
+    0  exposed to nothing
+    1  exposed to an incident, or with --strict not sure of one
+    2  the command line or the scenario is wrong
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: nothing is written; 143 if it was by SIGTERM`,
+		Example: `  qsim doctor my.yaml
+  qsim doctor my.yaml --policy weighted --seeds 20
+  qsim doctor my.yaml --set engine.lease.ttl=5m --incident heartbeats-stall -o doctor
+  qsim doctor my.yaml --format json --no-files | jq '.incidents[] | select(.exposure == "exposed")'`,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
+		RunE:              func(c *cobra.Command, names []string) error { return runDoctor(c, names[0], &f) },
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.incidents, "incident", nil, "only the incident of this `NAME`; repeatable")
+	completeFlag(c, "incident", fixed(study.Incidents()...))
+	addScenarioFlags(c, "What to judge", &f.scenarioFlags, "baseline")
+	flags.Lookup("seeds").Usage = "`NUMBER` of seeds of each row (default: 5)"
+	flags.Lookup("policy").Usage = "judge the policy of this `LABEL` or kind (default: the baseline)"
+	flags.Lookup("strict").Usage = "warnings are errors, and not being sure of an incident counts as exposed"
+	ui.Group(c, "What to judge", "incident")
+	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	ui.Group(c, "How to run it", "parallel", "memory")
+	ui.Group(c, "Output", "format", "out", "no-files")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
+	return c
+}
+
+func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	if len(f.policies) > 1 {
+		return ui.UsageError("doctor judges one policy: give --policy once")
+	}
+	for _, incident := range f.incidents {
+		if all := study.Incidents(); !slices.Contains(all, incident) {
+			return ui.Unknown("incident", incident, all)
+		}
+	}
+	l, source, err := s.load(c, name)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: nothing is written; once more to quit at once")
+	defer stop()
+	start := time.Now()
+	bars, done := s.bars("incidents", cmp.Or(len(f.incidents), len(study.Incidents())), l.Scenario.Name), new(atomic.Int64)
+	doctor := study.Doctor{Source: source, Seeds: cmp.Or(f.seeds, 5), Incidents: f.incidents, Parallel: f.parallel}
+	doctor.Judged = func(incident string, e study.Exposure) {
+		if bars.Set(0, int(done.Add(1))); f.Verbose && !bars.Drawn() {
+			s.console.Note("%s: %s", incident, e)
+		}
+	}
+	found, err := doctor.Run(ctx)
+	bars.Close()
+	if err != nil {
+		return s.failure(l, err, "interrupted: nothing is written")
+	}
+	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+		return study.WriteDiagnosis(w, found, o)
+	}}
+	path := ""
+	if !f.noFiles {
+		out := cmp.Or(f.out, filepath.Join("results", "runs", l.Scenario.Name, "doctor-"+l.Scenario.ConfigHash()))
+		if err := storeDiagnosis(out, l.Scenario, found, result); err != nil {
+			return ui.IOError("write diagnosis", err)
+		}
+		path = filepath.Join(out, "INCIDENT.yaml")
+	}
+	note := fmt.Sprintf("in %.1fs", time.Since(start).Seconds())
+	if path != "" {
+		note += "; a row again, with charts: qsim run " + shown(path)
+	}
+	if err := s.print(result, "", note); err != nil {
+		return err
+	}
+	if found.Count(study.Exposed) > 0 || f.strict && found.Count(study.Unsure) > 0 {
+		return ui.Fail(ui.ExitMissed, nil)
+	}
+	return nil
+}
+
+// storeDiagnosis writes into a folder the rows as scenarios, beside copies of the files that they read, and the result,
+// and sets the command of each row.
+func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result output) error {
+	var files []results.File
+	for i := range found.Findings {
+		if f := &found.Findings[i]; f.Scenario != nil {
+			files = append(files, results.File{Path: f.Incident + ".yaml", Data: f.Scenario.Resolved()})
+			f.Command = shellLine([]string{"qsim", "run", filepath.Join(out, f.Incident+".yaml")})
+		}
+	}
+	for _, name := range sc.Files() {
+		file, err := sc.OpenFile(name)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(file)
+		if err := cmp.Or(err, file.Close()); err != nil {
+			return err
+		}
+		files = append(files, results.File{Path: name, Data: data})
+	}
+	encoded, err := result.json()
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := result.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
+		return err
+	}
+	files = append(files, results.File{Path: "doctor.json", Data: encoded},
+		results.File{Path: "doctor.csv", Data: table.Bytes()})
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	return results.Replace(out, files)
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qsim/cmd/ui"
+)
+
+// TestDoctorsCommands: the command of every row runs, and shows the number and the cure's number of the row.
+func TestDoctorsCommands(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "small.yaml")
+	if err := os.WriteFile(file, []byte(schemaScenario), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	qsim := func(arguments ...string) []byte {
+		t.Helper()
+		var out, notes bytes.Buffer
+		root := newRoot()
+		root.SetArgs(arguments)
+		root.SetOut(&out)
+		root.SetErr(&notes)
+		if exit := ui.Settle(root, root.Execute()); exit > ui.ExitMissed {
+			t.Fatalf("qsim %q: exit %d\n%s", arguments, exit, &notes)
+		}
+		return out.Bytes()
+	}
+	var found struct {
+		Incidents []struct {
+			Incident, Exposure, Command string
+			Value, Cured                *float64
+		}
+	}
+	text := qsim("doctor", file, "--seeds", "2", "--out", dir, "--format", "json", "--quiet")
+	if err := json.Unmarshal(text, &found); err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, f := range found.Incidents {
+		if f.Exposure == "does not apply" {
+			continue
+		}
+		shown++
+		var run struct{ Objectives []struct{ Value *float64 } }
+		words := append(strings.Fields(f.Command)[1:], "--no-files", "--format", "json", "--quiet")
+		if err := json.Unmarshal(qsim(words...), &run); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []*float64{f.Value, f.Cured} {
+			got := run.Objectives[i].Value
+			if (got == nil) != (want == nil) || got != nil && *got != *want {
+				t.Errorf("%s: %s shows %v, want %v", f.Incident, f.Command, got, want)
+			}
+		}
+	}
+	if len(found.Incidents) != 37 || shown < 15 {
+		t.Errorf("%d incidents, %d of them shown", len(found.Incidents), shown)
+	}
+}

@@ -1,0 +1,139 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/scenarios"
+)
+
+// patient is a scenario under one of its policies, its load scaled down, before any incident is laid upon it.
+type patient struct {
+	source Source
+	sc     *scenarios.Scenario // as source loads
+	policy scenarios.Policy
+	label  string  // of the policy, in the scenario
+	scale  float64 // workers, rates and limits are this share of the scenario's, in (0, 1]
+	seeds  int
+}
+
+// mostLoad is the most jobs per second that the doctor simulates; a heavier scenario is scaled down to it.
+const mostLoad = 150.0
+
+// admit returns the scenario of source under its baseline, or its only policy, with its load scaled down.
+func admit(source Source, seeds int) (*patient, error) {
+	sc, err := source.setting(nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &patient{source: source, policy: sc.Policies[sc.PoliciesNamed(sc.Baseline)[0]], scale: 1, seeds: seeds}
+	p.source.Policies = nil
+	p.source.Sets = slices.Concat(source.Sets, p.policy.Overrides())
+	p.label, p.policy.With = p.policy.Label, nil
+	p.source.Sets = append(p.source.Sets, p.policies(""), scenarios.Override{Path: "objectives", Value: "[]"},
+		scenarios.Override{Path: "storms", Value: "[]"}, scenarios.Override{Path: "baseline", Value: "Yours"})
+	if p.sc, err = p.source.setting(nil); err != nil {
+		return nil, err
+	}
+	var load float64
+	for i := range p.sc.Jobs {
+		load += p.sc.Jobs[i].Arrivals.MeanRate()
+	}
+	if load <= mostLoad {
+		return p, nil
+	}
+	p.source.Sets = append(p.source.Sets, p.scaled(mostLoad/load)...)
+	p.sc, err = p.source.setting(nil)
+	return p, err
+}
+
+// policies returns the override that compares the patient's own policy, Yours, with Cured, which has the keys or is the
+// policy that cure says; "": with none.
+func (p *patient) policies(cure string) scenarios.Override {
+	yours := p.policy
+	yours.Label = "Yours"
+	list := []string{scenarios.Set("", yours).Value}
+	if keys, isPolicy := strings.CutPrefix(cure, "kind:"); isPolicy {
+		list = append(list, "{label: Cured, kind:"+keys+"}")
+	} else if cure != "" {
+		yours.Label = "Cured"
+		own := strings.TrimSuffix(scenarios.Set("", yours).Value, "}")
+		list = append(list, own+", with: {"+cure+"}}")
+	}
+	return scenarios.Override{Path: "policies", Value: "[" + strings.Join(list, ", ") + "]"}
+}
+
+// scaled returns the overrides that give the patient a share of its workers, and of its rates and limits as many.
+func (p *patient) scaled(share float64) []scenarios.Override {
+	e := &p.sc.Engine
+	nodes, workers := scaledCount(e.Nodes, min(1, share*float64(e.Workers))), scaledCount(e.Workers, share)
+	p.scale = min(1, float64(nodes*workers)/float64(e.Nodes*e.Workers))
+	sets := []scenarios.Override{scenarios.Set("engine.nodes", nodes), scenarios.Set("engine.workers", workers),
+		scenarios.Set("engine.max-in-flight", scaledCount(e.MaxInFlight, p.scale)),
+		scenarios.Set("engine.store.parallel", scaledCount(e.Store.Parallel, p.scale))}
+	for i := range p.sc.Jobs {
+		j := &p.sc.Jobs[i]
+		sets = append(sets, p.thinner(j, p.scale),
+			scenarios.Set("jobs."+j.Class+".max-running", scaledCount(j.MaxRunning, p.scale)))
+	}
+	for _, d := range p.sc.Dependencies {
+		if d.Limit == nil {
+			continue
+		}
+		limit := *d.Limit
+		if limit.Rate != nil {
+			limit.Rate = new(rate(limit.Rate.PerSecond() * p.scale))
+		} else {
+			limit.Concurrency = new(scaledCount(*limit.Concurrency, p.scale))
+		}
+		sets = append(sets, scenarios.Set("dependencies."+d.Name+".limit", limit))
+	}
+	return sets
+}
+
+// thinner returns the override that gives a class a share of its arrivals. Those of a trace stay.
+func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Override {
+	a := j.Arrivals
+	if a.Rate.Num > 0 {
+		a.Rate = rate(a.Rate.PerSecond() * share)
+	}
+	for _, r := range []**scenarios.Rate{&a.From, &a.To, &a.Mean} {
+		if *r != nil {
+			*r = new(rate((*r).PerSecond() * share))
+		}
+	}
+	if a.Size != nil {
+		a.Size = new(scaledCount(*a.Size, share))
+	}
+	return scenarios.Set("jobs."+j.Class+".arrivals", a)
+}
+
+// scaledCount returns a share of a count, at least 1; 0 stays 0.
+func scaledCount(n scenarios.Count, share float64) scenarios.Count {
+	if n == 0 {
+		return 0
+	}
+	return max(1, scenarios.Count(math.Round(float64(n)*share)))
+}
+
+// rate returns a number of events per second, at least a millionth.
+func rate(perSecond float64) scenarios.Rate {
+	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
+}
+
+// cure returns a cure with the patient's numbers: TTL/3 is a third of its lease, MOST most of the workers that its
+// own jobs leave idle, MORE a worker more on each node.
+func (p *patient) cure(text string) string {
+	e := &p.sc.Engine
+	idle := float64(e.Nodes * e.Workers)
+	for i := range p.sc.Jobs {
+		if j := &p.sc.Jobs[i]; j.Arrivals.Process != "batch" {
+			idle -= j.Arrivals.MeanRate() * meanRun(j)
+		}
+	}
+	return strings.NewReplacer("TTL/3", (e.Lease.TTL / 3).Std().Truncate(time.Millisecond).String(),
+		"MORE", strconv.Itoa(int(e.Workers)+1), "MOST", strconv.Itoa(max(1, int(0.75*idle)))).Replace(text)
+}

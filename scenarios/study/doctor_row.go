@@ -1,0 +1,350 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"qsim/results/measure"
+	"qsim/scenarios"
+)
+
+// row is an incident laid upon a patient.
+type row struct {
+	*patient
+	of      *incident
+	library *scenarios.Scenario // the incident's own
+	as      map[string]string   // classes of the incident that are not trouble, to those of the patient
+	on      map[string]string   // dependencies likewise
+	dose    float64             // workers of the patient ÷ those of the incident, or limits of the dependency
+	start   time.Duration       // of the incident's trouble, in its own scenario
+	lead    time.Duration       // before it here
+	longest time.Duration       // of a window here
+	length  time.Duration       // in which jobs arrive
+
+	fails      []scenarios.Override // for classes that never fail, where the incident is about failures
+	sets, calm []scenarios.Override // of the incident, and of the same without its trouble
+	objective  measure.Objective
+	settings   *measure.Settings // of the runs
+	runs       []measure.Run
+}
+
+// lay lays an incident upon the patient. why is the reason why it does not apply; "" if it does.
+func (p *patient) lay(of *incident) (r *row, why string) {
+	for _, need := range of.needs {
+		if !need.met(p.sc) {
+			return nil, need.missing
+		}
+	}
+	r = &row{patient: p, of: of, library: libraryScenario(of.name), as: map[string]string{}, on: map[string]string{}}
+	if why := r.cast(); why != "" {
+		return nil, why
+	}
+	r.judgeBy()
+	r.clock()
+	r.arrive()
+	r.storm()
+	if of.store {
+		r.charge()
+	}
+	if of.always || len(r.library.Storms)+len(of.adds) == 0 && !of.store {
+		r.calm = nil
+	}
+	r.sets = append(r.sets, p.policies(p.cure(of.cure)))
+	return r, ""
+}
+
+// charge gives the store of the patient the costs of claims that are part of the incident, unless it has its own.
+func (r *row) charge() {
+	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, scenarios.RowCosts{}
+	if own.Scan.Claim == none {
+		r.sets = append(r.sets, scenarios.Set("engine.store.scan.claim", theirs.Scan.Claim))
+	}
+	if own.Parallel == 0 {
+		r.sets = append(r.sets, scenarios.Set("engine.store.parallel", theirs.Parallel))
+	}
+	r.calm = append(r.calm, scenarios.Set("engine.store.scan.claim", none))
+}
+
+// libraryScenario returns the scenario of an incident of the library.
+func libraryScenario(name string) *scenarios.Scenario {
+	shown, text, err := scenarios.Open("incidents/" + name)
+	if err != nil {
+		panic("study: " + err.Error())
+	}
+	sc, found := scenarios.Load(shown, text, nil)
+	if sc == nil {
+		panic("study: " + found[0].Message)
+	}
+	return sc
+}
+
+// cast finds the dependencies and classes of the patient that stand for those of the incident; why: there are none.
+func (r *row) cast() (why string) {
+	r.dose = float64(r.sc.Engine.Nodes*r.sc.Engine.Workers) / float64(r.library.Engine.Nodes*r.library.Engine.Workers)
+	for i := range r.library.Dependencies {
+		own := &r.library.Dependencies[i]
+		at := slices.IndexFunc(r.sc.Dependencies, func(d scenarios.Dependency) bool { return kindOf(&d) == kindOf(own) })
+		if at < 0 {
+			return "no dependency " + kindOf(own)
+		}
+		r.on[own.Name] = r.sc.Dependencies[at].Name
+		r.dose = limitOf(&r.sc.Dependencies[at]) / limitOf(own)
+	}
+	for i := range r.library.Jobs {
+		j := &r.library.Jobs[i]
+		if slices.Contains(r.of.adds, j.Class) {
+			continue
+		}
+		part, given := r.of.role[j.Class]
+		if !given {
+			part = busiest
+		}
+		if j.Calls != "" {
+			part = role{func(c *scenarios.JobClass) float64 {
+				if c.Calls != r.on[j.Calls] {
+					return 0
+				}
+				return busiest.score(c)
+			}, "no class calls the dependency " + kindOf(&r.library.Dependencies[0])}
+		}
+		class := part.cast(r.sc, r.of.adds)
+		if class == nil {
+			return part.missing
+		}
+		if class.Fails.Rate.Num == 0 && j.Fails.Rate.Num > 0 {
+			r.fails = append(r.fails, scenarios.Set("jobs."+class.Class+".fails", j.Fails))
+		}
+		r.as[j.Class] = class.Class
+	}
+	return ""
+}
+
+// clock sets the times of the row: those of the incident, less what the patient's jobs and leases do not need.
+func (r *row) clock() {
+	var run, first, end time.Duration // the longest of nearly all run times; the last start of a class; of the trouble
+	for i := range r.sc.Jobs {
+		j := &r.sc.Jobs[i]
+		run = max(run, time.Duration(1e9*min(j.Service.Dist().Sample(0.99), 1e6)))
+		if !slices.Contains(r.of.adds, j.Class) {
+			first = max(first, j.Arrivals.Start.Std())
+		}
+	}
+	r.start, r.longest = math.MaxInt64, max(10*time.Minute, 3*run)
+	for i := range r.library.Storms {
+		r.start, end = min(r.start, r.library.Storms[i].At.Std()), max(end, r.library.Storms[i].End())
+	}
+	var delay time.Duration
+	for i := range r.library.Jobs {
+		j := &r.library.Jobs[i]
+		if j.Arrivals.Process == "batch" {
+			r.start, end = min(r.start, j.Arrivals.Start.Std()), max(end, j.Arrivals.Start.Std())
+		}
+		delay = max(delay, j.Delay.Std())
+	}
+	whole := r.library.Duration.Std()
+	r.length = min(whole, max(r.longest, first+3*run))
+	if r.start < whole {
+		r.lead = min(r.start, max(20*time.Second, 2*run, first))
+		r.length = r.lead + min(end-r.start, r.longest) + min(max(0, whole-end), max(5*time.Minute, 3*run))
+	} else {
+		r.start = 0
+	}
+	drain := max(10*time.Minute+2*r.sc.Engine.Lease.TTL.Std(), 3*run)
+	if info, _ := measure.Lookup(r.of.metric); info.Unit == "s" { // a wait that never ends must be over the limit
+		drain = max(drain, time.Duration(1.25e9*r.objective.Bound))
+	}
+	drain = min(r.library.Drain.Std(), drain+delay)
+	warmup := min(r.library.Warmup.Std(), r.lead/2)
+	for _, time := range []struct {
+		key    string
+		length time.Duration
+	}{{"duration", r.length}, {"drain", drain}, {"warmup", warmup}} {
+		r.sets = append(r.sets, scenarios.Set(time.key, scenarios.Duration(time.length)))
+	}
+	r.sets = append(r.sets, scenarios.Override{Path: "seeds", Value: strconv.Itoa(r.seeds)})
+	r.sets = append(r.sets, r.fails...)
+	r.calm = slices.Clone(r.sets)
+}
+
+// here returns when something of the incident happens in the row.
+func (r *row) here(at scenarios.Duration) scenarios.Duration {
+	return max(0, at-scenarios.Duration(r.start-r.lead))
+}
+
+// arrive adds the classes of the incident's trouble. One that the patient has already only gets its arrivals, if they
+// are batches. Steady ones take their share of the patient's load.
+func (r *row) arrive() {
+	var trouble, all, own float64 // load in workers
+	for i := range r.library.Jobs {
+		j := &r.library.Jobs[i]
+		if j.Arrivals.Process == "batch" {
+			continue
+		}
+		load := j.Arrivals.MeanRate() * meanRun(j)
+		if all += load; slices.Contains(r.of.adds, j.Class) && r.sc.ClassIndex(j.Class) < 0 {
+			trouble += load
+		}
+	}
+	for i := range r.sc.Jobs {
+		own += r.sc.Jobs[i].Arrivals.MeanRate() * meanRun(&r.sc.Jobs[i])
+	}
+	each := r.dose // a rate of the patient, as a multiple of the incident's
+	if trouble > 0 && trouble < all {
+		each = own / all
+		for i := range r.sc.Jobs {
+			r.sets = append(r.sets, r.thinner(&r.sc.Jobs[i], 1-trouble/all))
+		}
+	}
+	var added []scenarios.JobClass
+	for _, name := range r.of.adds {
+		j := r.library.Jobs[r.library.ClassIndex(name)]
+		at := r.sc.ClassIndex(name)
+		if at >= 0 {
+			r.calm = append(r.calm, scenarios.Override{Path: "jobs." + name + ".arrivals",
+				Value: "{process: constant, rate: 1/h, start: " + r.length.String() + "}"})
+		}
+		j.Arrivals.Start = r.here(j.Arrivals.Start)
+		if j.Arrivals.Stop != nil {
+			j.Arrivals.Stop = new(r.here(*j.Arrivals.Stop))
+		}
+		if j.Arrivals.Size != nil && !r.of.whole && *j.Arrivals.Size > 1 {
+			j.Arrivals.Size = new(scaledCount(*j.Arrivals.Size, r.dose))
+		}
+		if j.Arrivals.Rate.Num > 0 { // some at the least, if they leave most workers to others
+			few := min(8/r.length.Seconds(), 0.3*float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)/max(meanRun(&j), 1e-9))
+			j.Arrivals.Rate = rate(max(few, j.Arrivals.Rate.PerSecond()*each))
+		}
+		j.Priority = r.rank(j.Priority)
+		switch {
+		case at < 0:
+			added = append(added, j)
+		case j.Arrivals.Process == "batch":
+			r.sets = append(r.sets, scenarios.Set("jobs."+name+".arrivals", j.Arrivals))
+		}
+	}
+	if len(added) > 0 { // before the patient's own: of jobs that come at one instant those of the trouble are the first
+		r.sets = append([]scenarios.Override{scenarios.Set("jobs", append(added, r.sc.Jobs...))}, r.sets...)
+	}
+}
+
+// rank returns the priority of a class of the trouble: as much above or below the patient's own classes as it is above
+// or below those that stand for them.
+func (r *row) rank(priority int16) int16 {
+	least, most, own := int16(math.MaxInt16), int16(math.MinInt16), int16(0)
+	for i := range r.library.Jobs {
+		j := &r.library.Jobs[i]
+		class := r.sc.ClassIndex(r.as[j.Class])
+		if class < 0 {
+			continue
+		}
+		own = j.Priority
+		for k := range r.sc.Jobs {
+			least, most = min(least, r.sc.Jobs[k].Priority), max(most, r.sc.Jobs[k].Priority)
+		}
+	}
+	switch {
+	case least > most:
+		return priority
+	case priority < own:
+		return least - (own - priority)
+	case priority > own:
+		return most + (priority - own)
+	}
+	return most
+}
+
+// storm adds the storms of the incident, and to the calm row windows of the same names in which nothing happens.
+func (r *row) storm() {
+	var storms, calm []scenarios.Storm
+	for _, s := range r.library.Storms {
+		s.At, s.For = r.here(s.At), min(s.For, scenarios.Duration(r.longest))
+		if s.Repeat != nil {
+			repeat := *s.Repeat
+			repeat.Times = min(repeat.Times, scenarios.Count(1+r.longest/repeat.Every.Std()))
+			s.Repeat = &repeat
+		}
+		switch {
+		case s.Burst != nil:
+			s.Burst = r.burst(*s.Burst)
+		case s.Fail != nil:
+			fail := *s.Fail
+			fail.Hits = r.hits(fail.Hits)
+			s.Fail = &fail
+		case s.Slow != nil:
+			slow := *s.Slow
+			slow.Hits = r.hits(slow.Hits)
+			s.Slow = &slow
+		}
+		storms = append(storms, s)
+		length := scenarios.Duration(max(s.End()-s.At.Std(), time.Second))
+		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Slow: &scenarios.SlowStorm{Factor: 1}})
+	}
+	for _, j := range r.library.Jobs { // a batch of what stands for the patient's own jobs
+		class := r.as[j.Class]
+		if j.Arrivals.Process != "batch" || class == "" || r.sc.Jobs[r.sc.ClassIndex(class)].Arrivals.Process == "batch" {
+			continue
+		}
+		size := scaledCount(*j.Arrivals.Size, r.dose)
+		storms = append(storms, scenarios.Storm{Name: "batch", At: r.here(j.Arrivals.Start),
+			Burst: &scenarios.BurstStorm{Class: class, Count: &size}})
+	}
+	if len(storms) > 0 {
+		r.sets = append(r.sets, scenarios.Set("storms", storms))
+		r.calm = append(r.calm, scenarios.Set("storms", calm))
+	}
+}
+
+// hits returns what stands for classes and dependencies of the incident.
+func (r *row) hits(names []string) (here []string) {
+	for _, name := range names {
+		switch {
+		case r.on[name] != "":
+			name = r.on[name]
+		case r.as[name] != "":
+			name = r.as[name]
+		}
+		if !slices.Contains(here, name) {
+			here = append(here, name)
+		}
+	}
+	return here
+}
+
+// burst returns a burst of the size that the incident's has for its own workers, or for its dependency.
+func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
+	own := &r.library.Jobs[r.library.ClassIndex(b.Class)]
+	class := r.as[b.Class]
+	if class == "" {
+		if b.Count != nil && !r.of.whole {
+			b.Count = new(scaledCount(*b.Count, r.dose))
+		}
+		return &b
+	}
+	j := &r.sc.Jobs[r.sc.ClassIndex(class)]
+	b.Class = class
+	size := r.dose
+	if len(r.on) == 0 {
+		size *= meanRun(own) / max(meanRun(j), 1e-9)
+	}
+	if b.Count != nil {
+		b.Count = new(scaledCount(*b.Count, size))
+		return &b
+	}
+	// As far above the capacity as the incident's is.
+	load := func(sc *scenarios.Scenario, factor float64, class string) (all float64) {
+		for i := range sc.Jobs {
+			one := sc.Jobs[i].Arrivals.MeanRate() * meanRun(&sc.Jobs[i])
+			if sc.Jobs[i].Class == class {
+				one *= factor
+			}
+			all += one
+		}
+		return all / float64(sc.Engine.Nodes*sc.Engine.Workers)
+	}
+	more := load(r.library, float64(*b.Factor), own.Class) - load(r.sc, 1, class)
+	one := j.Arrivals.MeanRate() * meanRun(j) / float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)
+	b.Factor = new(max(*b.Factor, scenarios.Factor(math.Ceil(100*(1+more/max(one, 1e-9)))/100)))
+	return &b
+}

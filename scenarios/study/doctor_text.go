@@ -1,0 +1,134 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/text"
+)
+
+// diagnosisJSON is what qsim doctor found.
+type diagnosisJSON struct {
+	Version   int           `json:"version"`   // of this format: 1
+	Scenario  string        `json:"scenario"`  // name of the scenario
+	Policy    string        `json:"policy"`    // label of the policy that was judged
+	Scale     float64       `json:"scale"`     // share of its workers and load that was simulated, in (0, 1]
+	Seeds     int           `json:"seeds"`     // replications of each row
+	Incidents []findingJSON `json:"incidents"` // one for each incident of the library, the worst first
+}
+
+// findingJSON is how the scenario fares in one incident.
+type findingJSON struct {
+	Incident string   `json:"incident"` // name of the incident's scenario in the library
+	Exposure Exposure `json:"exposure"` // interval beyond the limit, within it, on both sides; or none
+	Why      string   `json:"why"`      // why it does not apply; else empty
+	Metric   string   `json:"metric"`   // what is judged, with its filters
+	Limit    string   `json:"limit"`    // the bound in words, inclusive: below 10s
+	Value    number   `json:"value"`    // the metric; null: there is no value
+	Low      number   `json:"low"`      // lower end of its 95 % interval
+	High     number   `json:"high"`     // upper end of its 95 % interval
+	Bound    string   `json:"bound"`    // ">=": the value is a lower bound; else empty
+	Calm     number   `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
+	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it
+	Cured    number   `json:"cured"`    // the metric with the cure
+	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: the incident does not apply
+	Holds   results.Outcome `json:"cured_verdict"`
+	Cost    string          `json:"cost"`    // what the cure makes clearly worse in the incident; empty: nothing
+	Command string          `json:"command"` // command line that shows it; empty: no files were written
+}
+
+// MarshalJSON returns the diagnosis as JSON; keys have a fixed order.
+func (d *Diagnosis) MarshalJSON() ([]byte, error) {
+	all := diagnosisJSON{Version: 1, Scenario: d.Scenario, Policy: d.Policy, Scale: d.Scale, Seeds: d.Seeds}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		none := number(math.NaN())
+		one := findingJSON{Incident: f.Incident, Exposure: f.Exposure, Why: f.Why, Value: none, Low: none, High: none,
+			Calm: number(f.Calm), Cured: none, Command: f.Command}
+		if y := &f.Yours; f.Exposure != Immune {
+			one.Metric, one.Limit, one.Bound = y.Query.String(), y.Text, y.Bound
+			one.Value, one.Low, one.High = number(y.Value), number(y.Low), number(y.High)
+			one.Cure, one.Cured, one.Holds, one.Cost = f.Cure, number(f.Cured.Value), f.Cured.Outcome, f.Cost
+		}
+		all.Incidents = append(all.Incidents, one)
+	}
+	return results.MarshalLines(all)
+}
+
+// Count returns how many incidents have a verdict.
+func (d *Diagnosis) Count(e Exposure) (n int) {
+	for i := range d.Findings {
+		if d.Findings[i].Exposure == e {
+			n++
+		}
+	}
+	return n
+}
+
+// sort puts the findings in the order of their verdicts: exposed, not sure, safe, does not apply.
+func (d *Diagnosis) sort() {
+	order := []Exposure{Exposed, Unsure, Safe, Immune}
+	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(order, a.Exposure), slices.Index(order, b.Exposure))
+	})
+}
+
+// WriteDiagnosis writes a row for each incident, and for people what they come to.
+func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
+	header := []string{"incident", "verdict", "metric", "limit", "yours", "cured", "cure, and what it costs"}
+	var rows [][]string
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		row := []string{f.Incident, string(f.Exposure), "", "", "", "", f.Why}
+		if y := &f.Yours; f.Exposure != Immune {
+			info, _ := measure.Lookup(y.Metric)
+			copy(row[2:], []string{y.Metric, y.Limit(), atLeast(y, info), "", ""})
+			if f.Exposure != Safe {
+				row[5], row[6] = atLeast(&f.Cured, info), f.remedy()
+			}
+		}
+		if o.Format != text.Text {
+			row = append(row, f.Command)
+		}
+		rows = append(rows, row)
+	}
+	if o.Format != text.Text {
+		return text.WriteCells(w, append(header, "command"), rows, 3, o)
+	}
+	small := ""
+	if d.Scale < 1 {
+		share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
+		small = fmt.Sprintf(", simulated with %s of its workers and load", share)
+	}
+	applies := len(d.Findings) - d.Count(Immune)
+	fmt.Fprintf(w, "%s, %s: exposed to %d of %s that apply, not sure of %d%s\n\n", d.Scenario, d.Policy, d.Count(Exposed),
+		plain.Plural(applies, "incident"), d.Count(Unsure), small)
+	return text.WriteCells(w, header, rows, 3, o)
+}
+
+// atLeast returns the value of a verdict as text, a lower bound with ≥ before it.
+func atLeast(v *results.Verdict, info measure.MetricInfo) string {
+	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
+}
+
+// remedy returns the cure with what it costs, and whether it helps.
+func (f *Finding) remedy() string {
+	words := []string{f.Cure}
+	switch f.Cured.Outcome {
+	case results.Missed:
+		words = append(words, "not enough")
+	case results.Unclear:
+		words = append(words, "perhaps not enough")
+	}
+	if f.Cost != "" {
+		words = append(words, f.Cost)
+	}
+	return strings.Join(words, "; ")
+}

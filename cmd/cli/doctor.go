@@ -15,6 +15,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
@@ -145,7 +146,7 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 	for i := range found.Findings {
 		if f := &found.Findings[i]; f.Scenario != nil {
 			files = append(files, results.File{Path: f.Incident + ".yaml", Data: f.Scenario.Resolved()})
-			f.Command = shellLine([]string{"qsim", "run", filepath.Join(out, f.Incident+".yaml")})
+			f.Command = plain.ShellLine("qsim", "run", filepath.Join(out, f.Incident+".yaml"))
 		}
 	}
 	for _, name := range sc.Files() {

@@ -196,7 +196,7 @@ func TestInterruptTrace(t *testing.T) {
 func TestInterruptPlay(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "qsim", "play", "testdata/small.yaml", "--set", "seeds=1", "--policy", "fifo")
+	command := exec.CommandContext(ctx, "qsim", "play", "testdata/small.yaml", "--set", "seeds=1", "--policy", "fifo", "--memory", "100MB")
 	pipe, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +229,15 @@ func TestInterruptPlay(t *testing.T) {
 	answer.Body.Close()
 	if text := string(said); err != nil || !strings.Contains(text, `"done":true`) || !strings.Contains(text, `"value":"4","usual":"8"`) || strings.Contains(text, `Weighted 80/20","on":true`) {
 		t.Errorf("%v: %.2000s", err, text)
+	}
+	answer, err = http.Post(address+"run", "application/json", strings.NewReader(`{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "90000/s"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err = io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if text := string(said); err != nil || !strings.Contains(text, `{"set":0,"place":"","error":true,"message":"jobs.mail.arrivals brings so many jobs that about`) || !strings.Contains(text, "--memory says 100 MB") || strings.Count(text, "\n") != 1 {
+		t.Errorf("more than --memory: %v: %.700s", err, text)
 	}
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

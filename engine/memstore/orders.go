@@ -46,7 +46,7 @@ func (s *Store) prepare(t *engine.Term) error {
 
 // orderOf returns the claim order of a term, nil for a plain one, and resets the counts of jobs taken from each tenant.
 func (s *Store) orderOf(t *engine.Term) order {
-	if t.Tenant != 0 || t.PerTenant > 0 {
+	if t.PerTenant > 0 {
 		s.tenants.term++
 	}
 	switch {

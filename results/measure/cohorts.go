@@ -26,7 +26,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	for _, s := range sets {
 		c.edges = append(c.edges, s.from, s.from+engine.Time(s.span))
 		c.kinds = max(c.kinds, uint32(s.kind+2))
-		if s.tenant == 0 || slices.Contains(tenants, s.tenant) {
+		if slices.Contains(tenants, s.tenant) { // no tenant, or a known one
 			continue
 		}
 		for int(s.tenant) >= len(c.slots) {

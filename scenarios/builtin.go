@@ -45,6 +45,9 @@ func Builtin() []BuiltinInfo {
 	return all
 }
 
+// tables are the files of builtin that hold no scenario.
+var tables = []string{"presets", "conform", "systems"}
+
 func builtinNames() []string {
 	var names []string
 	for _, shelf := range shelves {
@@ -53,7 +56,7 @@ func builtinNames() []string {
 			panic("scenarios: " + err.Error())
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != "presets" && name != "conform" {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !contains(tables, name) {
 				names = append(names, path.Join(shelf, name))
 			}
 		}

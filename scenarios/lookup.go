@@ -32,8 +32,11 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 // RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
 
-// RetryPolicy returns the retry policy of a class for an engine.
+// RetryPolicy returns the retry policy of a class for an engine; of a class below 0, that of classes without their own.
 func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
+	if class < 0 {
+		return sc.Retry.retryPolicy(sc.ErrorKind)
+	}
 	return sc.retry[class].retryPolicy(sc.ErrorKind)
 }
 

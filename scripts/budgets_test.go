@@ -37,7 +37,8 @@ var budgets = []budget{
 	{"engine/quantity", 812, 480},
 	{"engine/sim", 2090, 1400},
 	{"policies", 2914, 1850},
-	{"scenarios", 8640, 4700},
+	{"scenarios", 8706, 4700},
+	{"scenarios/apply", 398, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 1834, 1350},
 	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 117, 100},
@@ -52,7 +53,7 @@ var budgets = []budget{
 	{"results/report", 7214, 4300},
 	{"results/text", 1892, 1700},
 	{"cmd/bench", 5141, 3000},
-	{"cmd/cli", 5420, 3600},
+	{"cmd/cli", 5511, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/play", 780, 700}, // the page of qsim play
 	{"cmd/qbench", 7, 0},

@@ -72,7 +72,7 @@ func TestCIFilesFollowTheirSchemas(t *testing.T) {
 
 func TestCIFilesFindFaults(t *testing.T) {
 	for _, tt := range []struct{ name, path, old, new string }{
-		{"a misspelled key of a step", "ci/github.yml", "go-version-file: .qsim/go.mod\n", "go-version-file: .qsim/go.mod\n        withs: {}\n"},
+		{"a misspelled key of a step", "ci/github.yml", "        if: always()\n", "        if: always()\n        withs: {}\n"},
 		{"no runner", "ci/github.yml", "    runs-on: ubuntu-latest\n", ""},
 		{"an unknown event", "ci/github.yml", "[push, pull_request]", "[pushed]"},
 		{"a misspelled report", "ci/gitlab.yml", "junit: qsim.xml", "junits: qsim.xml"},
@@ -120,7 +120,8 @@ func TestCIFilesGate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"scenarios/missed.yaml": "../missed.yaml", ".qsim/bin/qsim": "../../temp/qsim"} {
+	links := map[string]string{"scenarios/missed.yaml": "../missed.yaml", ".qsim/bin/qsim": "../../temp/qsim"}
+	for link, to := range links {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,8 @@ func TestCIFilesGate(t *testing.T) {
 	run := func(line string) string {
 		t.Helper()
 		process := exec.CommandContext(ctx, "sh", "-e", "-c", line)
-		process.Dir, process.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEMP=" + filepath.Join(dir, "temp"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary.md")}
+		process.Dir, process.Env = dir, []string{"PATH=" + os.Getenv("PATH"),
+			"RUNNER_TEMP=" + filepath.Join(dir, "temp"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary.md")}
 		out, err := process.Output()
 		if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || failed.ExitCode() != 1 {
 			t.Fatalf("%s: %v, want exit code 1\n%s", line, err, out)
@@ -137,13 +139,15 @@ func TestCIFilesGate(t *testing.T) {
 	}
 	for _, step := range workflow.Jobs.Scenarios.Steps {
 		if step.Name == "Objectives" {
-			if out := run(step.Run); !strings.Contains(out, "::error file=scenarios/missed.yaml,line=14::fifo: sojourn.mean below 1ms: missed, ") {
+			const want = "::error file=scenarios/missed.yaml,line=14::fifo: sojourn.mean below 1ms: missed, "
+			if out := run(step.Run); !strings.Contains(out, want) {
 				t.Errorf("no annotation in\n%s", out)
 			}
 		}
 	}
 	run(strings.Join(pipeline.Qsim.Script, "\n"))
-	for name, want := range map[string]string{"summary.md": "**my**", "qsim.xml": `classname="my.fresh-first" name="sojourn.mean below 1ms"`} {
+	written := map[string]string{"summary.md": "**my**", "qsim.xml": `classname="my.fresh-first" name="sojourn.mean below 1ms"`}
+	for name, want := range written {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: want %s in %s (%v)", name, want, text, err)
 		}

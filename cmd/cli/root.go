@@ -31,7 +31,8 @@ under every policy, and reports what each policy does and costs, with intervals.
 		root.AddGroup(&g)
 	}
 	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
-		newTrace(), newInit(), newValidate(), newExplain(), newList(), newSchema(), newImport(), newVerify(), newChaos(), newMerge(), newVersion(), ui.NewDocs())
+		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
+		newChaos(), newMerge(), newVersion(), ui.NewDocs())
 	ui.AddAbout(root)
 	complete(root)
 	ui.SetHelp(root)

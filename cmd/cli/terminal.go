@@ -8,14 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/engine/quantity"
 )
 
 // addFormat defines the flag --format of a command that prints a table; more are formats besides the common ones.
 func addFormat(c *cobra.Command, to *string, more ...string) {
 	words := append([]string{"table", "markdown", "csv", "json"}, more...)
-	last := len(words) - 1
-	usage := "of the result: " + strings.Join(words[:last], ", ") + " or " + words[last]
-	ui.AddChoice(c, to, "format", "FORMAT", usage, words...)
+	ui.AddChoice(c, to, "format", "FORMAT", "of the result: "+quantity.OrList(words), words...)
 }
 
 // judging lists the further formats of commands with verdicts: annotations of a GitHub workflow, and JUnit XML.

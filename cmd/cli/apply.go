@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/engine/quantity"
+	"qsim/results/plain"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/apply"
+)
+
+func newApply() *cobra.Command {
+	var f scenarioFlags
+	var t ui.Terminal
+	system, format := "", "table"
+	var names []string
+	for _, s := range scenarios.Systems() {
+		names = append(names, s.Name)
+	}
+	c := &cobra.Command{
+		Use:     "apply SCENARIO --for SYSTEM",
+		Short:   "print a scenario as the settings of a job system",
+		GroupID: "write",
+		Long: `apply prints what a scenario says otherwise than the preset of a system does, as the settings of
+that system, and what the system cannot do, with what comes nearest. It is for the baseline, or
+for the policy of --policy; --set takes what qsim tune has found. A setting with delays is a line of
+code for the system's own hook. Whatever describes the load, the store, storms and the run itself is
+no setting, and left out.`,
+		Example: `  qsim apply my.yaml --for river
+  qsim apply my.yaml --for sidekiq --policy fifo --set retry.backoff.first=2s
+  qsim apply retry-storm --for asynq --policy inflight-cap
+  qsim apply my.yaml --for sqs --format json | jq '.settings[] | select(.cannot)'`,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ui.WarnOfVariables(c, c.ErrOrStderr())
+			at := slices.Index(names, system)
+			if at < 0 {
+				return ui.UsageError("apply for what? Give --for %s", quantity.OrList(names))
+			}
+			all, err := loadAll(c, arguments, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			sc := all[0].Scenario
+			r := apply.To(&scenarios.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], all[0].Sets)
+			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
+			output["json"] = ui.JSON(r, "  ")
+			return output.Print(c.OutOrStdout(), format)
+		},
+	}
+	addScenarioFlags(c, "What to print", &f, "baseline", "strict")
+	ui.AddChoice(c, &system, "for", "SYSTEM", "the `SYSTEM`: "+quantity.OrList(names), names...)
+	addFormat(c, &format)
+	ui.Group(c, "For what", "for")
+	ui.Group(c, "Output", "format")
+	ui.AddTerminal(c, &t, "color")
+	return c
+}
+
+// writeApplied writes the settings of a system as a table; for people also where they are from.
+func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
+	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
+	t := text.Table{Columns: columns}
+	for _, l := range r.Settings {
+		said := l.Setting
+		if l.Cannot != "" {
+			said = "✗ " + l.Cannot
+		}
+		t.Add(l.Key, l.Value, said)
+	}
+	if o.Format == text.CSV {
+		return t.Write(w, o)
+	}
+	fmt.Fprintf(w, "%s under %s, for %s\n\n", r.Scenario, r.Policy, r.System)
+	if err := t.Write(w, o); err != nil {
+		return err
+	}
+	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
+	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset, "Settings: " + r.Docs} {
+		fmt.Fprintln(w)
+		for _, part := range text.Wrapped(line, o.Width) {
+			fmt.Fprintln(w, part)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+// Package apply writes the settings of a scenario as the settings of a job system.
+package apply
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qsim/scenarios"
+)
+
+// Line is a key of a scenario, or a map with its keys, as a system has it.
+type Line struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Setting string `json:"setting,omitempty"`
+	Cannot  string `json:"cannot,omitempty"` // why there is no Setting
+}
+
+// Result holds what a scenario says otherwise than the preset of a system does, for one of its policies.
+type Result struct {
+	System   string `json:"system"`
+	Scenario string `json:"scenario"`
+	Policy   string `json:"policy"` // label
+	Preset   string `json:"preset"` // source of the defaults of the system
+	Docs     string `json:"docs"`   // where its settings are described
+	Settings []Line `json:"settings"`
+	Alike    int    `json:"alike"` // keys with the value of the preset
+}
+
+// translation is a scenario on its way into the settings of a system.
+type translation struct {
+	*Result
+	system *scenarios.System
+	sc     *scenarios.Scenario // as the policy sees it
+	mine   map[string]string   // values by path
+	base   map[string]string   // those of the preset
+	said   map[string]bool     // sayings, by scope and key
+}
+
+// To writes the settings of a scenario under one of its policies for a system. sets are the overrides that sc was
+// loaded with.
+func To(system *scenarios.System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
+	preset := scenarios.PresetNamed(system.Name)
+	t := &translation{system: system, sc: sc.Variant(policy),
+		mine: map[string]string{}, base: map[string]string{}, said: map[string]bool{},
+		Result: &Result{System: system.Title, Scenario: sc.Name, Policy: sc.Policies[policy].Label,
+			Preset: preset.Source, Docs: system.Docs}}
+	plain, problems := scenarios.Load("preset", fmt.Appendf(nil, "engine: {preset: %s}\n"+
+		"jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]", preset.Name), nil)
+	if plain == nil {
+		panic(fmt.Sprintf("apply: preset %s: %v", preset.Name, problems))
+	}
+	usual := plain.Explain(nil)
+	for _, s := range usual {
+		t.base[s.Path] = s.Value
+	}
+	settings := t.sc.Explain(sets)
+	for _, s := range settings {
+		t.mine[s.Path] = s.Value
+	}
+	for _, s := range settings {
+		t.key(&s)
+	}
+	for _, s := range usual { // such as the bound of a backoff that has none
+		if _, there := t.mine[s.Path]; !there && below(s.Path, "engine", "retry") {
+			t.key(&scenarios.Setting{Path: s.Path, Value: "none"})
+		}
+	}
+	t.policy(&sc.Policies[policy])
+	return t.Result
+}
+
+// below reports whether path is one of the keys, or below one.
+func below(path string, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return path == k || strings.HasPrefix(path, k+".") })
+}
+
+// Find returns the setting of a system for a key of the language, or why there is none; neither for a key that the
+// system does not know, and for one of scenarios.WorldKeys.
+func Find(system *scenarios.System, key string) (saying *scenarios.Saying, cannot string) {
+	for i := range system.Says {
+		if s := &system.Says[i]; below(key, s.Key) || slices.Contains(s.With, key) {
+			return s, ""
+		}
+	}
+	for _, c := range system.Cannot {
+		if below(key, c.Keys...) {
+			return nil, c.Why
+		}
+	}
+	return nil, ""
+}
+
+// key adds what is said of one key of the scenario.
+func (t *translation) key(s *scenarios.Setting) {
+	key, scope, class := s.Path, "", -1
+	if k, known := scenarios.KeyOf(s.Path); known {
+		key = k.Path
+	}
+	differs := t.base[key] != s.Value
+	if first, rest, _ := strings.Cut(s.Path, "."); first == "jobs" {
+		name, own, _ := strings.Cut(rest, ".")
+		scope, class = "jobs."+name+".", t.sc.ClassIndex(name)
+		if differs = t.base["jobs.a."+own] != s.Value; strings.HasPrefix(key, "retry.") {
+			differs = t.mine[key] != s.Value // of what is said for all classes
+		}
+	}
+	if below(key, scenarios.WorldKeys()...) {
+		return
+	}
+	saying, cannot := Find(t.system, key)
+	switch {
+	case !differs && (saying == nil || !saying.Always):
+		t.Alike++
+	case saying == nil:
+		cannot = cmp.Or(cannot, "there is no setting for it")
+		t.Settings = append(t.Settings, Line{Key: s.Path, Value: s.Value, Cannot: cannot})
+	case !t.said[scope+saying.Key]:
+		t.said[scope+saying.Key] = true
+		t.say(saying, s, scope, class)
+	}
+}
+
+// say adds the setting of a saying for the scenario, or for a class of it.
+func (t *translation) say(saying *scenarios.Saying, s *scenarios.Setting, scope string, class int) {
+	v := &values{t: t, saying: saying, scope: scope, class: class}
+	line := Line{Key: s.Path, Value: s.Value}
+	if value, there := v.of(saying.Key); there {
+		line.Value = value
+	} else { // a map
+		line.Key = scope + saying.Key
+		line.Value = v.joined()
+	}
+	setting, err := v.setting(line.Value)
+	if line.Setting = setting; err != nil {
+		line.Setting, line.Cannot = "", err.Error()
+	}
+	t.Settings = append(t.Settings, line)
+}
+
+// policy adds what is said of the policy.
+func (t *translation) policy(p *scenarios.Policy) {
+	if p.Kind == "fifo" {
+		return
+	}
+	var params []string
+	for _, s := range t.sc.Explain(nil) {
+		if name, ok := strings.CutPrefix(s.Path, "policies."+p.Label+"."); ok && !below(name, "kind", "label", "with") {
+			params = append(params, name+": "+s.Value)
+		}
+	}
+	line := Line{Key: "policies." + p.Label, Value: strings.Join(append([]string{p.Kind}, params...), ", ")}
+	if as, there := t.system.Policies[p.Kind]; there {
+		line.Setting = strings.ReplaceAll(as, "{params}", strings.Join(params, ", "))
+	} else {
+		line.Cannot = fmt.Sprintf("no %s: %s has none; nearest: %s", p.Kind, t.system.Title, t.system.Nearest)
+	}
+	t.Settings = append(t.Settings, line)
+}

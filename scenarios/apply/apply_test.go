@@ -1,0 +1,204 @@
+package apply
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"qsim/policies"
+	"qsim/scenarios"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// load loads a scenario from its text.
+func load(t *testing.T, text string) *scenarios.Scenario {
+	t.Helper()
+	sc, problems := scenarios.Load("applied.yaml", []byte(text), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	return sc
+}
+
+const jobs = "\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"
+
+// TestEveryKeyIsSaidOrNamed holds that no key of the language is passed over: each is said by a setting of each system,
+// named among what the system cannot say, or named as one of the world.
+func TestEveryKeyIsSaidOrNamed(t *testing.T) {
+	keys := scenarios.Keys()
+	isMap := func(path string) bool {
+		inside := func(k scenarios.Key) bool { return strings.HasPrefix(k.Path, path+".") }
+		return path == "jobs.CLASS.retry" || slices.ContainsFunc(keys, inside)
+	}
+	said := 0
+	for _, system := range scenarios.Systems() {
+		for _, k := range keys {
+			if isMap(k.Path) || below(k.Path, scenarios.WorldKeys()...) {
+				continue
+			}
+			saying, cannot := Find(&system, k.Path)
+			if saying == nil && cannot == "" {
+				t.Errorf("%s says nothing of %s", system.Name, k.Path)
+			}
+			said++
+		}
+	}
+	if said < 8*60 {
+		t.Errorf("%d keys of all systems: is that all?", said)
+	}
+}
+
+// TestRowsAreOfTheLanguage holds that the rows of systems are about keys and policies that there are.
+func TestRowsAreOfTheLanguage(t *testing.T) {
+	known := func(system, key string) {
+		if !slices.ContainsFunc(scenarios.Keys(), func(k scenarios.Key) bool { return k.Path == key }) {
+			t.Errorf("%s: there is no key %s", system, key)
+		}
+	}
+	for _, key := range scenarios.WorldKeys() {
+		known("world", key)
+	}
+	for _, system := range scenarios.Systems() {
+		for _, s := range system.Says {
+			for _, key := range append(s.With, s.Key) {
+				known(system.Name, key)
+			}
+		}
+		for _, c := range system.Cannot {
+			for _, key := range c.Keys {
+				known(system.Name, key)
+			}
+			if c.Why == "" {
+				t.Errorf("%s: no reason for %q", system.Name, c.Keys)
+			}
+		}
+		for kind := range system.Policies {
+			if !slices.ContainsFunc(policies.Kinds(), func(k policies.Kind) bool { return k.Name == kind }) {
+				t.Errorf("%s: there is no policy %s", system.Name, kind)
+			}
+		}
+		if system.Nearest == "" || system.Docs == "" {
+			t.Errorf("%s lacks what is nearest, or where it is described", system.Name)
+		}
+	}
+}
+
+// TestPresetSaysNothing holds that a scenario with a system's preset, written out or named, is said by the numbers of
+// processes and workers alone: what goes out comes from what came in.
+func TestPresetSaysNothing(t *testing.T) {
+	for _, system := range scenarios.Systems() {
+		named := load(t, "engine: {preset: "+system.Name+"}"+jobs)
+		written := load(t, string(named.Resolved()))
+		for _, sc := range []*scenarios.Scenario{named, written} {
+			for _, line := range To(&system, sc, 0, nil).Settings {
+				if line.Cannot != "" || line.Key != "engine.nodes" && line.Key != "engine.workers" {
+					t.Errorf("%s: %+v", system.Name, line)
+				}
+			}
+		}
+	}
+}
+
+// tuned is a scenario whose settings each system has, at least in part.
+const tuned = `name: tuned
+engine:
+  preset: PRESET
+  nodes: 3
+  workers: 40
+  timeout: 90s
+  lease: {ttl: 2m}
+retry:
+  max-attempts: 6
+  backoff: {kind: exponential, first: 2s, factor: 3, max: 5m}
+  jitter: ±20%
+  never: [validation]
+  deadline: 24h
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 9/s}, service: 1s, priority: 2, delay: 30s}
+  - class: report
+    arrivals: {process: poisson, rate: 1/m}
+    service: 20s
+    timeout: 10m
+    retry: {max-attempts: 2, backoff: {kind: fixed, delay: 90s}}
+policies: [{kind: separate, retry-workers: 25%}]
+`
+
+// TestGolden holds what each system makes of two scenarios: the shipped one with an in-flight cap, which knows nothing
+// of the system, and one that lies upon its preset.
+func TestGolden(t *testing.T) {
+	name, src, err := scenarios.Open("retry-storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	storm, _ := scenarios.Load(name, src, nil)
+	for _, system := range scenarios.Systems() {
+		t.Run(system.Name, func(t *testing.T) {
+			var got strings.Builder
+			own := load(t, strings.Replace(tuned, "PRESET", system.Name, 1))
+			capped := To(&system, storm, storm.PoliciesNamed("inflight-cap")[0], nil)
+			for _, r := range []*Result{capped, To(&system, own, 0, nil)} {
+				fmt.Fprintf(&got, "%s under %s, for %s\n", r.Scenario, r.Policy, r.System)
+				for _, l := range r.Settings {
+					said := l.Setting
+					if l.Cannot != "" {
+						said = "✗ " + l.Cannot
+					}
+					fmt.Fprintf(&got, "%s: %s\n    %s\n", l.Key, l.Value, said)
+				}
+				fmt.Fprintf(&got, "%d alike\n\n", r.Alike)
+			}
+			path := filepath.Join("testdata", system.Name+".golden")
+			if *rewrite {
+				if err := os.WriteFile(path, []byte(got.String()), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil || string(want) != got.String() {
+				t.Errorf("%v: run with -rewrite, if that is right:\n%s", err, got.String())
+			}
+		})
+	}
+}
+
+// TestWhatCannotBeSaid holds that a value which a setting cannot take is named with the reason, and never bent.
+func TestWhatCannotBeSaid(t *testing.T) {
+	for _, tt := range []struct{ system, scenario, key, want string }{
+		{"river", "retry: {jitter: decorrelated}", "retry.backoff", "no jitter decorrelated"},
+		{"river", "retry: {jitter: +10s}", "retry.backoff", "no jitter +10s"},
+		{"river", "retry: {max-attempts: unlimited}", "retry.max-attempts", "no value unlimited"},
+		{"river", "retry: {backoff: {kind: random, delay: {dist: uniform, min: 1s, max: 2s}}}", "retry.backoff",
+			"no delays of a distribution"},
+		{"river", "engine: {fetch: {poll: {dist: uniform, min: 1s, max: 2s}}}", "engine.fetch.poll",
+			"no value {dist: uniform, min: 1s, max: 2s}"},
+		{"asynq", "retry: {max-attempts: unlimited}", "retry.max-attempts", "no unlimited number of retries"},
+		{"sqs", "engine: {fetch: {batch: 11}}", "engine.fetch.batch", "at most 10, not 11"},
+		{"sqs", "retry: {deadline: 30s}", "retry.deadline", "at least 60 s, not 30 s"},
+		{"sqs", "engine: {lease: {ttl: 1500ms, heartbeat: 500ms}}", "engine.lease.ttl", "whole seconds alone, not 1.5s"},
+		{"sqs", "retry: {backoff: {kind: table, delays: [1s, 13h]}}", "retry.backoff",
+			"at most 43200 s, not 46800 s"},
+		{"bullmq", "engine: {lease: {ttl: 30s, heartbeat: 1500us}}", "engine.lease.heartbeat",
+			"whole milliseconds alone, not 1.5ms"},
+		{"sidekiq", "engine: {promoter: {every: 0s}}", "engine.promoter.every", "at least 0.1 s, not 0 s"},
+		{"temporal", "retry: {backoff: {kind: exponential, first: 1s}}", "retry.backoff", "the max is not given"},
+		{"temporal", "retry: {backoff: {kind: fibonacci, first: 1s}}", "retry.backoff", "no backoff of kind fibonacci"},
+		{"temporal", "policies: [{kind: breaker}]", "policies.breaker",
+			"no breaker: Temporal has none; nearest: a task queue"},
+	} {
+		t.Run(tt.system+" "+tt.key, func(t *testing.T) {
+			all := scenarios.Systems()
+			at := slices.IndexFunc(all, func(s scenarios.System) bool { return s.Name == tt.system })
+			text := strings.Replace(tt.scenario, "engine: {", "engine: {preset: "+tt.system+", ", 1)
+			r := To(&all[at], load(t, text+jobs), 0, nil)
+			at = slices.IndexFunc(r.Settings, func(l Line) bool { return l.Key == tt.key })
+			if at < 0 || !strings.Contains(r.Settings[at].Cannot, tt.want) || r.Settings[at].Setting != "" {
+				t.Errorf("want %q of %s in %+v", tt.want, tt.key, r.Settings)
+			}
+		})
+	}
+}

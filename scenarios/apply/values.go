@@ -1,0 +1,237 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/engine/quantity"
+	"qsim/policies"
+	"qsim/scenarios"
+)
+
+// values are what stands for the names in the text of a saying.
+type values struct {
+	t      *translation
+	saying *scenarios.Saying
+	scope  string // "jobs.CLASS." or ""
+	class  int    // -1: all
+}
+
+// of returns the value of a key of the language in the scope: that of the class, or else that of all classes.
+func (v *values) of(key string) (value string, there bool) {
+	if rest, ofClass := strings.CutPrefix(key, "jobs.CLASS."); ofClass {
+		value, there = v.t.mine[v.scope+rest]
+		return value, there
+	}
+	value, there = v.t.mine[v.scope+key]
+	_, ownMap := v.t.mine[v.scope+v.saying.Key+".kind"]
+	if !there && !(ownMap && below(key, v.saying.Key)) {
+		value, there = v.t.mine[key]
+	}
+	return value, there
+}
+
+// joined returns the values of a map, and of the keys that are said with it, as text.
+func (v *values) joined() string {
+	var parts []string
+	for _, k := range scenarios.Keys() {
+		value, there := v.of(k.Path)
+		if name, ok := strings.CutPrefix(k.Path, v.saying.Key+"."); ok && there {
+			parts = append(parts, name+": "+value)
+		}
+	}
+	for _, key := range v.saying.With {
+		value, _ := v.of(key)
+		parts = append(parts, key[strings.LastIndexByte(key, '.')+1:]+": "+value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// placeholder matches the names in the text of a saying, with the unit that some have.
+var placeholder = regexp.MustCompile(`\{([a-z-]+)(?::([a-z]+))?\}`)
+
+// setting returns the text of the saying with values for its names. The error states what cannot be said.
+func (v *values) setting(value string) (string, error) {
+	as := v.saying.As
+	if kind, _ := v.of(v.saying.Key + ".kind"); v.saying.Kinds != nil {
+		if as = v.saying.Kinds[kind]; as == "" {
+			return "", fmt.Errorf("no backoff of kind %s", kind)
+		}
+	}
+	if other, there := v.saying.When[value]; there {
+		return other, nil
+	}
+	var problems []error
+	text := placeholder.ReplaceAllStringFunc(as, func(match string) string {
+		parts := placeholder.FindStringSubmatch(match)
+		unit := parts[2]
+		if unit == "" {
+			unit = v.t.system.Unit
+		}
+		word, err := v.word(parts[1], unit)
+		problems = append(problems, err)
+		return word
+	})
+	return text, errors.Join(problems...)
+}
+
+// word returns what stands for a name in the text of a saying.
+func (v *values) word(name, unit string) (string, error) {
+	switch name {
+	case "value":
+		value, _ := v.of(v.saying.Key)
+		return v.converted(value, unit)
+	case "retries":
+		value, _ := v.of(v.saying.Key)
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return "", fmt.Errorf("no %s number of retries", value)
+		}
+		return strconv.Itoa(n - 1), nil
+	case "delays", "last", "low", "span":
+		return v.ofRetry(name, unit)
+	}
+	value, there := v.of(v.saying.Key + "." + name)
+	if !there {
+		return "", fmt.Errorf("the %s is not given", name)
+	}
+	return v.converted(value, unit)
+}
+
+// ofRetry returns what stands for a name of the retry policy.
+func (v *values) ofRetry(name, unit string) (string, error) {
+	b, err := v.t.sc.RetryPolicy(v.class)
+	if err != nil {
+		return "", err
+	}
+	if name == "low" || name == "span" {
+		low, span, known := spread(b.Jitter)
+		if !known {
+			return "", fmt.Errorf("no jitter %s: want a share of the delay", b.Jitter)
+		}
+		if name == "low" {
+			return number(low), nil
+		}
+		return number(span), nil
+	}
+	if b.Kind == policies.Random {
+		return "", errors.New("no delays of a distribution")
+	}
+	delays := delaysOf(b)
+	if name == "last" {
+		return strconv.Itoa(len(delays) - 1), nil
+	}
+	var words []string
+	for _, d := range delays {
+		word, err := v.duration(d, unit)
+		if err != nil {
+			return "", err
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", "), nil
+}
+
+// mostDelays bounds the delays that are listed of a retry policy that goes on for longer.
+const mostDelays = 25
+
+// delaysOf returns the delay after each failure before jitter, the last of which repeats.
+func delaysOf(b *policies.Backoff) (delays []time.Duration) {
+	last := b.MaxAttempts - 1
+	if last < 1 || last > mostDelays {
+		last = mostDelays
+	}
+	for n := 1; n <= last; n++ {
+		delays = append(delays, b.Delay(int64(n)))
+	}
+	for n := len(delays); n > 1 && delays[n-2] == delays[n-1]; n-- {
+		delays = delays[:n-1]
+	}
+	return delays
+}
+
+// spread returns the range of the factor by which jitter multiplies a delay; false for other jitter.
+func spread(j policies.Jitter) (low, span float64, known bool) {
+	share := j.Share().Float()
+	switch j.Kind() {
+	case policies.NoJitter:
+		return 1, 0, true
+	case policies.Full:
+		return 0, 1, true
+	case policies.Equal:
+		return 0.5, 0.5, true
+	case policies.Around:
+		return 1 - share, 2 * share, true
+	case policies.Above:
+		return 1, share, true
+	case policies.Below:
+		return 1 - share, share, true
+	}
+	return 0, 0, false
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
+
+// converted returns a value as a system writes it: a duration in a unit, a bare number, or words.
+func (v *values) converted(value, unit string) (string, error) {
+	if strings.HasPrefix(value, "{") || slices.Contains([]string{"unlimited", "none", ""}, value) {
+		return "", fmt.Errorf("no value %s", value)
+	}
+	if _, err := strconv.ParseFloat(value, 64); err != nil {
+		d, err := quantity.ParseDuration(value)
+		if err != nil {
+			return strings.Trim(value, "[]"), nil
+		}
+		return v.duration(d, unit)
+	}
+	return value, v.bounded(value, "")
+}
+
+// duration returns a duration in a unit.
+func (v *values) duration(d time.Duration, unit string) (string, error) {
+	seconds := number(d.Seconds())
+	if err := v.bounded(seconds, " s"); err != nil {
+		return "", err
+	}
+	switch unit {
+	case "go":
+		for _, u := range []struct {
+			of   time.Duration
+			name string
+		}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}} {
+			if d%u.of == 0 && d != 0 {
+				return fmt.Sprintf("%d*time.%s", d/u.of, u.name), nil
+			}
+		}
+		return strconv.FormatInt(int64(d), 10), nil // a number of nanoseconds
+	case "ms":
+		if d%time.Millisecond != 0 {
+			return "", fmt.Errorf("whole milliseconds alone, not %s", d)
+		}
+		return strconv.FormatInt(d.Milliseconds(), 10), nil
+	case "whole":
+		if d%time.Second != 0 {
+			return "", fmt.Errorf("whole seconds alone, not %s", d)
+		}
+	}
+	return seconds, nil
+}
+
+// bounded returns an error for a number, or one of seconds, out of the bounds of the saying.
+func (v *values) bounded(word, unit string) error {
+	x, err := strconv.ParseFloat(word, 64)
+	switch s := v.saying; {
+	case err != nil:
+		return nil
+	case x < s.Least:
+		return fmt.Errorf("at least %s%s, not %s%s", number(s.Least), unit, word, unit)
+	case s.Most > 0 && x > s.Most:
+		return fmt.Errorf("at most %s%s, not %s%s", number(s.Most), unit, word, unit)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	_ "embed"
+	"sync"
+)
+
+// System is a job system with the settings by which it can be told what a scenario says; systems.yaml explains them.
+type System struct {
+	Name     string            `yaml:"name"` // also of its preset
+	Title    string            `yaml:"title"`
+	Unit     string            `yaml:"unit"` // of durations: go, s, whole, ms
+	Docs     string            `yaml:"docs"` // where the settings are described
+	Says     []Saying          `yaml:"says"`
+	Cannot   []Unsayable       `yaml:"cannot"`
+	Policies map[string]string `yaml:"policies"` // by kind
+	Nearest  string            `yaml:"nearest"`  // to a policy that the system does not have
+}
+
+// Saying is a setting of a System for a key of a scenario, or for a map with all its keys.
+type Saying struct {
+	Key    string            `yaml:"key"`
+	With   []string          `yaml:"with"` // further keys that the setting includes
+	As     string            `yaml:"as"`
+	When   map[string]string `yaml:"when"`  // in place of As, by value of the key
+	Kinds  map[string]string `yaml:"kinds"` // in place of As, by the kind of the map
+	Least  float64           `yaml:"least"`
+	Most   float64           `yaml:"most"`   // 0: no bound
+	Always bool              `yaml:"always"` // also where the value is the preset's
+}
+
+// Unsayable holds keys, each with all below it, for which a System has no setting.
+type Unsayable struct {
+	Keys []string `yaml:"keys"`
+	Why  string   `yaml:"why"`
+}
+
+//go:embed systems.yaml
+var systemText []byte
+
+type systemList struct {
+	World   []string `yaml:"world"`
+	Systems []System `yaml:"systems"`
+}
+
+var systems = sync.OnceValue(func() (all systemList) {
+	node, problems := parse(systemText)
+	if len(problems) > 0 {
+		panic("scenarios: systems: " + problems[0].Error())
+	}
+	if err := node.Load(&all, strict...); err != nil {
+		panic("scenarios: systems: " + err.Error())
+	}
+	return all
+})
+
+// Systems returns the systems in whose settings a scenario can be written. The caller must not change them.
+func Systems() []System { return systems().Systems }
+
+// WorldKeys returns the keys, each with all below it, that describe the load, the store, the trouble and the run: what
+// no setting of a system can say.
+func WorldKeys() []string { return systems().World }

@@ -89,8 +89,8 @@ func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
 
-// CopyFrom makes c a copy of another call's request, with slices of its own, its batch included: for a driver that has
-// a call reach the store twice, or changes what it carries.
+// CopyFrom makes c a copy of another call's request, with slices of its own, its batch included: for a driver that
+// delivers a call to the store twice, or changes its content.
 func (c *Call) CopyFrom(o *Call) {
 	terms, keys, jobs := append(c.Terms[:0], o.Terms...), append(c.Keys[:0], o.Keys...), append(c.Jobs[:0], o.Jobs...)
 	reply := c.Reply

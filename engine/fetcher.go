@@ -74,8 +74,8 @@ func (f *fetcher) tick(e *Engine) {
 	}
 }
 
-// claim sends a claim, unless there is no room for jobs, a pause is not over, or the plan asks only for classes that
-// the last claim left empty.
+// claim sends a claim, unless there is no capacity for jobs, a pause is not over, or all classes in the plan were left
+// empty by the last claim.
 func (f *fetcher) claim(e *Engine) {
 	room := f.room(e)
 	if f.id != 0 || room <= 0 || e.stopping || e.commit.full(e) {

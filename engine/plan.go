@@ -108,9 +108,8 @@ func (t *Term) Validate() error {
 	return nil
 }
 
-// Plan is an ordered list of Terms: each claims from what the earlier ones left,
-// until Limit jobs are claimed in all. A last Term of AnyClass makes a plan
-// work-conserving.
+// Plan is an ordered list of Terms: each claims from the jobs left by the earlier ones, until Limit jobs are claimed in
+// all. A last Term of AnyClass makes a plan work-conserving.
 type Plan struct {
 	Limit int
 	Terms []Term

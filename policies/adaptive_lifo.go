@@ -42,7 +42,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready, and that the newest comes first if, and
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that the newest comes first if, and
 // only if, the oldest has waited for longer than OlderThan.
 func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{p.OlderThan} }}

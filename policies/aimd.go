@@ -72,8 +72,8 @@ func (p *AIMD) begin() {
 	}
 }
 
-// Guarantees returns the promise of a cap on retries in flight that starts at Max, falls to nine tenths at every retry
-// that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max.
+// Guarantees returns the guarantee of a cap on retries in flight that starts at Max, falls to nine tenths at every
+// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max.
 func (p *AIMD) Guarantees() Promise {
 	return Promise{Capped: true, Cap: p.Max, Law: func() Law {
 		thousandths, succeeded := 1000*int64(p.Max), int64(0)

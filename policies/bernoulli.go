@@ -26,9 +26,9 @@ type Bernoulli struct {
 	NoLending bool           // leave unclaimed what a class cannot take of its part
 }
 
-// Plan appends a term for as many fresh jobs as coins fell for them, one for retries with the rest, and a term that
-// lends what a class leaves. A plan tosses at most 65,536 coins: further claims are left to the lending term, or to the
-// next plan.
+// Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and a term
+// that lends the unused claims of a class. A plan tosses at most 65,536 coins: further claims are left to the lending
+// term, or to the next plan.
 func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	chance, fresh := p.Fresh.Float(), 0
 	coins := min(v.Idle, math.MaxUint16+1)
@@ -44,8 +44,8 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the promise of a share of claims to fresh jobs and, with lending, of no idle worker while a job is
-// ready.
+// Guarantees returns the guarantee of a share of claims to fresh jobs and, with lending, of no idle worker while a job
+// is ready.
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
 }

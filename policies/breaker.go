@@ -181,7 +181,7 @@ func (p *Breaker) begin() {
 	}
 }
 
-// Guarantees returns the promise about each dependency: after Failures failed executions in a row none of its jobs is
+// Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is
 // claimed for ProbeAfter; then, within a tenth of that more, a single one, and no more until that has succeeded; or
 // failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does.
 func (p *Breaker) Guarantees() Promise {

@@ -76,7 +76,7 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready, and of the bound on waits; without Last,
+// Guarantees returns the guarantee that no worker idles while a job is ready, and of the bound on waits; without Last,
 // jobs that have waited for longer than Target may be buried.
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}

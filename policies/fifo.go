@@ -17,7 +17,7 @@ func (FIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Guarantees returns the promise of claims in the order of readiness within a priority, and of no idle worker while a
+// Guarantees returns the guarantee of claims in the order of readiness within a priority, and of no idle worker while a
 // job is ready.
 func (FIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.OldestReady, Conserving: true}

@@ -22,7 +22,7 @@ func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		engine.Term{Class: engine.Retry, Limit: v.Idle})
 }
 
-// Guarantees returns the promise of all claims to fresh jobs while any is ready, and of no idle worker while a job is
+// Guarantees returns the guarantee of all claims to fresh jobs while any is ready, and of no idle worker while a job is
 // ready.
 func (FreshFirst) Guarantees() Promise {
 	return Promise{Ranked: true, Conserving: true, Exact: true, Share: quantity.Percent(100)}

@@ -109,7 +109,7 @@ func TakesMapping(typ string) bool { return entries[typ] != nil }
 // Entry is the text of a parameter value for one job class in a mapping.
 type Entry struct{ Class, Text string }
 
-// The functions that parse text into values: parsers for each type, and entries for one entry of a mapping.
+// parsers parses the text of a value of each type, and entries that of one entry of a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
 		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare], TypeDuration: readText[quantity.Duration],

@@ -65,8 +65,8 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready, that a plan tries every class once, and that
-// each comes first as often as its weight says, in the mean.
+// Guarantees returns the guarantee that no worker idles while a job is ready, that a plan tries every class once, and
+// that each comes first as often as its weight says, in the mean.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}

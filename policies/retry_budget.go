@@ -102,9 +102,9 @@ func (p *RetryBudget) advance(now engine.Time) {
 	}
 }
 
-// Guarantees returns the promise that retries keep to the budget: within nine tenths of a window, what is remembered of
-// it at the least, there are no more than the first claims of a whole window and MinRate pay for; and that they are let
-// through as long as it pays.
+// Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, what is remembered
+// of it at the least, there are no more than the first claims of a whole window and MinRate pay for; and that they are
+// let through as long as it pays.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time

@@ -19,6 +19,6 @@ func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		engine.Term{Class: engine.Fresh, Limit: v.Idle})
 }
 
-// Guarantees returns the promise of no claims to fresh jobs while a retry is ready, and of no idle worker while a job is
-// ready.
+// Guarantees returns the guarantee of no claims to fresh jobs while a retry is ready, and of no idle worker while a job
+// is ready.
 func (RetryFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true, Exact: true} }

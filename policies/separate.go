@@ -104,8 +104,8 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.withRetries, p.crowded = false, false
 }
 
-// Guarantees returns the promise that no lane has more jobs in flight than workers, and that a plan fills both lanes or,
-// if it is too small, another lane first than the plan before it that was too small and answered.
+// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes
+// or, if it is too small, another lane first than the plan before it that was too small and answered.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Cap: p.RetryWorkers, Law: func() Law {
 		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}

@@ -62,7 +62,7 @@ func (p *Split) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the promise that no worker idles while a job is ready, and that of the jobs that are asked for,
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that of the jobs that are asked for,
 // since a plan last found too few, the share that goes by priority is exact to less than one job.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}

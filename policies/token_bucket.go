@@ -69,7 +69,7 @@ func (p *TokenBucket) Observe(o *engine.Observation) {
 	p.spent = max(0, min(p.spent, p.Capacity))
 }
 
-// Guarantees returns the promise that every retry is paid for by a token in the bucket, and let through if it is; a
+// Guarantees returns the guarantee that every retry is paid for by a token in the bucket, and let through if it is; a
 // retry may wait for ever.
 func (p *TokenBucket) Guarantees() Promise {
 	return Promise{Starves: true, Law: func() Law {

@@ -37,15 +37,15 @@ type Weighted struct {
 	fresh int // part of the plan
 }
 
-// Guarantees returns the promise of an exact share of claims to fresh jobs and, with lending, of no idle worker while a
-// job is ready.
+// Guarantees returns the guarantee of an exact share of claims to fresh jobs and, with lending, of no idle worker while
+// a job is ready.
 func (p *Weighted) Guarantees() Promise {
 	num, den := p.Fresh.Fraction()
 	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
 }
 
-// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends what a
-// class leaves.
+// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends the
+// unused claims of a class.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	num, den := p.Fresh.Fraction()
 	p.plan = pending{limit: v.Idle}

@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Part is the group of a column in a results table: metrics of objectives, metrics asked for, or costs of a policy.
+// Part is the group of a column in a results table: metrics of objectives, additional metrics, or costs of a policy.
 type Part uint8
 
 // metrics of objectives
@@ -66,7 +66,7 @@ func (t *Table) In(p Part) (columns []*Column) {
 }
 
 // TableQueries returns the metrics of a scenario's results table that do not depend on the results: those of the
-// objectives and those asked for; without objectives the p99 wait of each class, deaths and duplicates.
+// objectives and additional ones; without objectives the p99 wait of each class, deaths and duplicates.
 func TableQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 {
 		return distinct(objectiveQueries(s), s.Asked)

@@ -84,7 +84,7 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	}
 }
 
-// addPrice adds a column of a cost, or marks the column as a cost if it was already asked for.
+// addPrice adds a column of a cost, or marks the column as a cost if the table has it already.
 func (t *Table) addPrice(column Column) {
 	if asked := t.Find(column.Query); asked != nil {
 		asked.price = true

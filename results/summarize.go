@@ -87,7 +87,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	return grid, seeds, nil
 }
 
-// isPartial reports whether seeds lacks a seed that was asked for or run.
+// isPartial reports whether seeds lacks a requested seed or one that was run.
 func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	for _, seed := range asked {
 		if _, found := slices.BinarySearch(seeds, seed); !found {

@@ -11,8 +11,8 @@ import (
 // fewSeeds is the number of seeds below which a t-interval is too uncertain to rely on.
 const fewSeeds = 5
 
-// warn adds the warnings of a summary. grid holds the runs by policy, then by seed; asked is the number of seeds asked
-// for.
+// warn adds the warnings of a summary. grid holds the runs by policy, then by seed; asked is the number of requested
+// seeds.
 func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(s.Seeds)

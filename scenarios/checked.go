@@ -91,7 +91,7 @@ func (c *Checked) Ratio() string {
 	return fmt.Sprintf("%d/%d %s", c.Count("holds"), len(c.Rules), c.Version())
 }
 
-// Sentence returns a line on what was compared, or why nothing was.
+// Sentence returns a line on the comparison with the library, or the reason why there was none.
 func (c *Checked) Sentence(p *Preset) string {
 	if len(c.Rules) == 0 {
 		return "not checked against a real system: " + c.Why
@@ -133,7 +133,7 @@ func (r *CheckedRule) size() string {
 	return text
 }
 
-// Measured returns the lines of what the preset approximates, each with the size of the deviation as far as a rule
+// Measured returns the lines on the deviations of the preset from its library, each with its size as far as a rule
 // measured it. Designs are of no system, so that nothing of theirs can be measured.
 func (p *Preset) Measured() (lines []string) {
 	for _, line := range p.Approximates {

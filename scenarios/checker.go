@@ -20,7 +20,7 @@ type checker struct {
 	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
 }
 
-// ask passes a rule of a key, and the key's path, to the function asked, if that is set.
+// ask calls the function asked, if that is set, with a rule of a key and the key's path.
 func (c *checker) ask(r rule, path []any) {
 	if c.asked != nil {
 		c.asked(r, path)

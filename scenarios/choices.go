@@ -7,7 +7,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Types of keys whose value is one of several words, each with its meaning.
+// Fence and the types below are choices: keys whose value is one of several words, each with its meaning.
 type (
 	Fence        = quantity.Choice[engine.Fence, fences]            // what a commit must match
 	Place        = quantity.Choice[engine.Place, places]            // where a due retry stands

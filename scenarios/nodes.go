@@ -157,7 +157,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// checkName returns in words what is wrong with a name of a class, storm, policy and the like; "" if it is valid.
+// checkName returns, as text, the mistake in a name of a class, storm, policy and the like; "" if it is valid.
 func checkName(name string) string {
 	const most = 64
 	switch {
@@ -175,7 +175,7 @@ func checkName(name string) string {
 	return ""
 }
 
-// checkErrorKind returns in words what is wrong with an error kind for failing attempts, "" if it is valid. Canceled
+// checkErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. Canceled
 // attempts and those with an expired lease have not failed: the engine sets these kinds.
 func checkErrorKind(name string) string {
 	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {

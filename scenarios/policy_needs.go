@@ -6,8 +6,8 @@ import (
 	"qsim/policies"
 )
 
-// checkNeeds warns, if the scenario has no errors, of policies that lack what they act on, such as tenants, and so act
-// as fifo; not of those that an objective expects to miss.
+// checkNeeds warns, if the scenario has no errors, of policies without effect: they act on a feature, such as tenants,
+// that the scenario lacks, and so claim as fifo; not of those that an objective expects to miss.
 func (c *checker) checkNeeds() {
 	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == Error }) {
 		return

@@ -138,7 +138,7 @@ func comparisons(names []string, all map[string]metricJSON) int {
 	return n
 }
 
-// printNoise prints the scatter of a candidate's metrics in the format asked for.
+// printNoise prints the scatter of a candidate's metrics in the format of the flags.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 	list := scatters(l, c, f.tell.value.Float())
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, f.tell.text, o) })

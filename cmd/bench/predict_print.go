@@ -75,7 +75,7 @@ type sharesJSON struct {
 	Real      float64 `json:"real"`
 }
 
-// printPredictions prints predictions in the format asked for and writes the files.
+// printPredictions prints predictions in the format of the flags and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
 	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {

@@ -185,7 +185,7 @@ func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx conte
 	return measure(s, ctx)
 }
 
-// run runs and measures a load or a scenario, as the flags say.
+// run runs and measures the load or the scenario of the flags.
 func run(c *cobra.Command, f *runFlags) error {
 	if err := f.check(c); err != nil {
 		return err

@@ -217,7 +217,7 @@ func (p *process) fill(ctx context.Context, n int) error {
 	return nil
 }
 
-// serve runs the engines until they are told to stop.
+// serve runs the engines until the process is stopped.
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

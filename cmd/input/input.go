@@ -45,8 +45,8 @@ type Scenario struct {
 	Policies []string             // those selected: see scenarios.Scenario.Select; none: all
 }
 
-// Load loads the scenario of a file, or a built-in one. Diagnostics are written, and the failure that it returns, if
-// any prevents a run, has nothing left to print.
+// Load loads the scenario of a file, or a built-in one, and prints its diagnostics. Diagnostics are written, and the
+// failure that it returns, if any prevents a run, has nothing left to print.
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {

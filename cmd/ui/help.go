@@ -59,7 +59,7 @@ func printHelp(c *cobra.Command, _ []string) {
 	}
 }
 
-// printUsage prints a command's usage where cobra asks for it.
+// printUsage prints a command's usage on behalf of cobra.
 func printUsage(c *cobra.Command) error {
 	writeUsage(c.ErrOrStderr(), c)
 	return nil

@@ -351,7 +351,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits sets, or lowers, the promised longest time for which a job may be ready before it is claimed.
+// Waits sets, or lowers, the upper bound on the time for which a job may be ready before it is claimed.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

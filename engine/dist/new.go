@@ -15,8 +15,8 @@ type Error struct{ Parameter, Reason string }
 // Error returns the parameter and the reason: "p99: 400ms is not above p50, 500ms".
 func (e *Error) Error() string { return e.Parameter + ": " + e.Reason }
 
-// leastScale and the constants below bound parameters. Values between them leave room for the rarest draw and the
-// smallest probability without overflow.
+// leastScale and the constants below bound the parameters of distributions. Values between them leave room for the
+// rarest draw and the smallest probability without overflow.
 const (
 	leastScale = 1e-100
 	mostScale  = 1e100

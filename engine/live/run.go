@@ -10,9 +10,9 @@ import (
 	"qsim/engine"
 )
 
-// Run runs the engines of c until ctx is done, then stops them: they claim no more, hand back jobs not started, and
-// wait for running ones as Config.StopWithin and Config.CancelWithin say. It returns nil if the store has the outcome
-// of every job that they had claimed, and else an *AbandonedError. An invalid configuration is an error at once.
+// Run runs the engines of c until ctx is done, then stops them: they claim no more, return jobs not started, and wait
+// for running ones for Config.StopWithin and Config.CancelWithin. It returns nil if the store has the outcome of every
+// job that they had claimed, and else an *AbandonedError. An invalid configuration is an error at once.
 //
 // Errors of the store do not end Run: engines try again, at the pace of Fetch.ErrorPause and Commit.Backoff. When Run
 // returns, its goroutines have ended, except for handlers and calls to the store that go on although their contexts are

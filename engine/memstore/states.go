@@ -26,7 +26,7 @@ func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 	return dueAt
 }
 
-// headKey returns a ready key before every key that is a time.
+// headKey returns a ready key that sorts before all keys made from times.
 func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
 
 // toReadyAs makes a job's row ready in the position given by stand.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// planSQL returns the SQL statement that claims by a plan: one common table expression for each term, which locks what
-// it takes, then one update by primary key. Parameters: those of claimArguments; then for each term what planArguments
+// planSQL returns the SQL statement that claims by a plan: one common table expression for each term, which locks its
+// jobs, then one update by primary key. Parameters: those of claimArguments; then for each term what planArguments
 // lists.
 //
 // Three traps of the planner: an update inside each expression makes it read the whole table, so does a condition on
@@ -122,7 +122,7 @@ func (w *planWriter) earlier(i int, shapes []shape) []string {
 	return out
 }
 
-// rest returns the SQL limit of a term after others: most, or what they left of the plan's limit, the last parameter.
+// rest returns the SQL limit of a term after others: most, or the rest of the plan's limit, the last parameter.
 func (w *planWriter) rest(most string, i int) string {
 	text := "$PLAN"
 	for k := range i {

@@ -179,8 +179,7 @@ func playWake(c *client, w wake) {
 	}
 }
 
-// listening returns once the store listens and has announced all earlier changes: it may not listen at once, and may
-// first announce what it missed.
+// listening returns once the store listens and has announced all earlier changes: both may come late.
 func (c *client) listening(woken <-chan struct{}) {
 	c.Helper()
 	const quiet = 60 * time.Millisecond

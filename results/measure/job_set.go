@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// jobSet counts what became of the jobs enqueued in one window of time, of all jobs or of one class or tenant.
+// jobSet counts the claims, retries, deaths and waits of the jobs enqueued in one window of time, by a filter.
 type jobSet struct {
 	filter
 	from engine.Time

@@ -44,8 +44,8 @@ type MetricInfo struct {
 	KM        bool    // computed by the Kaplan–Meier estimator
 }
 
-// NotNarrower returns why a metric cannot be narrowed by tenant, or by class or tenant if Filters
-// has neither, and what to look at instead; "" if it can be narrowed by both.
+// NotNarrower returns the reason why a metric cannot be narrowed by tenant, or by class or tenant if Filters has
+// neither, with an alternative; "" if it can be narrowed by both.
 func (m *MetricInfo) NotNarrower() string {
 	if m.Filters.Has(ByClass | ByTenant) {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// filter narrows what is measured to the jobs of a class, of a tenant, or of a class and a tenant.
+// filter selects the jobs of a class, of a tenant, or of a class and a tenant, for measurements.
 type filter struct {
 	kind   int32           // −1: any
 	tenant engine.TenantID // 0: any

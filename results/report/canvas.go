@@ -189,7 +189,7 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 // lacked reports whether the charts' font may have no glyph for a character.
 func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
 
-// share draws what all panels of a figure have in common: once, in the colour of the backdrop, and after that as a
+// share draws the common parts of all panels of a figure: once, in the colour of the backdrop, and after that as a
 // reference to the first drawing. It returns false if the panel c differs in size from the first.
 func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	if s.shared == nil {

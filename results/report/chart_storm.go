@@ -164,7 +164,7 @@ func (d *drawing) charted() string {
 	return ""
 }
 
-// mayWait returns in parentheses after what wait a fresh job starves, "" if classes differ in it.
+// mayWait returns, in parentheses, the wait from which a fresh job starves, "" if classes differ in it.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {

@@ -40,7 +40,7 @@ const (
 	panelLimit = 24 // most panels of a figure
 )
 
-// drawing holds what the charts of a run share: settings, summary and time series, reduced to the values drawn.
+// drawing holds the data common to the charts of a run: settings, summary and time series, reduced to the values drawn.
 type drawing struct {
 	settings *measure.Settings
 	summary  *results.Summary

@@ -105,8 +105,8 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin drops the points of a curve that nobody would see: of each column, half a pixel wide, it keeps the first,
-// lowest, highest and last point.
+// thin drops the invisible points of a curve: of each column, half a pixel wide, it keeps the first, lowest, highest
+// and last point.
 func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points

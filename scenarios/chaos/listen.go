@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// listen reports to a checker what is not recorded as an event: stop signals to processes, calls on their way, and the
-// inputs of policies.
+// listen reports to a checker the facts that are not recorded as events: stop signals to processes, calls on their way,
+// and the inputs of policies.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
 	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]taker{}

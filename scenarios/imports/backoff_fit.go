@@ -146,7 +146,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns the recorded pauses together with those of a backoff, and whether near accepts every percentile.
+// beside returns the recorded pauses with those of a backoff, and whether each pair of percentiles is near.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {

@@ -156,7 +156,7 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	return p, nil
 }
 
-// queriesOf returns the metrics of a sweep: those of the objectives and those asked for, or without either the metrics
+// queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or without either the metrics
 // of the usual table.
 func queriesOf(s *measure.Settings) []measure.Query {
 	var queries []measure.Query

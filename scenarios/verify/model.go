@@ -101,7 +101,7 @@ func (m *model) quantities() []string {
 	return slices.Compact(names)
 }
 
-// unknown returns the error for an unknown name of a what, with the most similar known name.
+// unknown returns the error for an unknown name (what is its noun), with the most similar known name.
 func unknown(what, name string, known []string) error {
 	if near := plain.Nearest(name, known); near != "" {
 		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)

@@ -37,8 +37,8 @@ func Summarize(list []Result) *Summary {
 	return s
 }
 
-// Write writes a table of all quantities; for people also the verify rows left out and why, what failed, and how likely
-// a false alarm is.
+// Write writes a table of all quantities; for people also the verify rows left out and why, the failures, and the
+// probability of a false alarm.
 func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 	rows := s.cells(o.Format != text.CSV)
 	if o.Format == text.Text { // a model's name stands in its first line only
@@ -96,7 +96,7 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// writeVerdict writes the notes below the table: rows left out and why, what failed, and how likely a false alarm is.
+// writeVerdict writes the notes below the table: rows left out and why, failures, and the probability of a false alarm.
 func (s *Summary) writeVerdict(to io.Writer) error {
 	var notes, lines []string
 	measured, passedOver := 0, 0

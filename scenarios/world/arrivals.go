@@ -31,17 +31,8 @@ const (
 	drawAccept = 3 // whether that candidate arrives, whether that line comes once more
 )
 
-// newProcess returns the arrival process of a class under one seed. The caller closes them if they are an io.Closer.
-// The processes are drawn, exactly, by these methods:
-//
-//	poisson, gamma, on-off, ramp   inversion: gaps of mean 1, exponential or gamma, on the
-//	                               scale of the arrivals to be expected until a time
-//	constant                       the same, with all gaps 1 and the first arrival at once
-//	diurnal                        thinning of a poisson process at the highest rate
-//	batch, trace                   as they stand
-//
-// A burst by a factor multiplies the rate, of batches the size, and of a trace how often a line comes: a factor of 2.5
-// brings each twice, and again with probability 1/2.
+// newProcess returns the arrival process of a class under one seed, to be closed if it is an io.Closer. The processes
+// are drawn, exactly, by these methods:
 func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, error) {
 	a := &sc.Jobs[class].Arrivals
 	stop := engine.Time(sc.Duration)

@@ -141,8 +141,8 @@ var (
 	codeSpan = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// commandLines splits what a shell would: at ; and | into commands, and those into words, without the files that >
-// names. Text after three blanks is a comment.
+// commandLines splits text as a shell does: at ; and | into commands, and those into words, without the files after >.
+// Text after three blanks is a comment.
 func commandLines(line string) (all [][]string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
 	quoted := false

@@ -14,14 +14,15 @@ import (
 	"unicode/utf8"
 )
 
-// budget is what one package may weigh, in lines of its Go files but tests.
+// budget is the highest number of lines of a package's Go files, without tests.
 type budget struct {
 	path  string
 	lines int // a ceiling: it falls with the package, and a commit that raises it says why
 	goal  int // what the package is to come down to; a package at or below it keeps that as its ceiling
 }
 
-// budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
+// budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
+// of today.
 var budgets = []budget{
 	{"engine", 3429, 2850},
 	{"engine/check", 2841, 1650},
@@ -61,10 +62,10 @@ var budgets = []budget{
 	{"cmd/ui", 1196, 700},
 }
 
-// testKits are packages for the tests of several others. They are tests, and have no budget.
+// testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
 var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storetest", "results/report/browsertest", "results/schematest"}
 
-// Ceilings of the whole module, and what they are to come down to.
+// mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
 	mostLines, goalLines             = 86_000, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
@@ -73,19 +74,19 @@ const (
 	mostFields                       = 30       // of a struct
 )
 
-// wideStructs are those of more fields than mostFields, with a ceiling of their own.
+// wideStructs are the structs with more fields than mostFields, each with a ceiling of its own.
 var wideStructs = map[string]int{
 	"engine/memstore.Store": 32, "engine/check.job": 44, "engine/check.Rules": 37,
 }
 
-// helpers are functions that every package would write for itself, with how many of that name there may be: one is
-// enough.
+// helpers are names of functions that every package would write for itself, with the allowed number of functions of
+// that name: one is enough.
 var helpers = map[string]int{"percent": 4, "plural": 1, "quantile": 3, "seconds": 4, "shorten": 3}
 
-// mostSpelled is how many values are spelled to be parsed again: none should be.
+// mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 5
 
-// weight is the number of lines of p that count.
+// weight returns the number of lines of p that count against its budget.
 func (p *sourcePackage) weight() (lines int) {
 	for _, f := range p.files {
 		if !f.test {
@@ -95,7 +96,7 @@ func (p *sourcePackage) weight() (lines int) {
 	return lines
 }
 
-// checkBudget holds one package to its row.
+// checkBudget compares one package with its budget.
 func checkBudget(rows []budget, p *sourcePackage) (problems []string) {
 	lines := p.weight()
 	if lines == 0 || slices.Contains(testKits, p.path) {
@@ -121,7 +122,7 @@ func wideLines(text []byte) (wide int) {
 	return wide
 }
 
-// checkFields finds structs of too many fields.
+// checkFields finds structs with too many fields.
 func checkFields(ceilings map[string]int, p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -263,7 +264,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// ceiling fails t where there is more than the ceiling, and notes what there is.
+// ceiling fails t if a figure exceeds its ceiling, and logs the figure.
 func ceiling(t *testing.T, what string, got, most, goal int) {
 	t.Helper()
 	if got > most {

@@ -19,7 +19,7 @@ import (
 // has their sources.
 var ciFiles = map[string]string{"ci/github.yml": "github-workflow", "ci/gitlab.yml": "gitlab-ci"}
 
-// ciProblem returns how a file breaks a published schema.
+// ciProblem returns the violation of a published schema by a file.
 func ciProblem(t *testing.T, name string, text []byte) error {
 	t.Helper()
 	packed, err := os.Open(filepath.Join("testdata/ci", name+".json.gz"))

@@ -13,27 +13,26 @@ import (
 // a scenario and its results reads no clock, starts no goroutine, draws no hidden
 // randomness and lets the order of no map reach its output.
 
-// deterministic are the packages that this holds for.
+// deterministic are the packages that must be deterministic: without clock, global randomness, goroutines or map order.
 var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/measure", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/study", "scenarios/world"}
 
-// concurrent are the files in them that may start goroutines and read the clock: the
-// pool spreads seeds, worlds, cells and settings over processors, and who uses it stores what they give by index; no
-// simulation listens to its store.
+// concurrent are the files in deterministic packages that may start goroutines and read the clock: the pool spreads
+// seeds, worlds, cells and settings over processors, and its callers store results by index; no simulation listens to
+// its store.
 var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 
-// portable are the packages whose floats decide what happens next in a run. The
-// fingerprint of a run must be equal on every processor, so they may not call what has
-// assembly of its own on some of them.
+// portable are the packages whose floats affect the further course of a run. The fingerprint of a run must be equal on
+// every processor, so they may not call what has assembly of its own on some of them.
 var portable = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies"}
 
 // rounded are the packages of which every product of floats is rounded by float64(...) before anything is added to it: a
 // processor that multiplies and adds at once would give other last digits.
 var rounded = []string{"results", "results/measure"}
 
-// bannedSums are packages that add floats up in an order of their own on some processors.
+// bannedSums are packages that sum floats in an order of their own on some processors.
 var bannedSums = []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/floats"}
 
-// bannedCalls are functions whose answer depends on the machine and the moment, by package.
+// bannedCalls are functions, by package, whose result depends on the machine or the time.
 var bannedCalls = map[string][]string{
 	"os":   {"Getpid", "Hostname"},
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
@@ -44,7 +43,7 @@ var bannedMath = []string{"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "At
 	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow", "Pow10",
 	"Sin", "Sincos", "Sinh", "Tan", "Tanh", "Y0", "Y1", "Yn"}
 
-// bannedImports have no deterministic use.
+// bannedImports are packages without a deterministic use.
 var bannedImports = []string{"crypto/rand", "math/rand", "math/rand/v2", "hash/maphash"}
 
 func checkDeterminism(p *sourcePackage) (problems []string) {
@@ -74,7 +73,7 @@ func checkDeterminism(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// checkSchedule finds what lets the clock or the scheduler into a result.
+// checkSchedule finds uses of the clock and the scheduler, which would make results irreproducible.
 func checkSchedule(p *sourcePackage, f *sourceFile) (problems []string) {
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -174,7 +173,7 @@ func checkMapOrder(p *sourcePackage, f *sourceFile) (problems []string) {
 	return problems
 }
 
-// callee is the package and name of the function that a call names, if it names one.
+// callee returns the package and name of the function in a call, if it names one.
 func callee(p *sourcePackage, call *ast.CallExpr) (path, name string) {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

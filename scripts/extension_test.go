@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fog is a kind of storm that there is not: in its window promotions get lost.
+// fog is the source of an invented kind of storm: in its window promotions get lost.
 const fog = `package scenarios
 
 import "qsim/engine/fault"
@@ -28,7 +28,7 @@ func (t *FogStorm) effect(*Storm) Effect {
 }
 `
 
-// inFog is a scenario with such a storm, and an objective on a metric that there is not.
+// inFog is a scenario with the invented storm and an objective on an invented metric.
 const inFog = `duration: 5m
 seeds: 1
 engine: {workers: 4, promoter: {every: 1s}}

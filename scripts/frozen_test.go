@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the program does now into testdata/frozen")
 
-// frozenSummaries are the scenarios whose whole summary is kept. Between them they have storms of most kinds,
+// frozenSummaries are the scenarios with a golden of their whole summary. Between them they have storms of most kinds,
 // tenants, classes, priorities, dependencies, callers that give up, several nodes, heartbeats, guarded effects, and
 // objectives and metrics narrowed by class, tenant and window.
 var frozenSummaries = []string{
@@ -108,7 +108,7 @@ func TestFrozen(t *testing.T) {
 	})
 }
 
-// references are the manuals that qsim list writes.
+// references are the manuals written by qsim list.
 var references = []struct {
 	folder, title, about string
 	topics               []string
@@ -119,7 +119,7 @@ var references = []struct {
 	{"results", "Metric reference", "Every metric, its unit, and what an objective may narrow it by. How they are measured: [README](README.md).", []string{"metrics"}},
 }
 
-// firstWords is the first word of each line.
+// firstWords returns the first word of each line.
 func firstWords(text []byte) (names []string) {
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -129,8 +129,8 @@ func firstWords(text []byte) (names []string) {
 	return names
 }
 
-// digestLines is a text with the checksum of each of its lines and the beginning of the line, which is short enough
-// to keep and says which one has changed. The sum of all stands on top.
+// digestLines returns, for each line of a text, its checksum and its beginning, which is short enough to keep and shows
+// which one has changed. The sum of all stands on top.
 func digestLines(text []byte) string {
 	const kept = 64
 	var all strings.Builder
@@ -142,7 +142,7 @@ func digestLines(text []byte) string {
 	return all.String()
 }
 
-// compareFrozen holds a text to its file in testdata/frozen, and shows the lines that differ.
+// compareFrozen compares a text with its golden in testdata/frozen, and shows the lines that differ.
 func compareFrozen(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "frozen", name)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// mayImport is the import graph, one way and without a circle: for each package of
-// this module those it may import. Only scenarios/world knows the language, policies, simulation
-// and memory store together, and only cmd/bench knows PostgreSQL. Tests are exempt.
+// mayImport is the import graph of this module, without a circle: for each package the packages that it may import.
+// Only scenarios/world knows the language, policies, simulation and memory store together, and only cmd/bench knows
+// PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":             {"engine/heap", "engine/keyed"},
 	"engine/heap":        {},
@@ -62,8 +62,8 @@ var mayImport = map[string][]string{
 	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
-// mayUse is, for each module that is not ours, the packages that may import it. The
-// engine is not among them: it is the standard library only.
+// mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the
+// standard library only.
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go":  {"results/measure"},
 	"github.com/aclements/go-moremath":         {"results"},
@@ -87,8 +87,8 @@ var mayUse = map[string][]string{
 	"gonum.org/v1/plot":                        {"results/report"},
 }
 
-// rule finds the row of a table for a package or module: its own, or that of the
-// longest parent ending in /... for packages, or that of the module around it.
+// rule returns the row of a table for a package or module: its own, or that of the longest parent ending in /... for
+// packages, or that of the module around it.
 func rule(table map[string][]string, path string) (row []string, ok bool) {
 	if row, ok = table[path]; ok {
 		return row, true
@@ -101,7 +101,7 @@ func rule(table map[string][]string, path string) (row []string, ok bool) {
 	return nil, false
 }
 
-// moduleOf is the row of mayUse for an import path, or "".
+// moduleOf returns the row of mayUse for an import path, or "".
 func moduleOf(path string) string {
 	for name := range mayUse {
 		if path == name || strings.HasPrefix(path, name+"/") {

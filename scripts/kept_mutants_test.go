@@ -23,21 +23,21 @@ var (
 	chaosFor = flag.Int("chaos-seeds", 2000, "with -long: of how many seeds chaos draws worlds")
 )
 
-// A keptMutant is a mistake in the product's own lines that somebody must find: see testdata/mutants.
+// A keptMutant is a planted mistake in the product's code that tests or chaos must find: see testdata/mutants.
 type keptMutant struct {
 	number, name string
 	by           []string // who must: chaos, or the tests of that package
 	edits        []edit
 }
 
-// edit takes the place of whole lines that stand in a file exactly once.
+// edit replaces whole lines that occur in a file exactly once.
 type edit struct{ file, before, after string }
 
-// byChaos is the name of worlds of troubles among those who find mutants.
+// byChaos is the name of package chaos among the finders of mutants.
 const byChaos = "chaos"
 
-// keptMutants reads all of them. In a file of testdata/mutants, a mutant is a paragraph: its number and what it breaks,
-// who must find it, and for each place the file, the lines that go, and those that come.
+// keptMutants reads all kept mutants. In a file of testdata/mutants, a mutant is a paragraph: its number and what it
+// breaks, who must find it, and for each place the file, the lines that go, and those that come.
 func keptMutants(t *testing.T) (all []*keptMutant) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/mutants/*.txt")
@@ -85,7 +85,7 @@ func parseMutant(paragraph string) (*keptMutant, error) {
 	return m, nil
 }
 
-// planted returns the files that m changes, as they are with it.
+// planted returns the files changed by the mutant m, with its changes.
 func (m *keptMutant) planted() (map[string]string, error) {
 	files := map[string]string{}
 	for _, e := range m.edits {
@@ -105,8 +105,8 @@ func (m *keptMutant) planted() (map[string]string, error) {
 	return files, nil
 }
 
-// writeOverlay writes files, by their paths in the repository, where go build takes them for those of the tree, and
-// returns the flag for it.
+// writeOverlay writes changed files for go build's overlay, by their paths in the repository, and returns the flag for
+// it.
 func writeOverlay(dir string, files map[string]string) (string, error) {
 	top, err := filepath.Abs("..")
 	if err != nil {
@@ -128,7 +128,7 @@ func writeOverlay(dir string, files map[string]string) (string, error) {
 	return "-overlay=" + overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// foundBy reports whether who finds what is planted by an overlay, and how that was noticed. A program that does not
+// foundBy reports whether a finder (tests or chaos) detects the mutant in an overlay, and how. A program that does not
 // end counts as found by tests, whose deadline says where it hangs, and not by chaos.
 func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	program := filepath.Join(t.TempDir(), "program")
@@ -163,7 +163,7 @@ func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	return err != nil, fmt.Sprint(err)
 }
 
-// TestKeptMutants wants every kept mutant to fit the code of today. With -long it plants each of them, and wants it
+// TestKeptMutants checks that every kept mutant still fits the code. With -long it plants each of them, and wants it
 // found by all who must; mutants that nobody is to find have no place there.
 func TestKeptMutants(t *testing.T) {
 	numbers, paths := map[string]bool{}, []string{byChaos}
@@ -201,7 +201,7 @@ func TestKeptMutants(t *testing.T) {
 	}
 }
 
-// isAskedFor reports whether m is among the mutants of the flag, or of a package that is.
+// isAskedFor reports whether the flag selects the mutant m, by itself or by its package.
 func (m *keptMutant) isAskedFor() bool {
 	asked, folder := strings.Split(*onlyKept, ","), filepath.ToSlash(filepath.Dir(m.edits[0].file))
 	return *onlyKept == "" || slices.Contains(asked, m.number) || slices.Contains(asked, folder)

@@ -17,8 +17,8 @@ func readManifest(text []byte) (job batch.Job, err error) {
 	return job, err
 }
 
-// TestManifest holds the manifest to the API of Kubernetes, and to what the command takes:
-// every index is a shard of as many as the Job completes.
+// TestManifest checks the manifest against the API of Kubernetes and the flags of the command: every index is a shard
+// of as many as the Job completes.
 func TestManifest(t *testing.T) {
 	text, err := os.ReadFile("kubernetes/sweep.yaml")
 	if err != nil {

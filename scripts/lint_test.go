@@ -1,6 +1,5 @@
-// Package scripts holds the checks that no compiler makes: who may import whom,
-// what deterministic code may not do, how long a file may be, and what may lie in
-// the repository.
+// Package scripts holds checks of the repository beyond the compiler's: the import graph, determinism, lengths of files
+// and functions, and the files of the tree.
 package scripts
 
 import (
@@ -41,13 +40,13 @@ type sourcePackage struct {
 	broken error       // the first type error: what is checked by types is not checked
 }
 
-// generated reports whether a tool wrote f, which says so in its first lines.
+// generated reports whether f is generated code, by the comment in its first lines.
 func (f *sourceFile) generated() bool { return ast.IsGenerated(f.syntax) }
 
-// handWritten reports whether f is held to the limits on length: tests may be long.
+// handWritten reports whether the limits on length apply to f: tests may be long.
 func (f *sourceFile) handWritten() bool { return !f.test && !f.generated() }
 
-// built are the files that end up in a binary.
+// built returns the files of a package that are compiled into a binary.
 func (p *sourcePackage) built() []*sourceFile {
 	var files []*sourceFile
 	for _, f := range p.files {
@@ -80,10 +79,10 @@ func load(t *testing.T) *program {
 	return p
 }
 
-// sampleImports are what samples of faulty code import and the module may not.
+// sampleImports are the imports of samples of faulty code, which the module itself may not have.
 var sampleImports = []string{"maps", "math", "math/rand/v2", "slices", "sync", "time"}
 
-// listed is what these checks read of the output of go list.
+// listed is the part of the output of go list used by these checks.
 type listed struct {
 	ImportPath, Dir, Export                            string
 	GoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles []string
@@ -168,8 +167,8 @@ func loadFile(name, shown string) (*sourceFile, error) {
 	return &sourceFile{path: shown, syntax: syntax, lines: bytes.Count(text, []byte("\n"))}, nil
 }
 
-// nested are the packages of scenarios/conform, a module of its own. They are parsed alone: their types would take the
-// systems that the module is about. vet and staticcheck look at them in scripts/test.
+// nested returns the packages of scenarios/conform, a module of its own. They are parsed alone: their types would take
+// the systems that the module is about. vet and staticcheck look at them in scripts/test.
 func nested(t *testing.T) (packages []*sourcePackage) {
 	t.Helper()
 	paths, err := filepath.Glob("../scenarios/conform/*/*.go")
@@ -192,7 +191,7 @@ func nested(t *testing.T) (packages []*sourcePackage) {
 	return packages
 }
 
-// sample makes a package of one file that a check is tried on, named as if it lay in path.
+// sample makes a package of one file to test a check, with the import path of a real one.
 func sample(t *testing.T, path, text string) *sourcePackage {
 	t.Helper()
 	syntax, err := parser.ParseFile(positions, path+"/sample.go", text, parser.ParseComments|parser.SkipObjectResolution)
@@ -221,8 +220,8 @@ func report(t *testing.T, problems []string) {
 	}
 }
 
-// wantProblems compares what a check found in a sample with what it must find: each
-// problem must hold the wanted text of its place.
+// wantProblems compares the problems that a check found in a sample with the expected ones: each must contain the
+// wanted text at its position.
 func wantProblems(t *testing.T, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -31,7 +31,7 @@ type mutantTest struct {
 	hit  []byte // by mutant: whether the test comes where it makes a difference
 }
 
-// mutantRuns runs the tests of a package that has all mutants.
+// mutantRuns runs the tests of a package compiled with all its mutants.
 type mutantRuns struct {
 	t       *testing.T
 	dir     string // of the package
@@ -42,8 +42,9 @@ type mutantRuns struct {
 	slow    int // mutants that were found by the time that a test took
 }
 
-// TestMutate plants the mutants of a package, one after the other, and wants its own tests to find them. It runs those
-// tests alone that come where a mutant makes a difference; a mutant of which there are none survives without a run.
+// TestMutate switches on the mutants of a package, one after the other, and fails unless its own tests find them. It
+// runs those tests alone that come where a mutant makes a difference; a mutant of which there are none survives without
+// a run.
 func TestMutate(t *testing.T) {
 	if *mutated == "" {
 		t.Skip("this is for scripts/mutate")
@@ -94,7 +95,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// draw returns n of the mutants whose keys have a text, as a seed draws them, in their order; 0: all of them.
+// draw returns n mutants whose keys contain a text, drawn by a seed, in their order; 0: all of them.
 func draw(all []mutant, only string, n int, seed string) []mutant {
 	drawn := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !strings.Contains(m.key, only) })
 	if n == 0 || n >= len(drawn) {
@@ -111,7 +112,7 @@ func draw(all []mutant, only string, n int, seed string) []mutant {
 	return drawn
 }
 
-// equivalents reads which mutants of m change nothing that anybody could see. In the file of the package in
+// equivalents reads the list of equivalent mutants of m, which change nothing observable. In the file of the package in
 // testdata/mutants/equivalent, the keys of mutants stand on a line each, and below them what all of them are equivalent
 // for, which begins with because. A key that is no mutant's any more has to go.
 func equivalents(t *testing.T, m *mutation) map[string]string {
@@ -142,7 +143,7 @@ func equivalents(t *testing.T, m *mutation) map[string]string {
 	return reasons
 }
 
-// TestEquivalents wants every mutant that is listed as equivalent to be one of today's mutants, with its reason.
+// TestEquivalents checks that every mutant listed as equivalent is one of today's mutants, and has a reason.
 func TestEquivalents(t *testing.T) {
 	lists, err := filepath.Glob("testdata/mutants/equivalent/*.txt")
 	if err != nil || len(lists) == 0 {
@@ -166,7 +167,7 @@ func TestEquivalents(t *testing.T) {
 	}
 }
 
-// newMutantRuns compiles the tests of a package with files in place of its own.
+// newMutantRuns compiles the tests of a package with some files replaced.
 func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRuns {
 	r := &mutantRuns{t: t, dir: filepath.Join("..", path), scratch: t.TempDir()}
 	r.program = filepath.Join(r.scratch, "tests")
@@ -186,7 +187,7 @@ func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRu
 	return r
 }
 
-// mostMemory bounds what a mutant may take, in KiB: some would take all there is.
+// mostMemory limits the memory of a mutant's run, in KiB: some would take all there is.
 const mostMemory = 4 << 20
 
 // run runs tests, within a time, and reports whether they passed.
@@ -206,8 +207,8 @@ func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bo
 	return err == nil
 }
 
-// record runs every test by itself and notes how long it takes and what it comes to. Those that fail without any
-// mutant, as they may where they count allocations, are left out.
+// record runs every test by itself and records its duration, its result and the mutants it reaches. Those that fail
+// without any mutant, as they may where they count allocations, are left out.
 func (r *mutantRuns) record(mutants int) {
 	list, err := exec.CommandContext(r.t.Context(), r.program, "-test.list", "^(Test|Example|Fuzz)").Output()
 	if err != nil {
@@ -235,7 +236,7 @@ func (r *mutantRuns) record(mutants int) {
 	r.t.Logf("%d tests in %.1f s", len(r.tests), all.Seconds())
 }
 
-// reaching returns the tests that come where a mutant makes a difference, the fastest first.
+// reaching returns the tests that execute the code of a mutant, the fastest first.
 func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
 	for _, test := range r.tests {
 		if test.hit[number] != 0 {
@@ -245,8 +246,8 @@ func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
 	return tests
 }
 
-// find returns the tests among which one fails with a mutant, or takes ten times as long; "" if there is none. It
-// begins with the fastest.
+// find returns the tests that fail with a mutant, or take ten times as long; "" if there are none. It begins with the
+// fastest.
 func (r *mutantRuns) find(number int, tests []mutantTest) string {
 	for len(tests) > 0 {
 		names, took := []string{tests[0].name}, tests[0].took

@@ -23,7 +23,7 @@ type mutant struct {
 	key    string // says what is changed, and where, for as long as those lines stay as they are: no line number
 }
 
-// mutation collects the mutants of a package, and the text that has them all.
+// mutation collects the mutants of a package, and its text with all of them.
 type mutation struct {
 	p       *sourcePackage
 	mutants []mutant
@@ -37,14 +37,14 @@ type mutation struct {
 	inserts  []insert
 }
 
-// insert is text that comes into a file at an offset, in place of so many bytes.
+// insert is a text to put into a file at an offset, in place of so many bytes.
 type insert struct {
 	at, removes int
 	text        string
 	closes      bool // it ends what another insert began: at one offset, the inner of two comes first
 }
 
-// mutate returns all mutants of p, and its files with all of them, by path.
+// mutate returns all mutants of p, and its files with all of them compiled in, by path.
 func mutate(p *sourcePackage) (*mutation, map[string]string, error) {
 	m := &mutation{p: p, keys: map[string]int{}}
 	files := map[string]string{}
@@ -100,7 +100,7 @@ func (m *mutation) file(f *sourceFile, text []byte) string {
 	return out.String()
 }
 
-// nameOf is the name of a function, with the type that it is a method of.
+// nameOf returns the name of a function, with its receiver type if it is a method.
 func nameOf(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name
@@ -226,7 +226,7 @@ func (m *mutation) expression(e ast.Expr, isTruth, loops bool) {
 	}
 }
 
-// operatorMutants are functions that stand for an operator, and for another one if their mutant is on.
+// operatorMutants are functions in place of an operator, which apply another one if their mutant is on.
 var operatorMutants = map[token.Token]struct{ function, other string }{
 	token.LSS: {"mutantLess", "<="}, token.LEQ: {"mutantLessEqual", "<"},
 	token.GTR: {"mutantMore", ">="}, token.GEQ: {"mutantMoreEqual", ">"},
@@ -234,7 +234,7 @@ var operatorMutants = map[token.Token]struct{ function, other string }{
 	token.MUL: {"mutantTimes", "/"}, token.QUO: {"mutantDivide", "*"},
 }
 
-// truth has a condition hold always, and never.
+// truth makes mutants of a condition: always true, and always false.
 func (m *mutation) truth(e ast.Expr, loops bool) {
 	if _, ok := e.(*ast.BinaryExpr); ok && (e.(*ast.BinaryExpr).Op == token.LAND || e.(*ast.BinaryExpr).Op == token.LOR) {
 		return // its parts are
@@ -247,7 +247,7 @@ func (m *mutation) truth(e ast.Expr, loops bool) {
 	m.wrap(e, "((", fmt.Sprintf(" || mutantOn(%d)) && !mutantOn(%d))", m.add(e, m.source(e)+" always"), never))
 }
 
-// isNumber reports whether e is a number, and no shift of a constant, whose type depends on what is around it.
+// isNumber reports whether e is a number, except a shift of a constant, whose type depends on its context.
 func (m *mutation) isNumber(e ast.Expr) bool {
 	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.SHL || b.Op == token.SHR) && m.p.info.Types[b.X].Value != nil {
 		return false
@@ -259,7 +259,7 @@ func (m *mutation) isNumber(e ast.Expr) bool {
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0
 }
 
-// statements leaves out statements of a list, one by one.
+// statements makes mutants of a list of statements, each without one of them.
 func (m *mutation) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -287,7 +287,7 @@ func (m *mutation) statements(list []ast.Stmt) {
 	}
 }
 
-// assignment has what is added be subtracted, and the other way round.
+// assignment makes mutants of += and -=, each replaced by the other.
 func (m *mutation) assignment(s *ast.AssignStmt) {
 	if s.Tok != token.ADD_ASSIGN && s.Tok != token.SUB_ASSIGN {
 		return
@@ -297,7 +297,7 @@ func (m *mutation) assignment(s *ast.AssignStmt) {
 	}
 }
 
-// add numbers a mutant.
+// add registers a mutant under a new number.
 func (m *mutation) add(n ast.Node, what string) int {
 	key := fmt.Sprintf("%s %s: %s", m.path, m.function, what)
 	if m.keys[key]++; m.keys[key] > 1 {
@@ -307,7 +307,7 @@ func (m *mutation) add(n ast.Node, what string) int {
 	return len(m.mutants)
 }
 
-// source is the text of a node, in one line.
+// source returns the text of a node, in one line.
 func (m *mutation) source(n ast.Node) string {
 	text := strings.Join(strings.Fields(string(m.text[m.offset(n.Pos()):m.offset(n.End())])), " ")
 	if letters := []rune(text); len(letters) > 90 {
@@ -327,9 +327,9 @@ func (m *mutation) insert(at token.Pos, removes int, text string, closes bool) {
 	m.inserts = append(m.inserts, insert{m.offset(at), removes, text, closes})
 }
 
-// mutantSwitch is what the files of a mutated package call. MUTANT is the number of the mutant that is on, or none.
-// Into the file MUTANTS_HIT goes, for each mutant, whether it would have made any difference where it stands: only those
-// can be found by a test.
+// mutantSwitch is the code that the files of a mutated package call to learn whether a mutant is on. MUTANT is the
+// number of the mutant that is on, or none. Into the file MUTANTS_HIT goes, for each mutant, whether it would have made
+// any difference where it stands: only those can be found by a test.
 const mutantSwitch = `package %s
 
 import (
@@ -429,8 +429,8 @@ func mutantMax[T mutantNumeral](n int, a, b T) T {
 }
 `
 
-// TestMutators wants one mutant of each kind where it belongs, and the text with all of them to be what it was where
-// none is on.
+// TestMutators checks that each kind of mutant is made where it belongs, and that the mutated text without a mutant on
+// behaves as the original.
 func TestMutators(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string

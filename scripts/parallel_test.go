@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// shardedScenario takes some milliseconds for each cell.
+// shardedScenario is a scenario whose cells take some milliseconds each.
 const shardedScenario = `name: my
 duration: 1m
 warmup: 5s
@@ -29,8 +29,8 @@ objectives:
   - {metric: fresh.wait.p99, below: 10s}
 `
 
-// TestShards runs what README.md here and the manifest say of a sweep in shards: their files are
-// those of one process, byte for byte.
+// TestShards runs the sharded sweeps of the README here and of the manifest: their files are those of one process, byte
+// for byte.
 func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	ctx := buildQsim(t, filepath.Join(dir, "bin", "qsim"))
@@ -48,11 +48,10 @@ func TestShards(t *testing.T) {
 	t.Run("Kubernetes", func(t *testing.T) { manifestShards(t, dir, run) })
 }
 
-// busyDeadline bounds what the programs of a test take beside all other tests, with few processors: it is
-// there to end what hangs.
+// busyDeadline limits the duration of programs in a test on a busy machine: it is there to end what hangs.
 const busyDeadline = 10 * time.Minute
 
-// buildQsim builds the program, which takes as long as it takes, and returns the context of all that runs it.
+// buildQsim builds the program, without a time limit, and returns a context for running it.
 func buildQsim(t *testing.T, path string) context.Context {
 	t.Helper()
 	command(t.Context(), t, nil, "go", "build", "-o", path, "../cmd/qsim")
@@ -61,7 +60,7 @@ func buildQsim(t *testing.T, path string) context.Context {
 	return ctx
 }
 
-// parallelShards runs the lines of the README as they stand there.
+// parallelShards runs the commands of the README unchanged.
 func parallelShards(t *testing.T, dir string, run func(*testing.T, string, ...string)) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skipf("SKIPPED: THE LINES FOR GNU PARALLEL ARE NOT TESTED: %v; scripts/test installs it as root (parallel)", err)
@@ -87,8 +86,8 @@ func parallelShards(t *testing.T, dir string, run func(*testing.T, string, ...st
 	compareTrees(t, filepath.Join(dir, "whole-parallel"), filepath.Join(dir, "shared", "sweep"))
 }
 
-// manifestShards runs what the pods of the manifest run, one index after the other, with what
-// Kubernetes puts for the variable and the volumes.
+// manifestShards runs the commands of the manifest's pods, one index after the other, with the values that Kubernetes
+// would set for the variable and the volumes.
 func manifestShards(t *testing.T, dir string, run func(*testing.T, string, ...string)) {
 	text, err := os.ReadFile("kubernetes/sweep.yaml")
 	if err != nil {

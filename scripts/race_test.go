@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// startsGoroutines finds where a package starts goroutines: by a go statement, or by the method Go of a group.
+// startsGoroutines returns the positions where a package starts goroutines: by a go statement, or by the method Go of a
+// group.
 func startsGoroutines(p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -29,8 +30,8 @@ func startsGoroutines(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// TestRaced wants scripts/test to run the tests of each package that starts goroutines with the race detector, and
-// each package of its lists to be one.
+// TestRaced checks that scripts/test runs the tests of each package that starts goroutines with the race detector, and
+// that its lists have only such packages.
 func TestRaced(t *testing.T) {
 	text, err := os.ReadFile("test")
 	if err != nil {

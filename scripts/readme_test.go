@@ -19,13 +19,13 @@ import (
 	"qsim/scenarios"
 )
 
-// mostReadmeWords is what a stranger reads before the first result: all else is in the README of its folder.
+// mostReadmeWords is the highest number of words in the top README: all else is in the README of its folder.
 const mostReadmeWords = 900
 
-// readmes are the folders that explain themselves.
+// readmes are the folders with a README.
 var readmes = []string{".", "cmd/qbench", "cmd/qsim", "engine", "policies", "results", "scenarios", "scripts"}
 
-// snippetWorld is what the examples that are no whole scenarios speak of.
+// snippetWorld is the scenario around README examples that are only parts of one.
 const snippetWorld = `
 dependencies: [{name: payments-api, limit: {rate: 300/s}}]
 jobs:
@@ -43,7 +43,7 @@ var (
 	testLine     = regexp.MustCompile(`go test (\./[a-z/]+)[^` + "`" + `\n]*?(?:-bench|-run) '?([A-Z][A-Za-z|\\]*)`)
 )
 
-// readme is the text of the README of a folder.
+// readme returns the text of a folder's README.
 func readme(t *testing.T, folder string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", folder, "README.md"))
@@ -53,14 +53,14 @@ func readme(t *testing.T, folder string) string {
 	return string(text)
 }
 
-// anchor is the fragment by which a heading is reached.
+// anchor returns the URL fragment of a heading.
 func anchor(title string) string {
 	title = strings.ToLower(strings.ReplaceAll(title, "`", ""))
 	return strings.ReplaceAll(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(title, ""), " ", "-")
 }
 
-// TestDocsReadmes holds what the READMEs show to the code: links lead somewhere, examples load, files and tests that
-// are named are there. Their command lines are parsed by cmd/cli and cmd/bench.
+// TestDocsReadmes checks the READMEs against the code: links lead somewhere, examples load, files and tests that are
+// named exist. Their command lines are parsed by cmd/cli and cmd/bench.
 func TestDocsReadmes(t *testing.T) {
 	anchors := map[string][]string{}
 	for _, folder := range readmes {
@@ -129,7 +129,7 @@ func checkLink(t *testing.T, folder, link string, anchors map[string][]string) {
 	}
 }
 
-// checkExample loads an example, alone if it has jobs of its own.
+// checkExample loads an example of a README, alone if it has jobs of its own.
 func checkExample(t *testing.T, text string) {
 	t.Helper()
 	whole := text
@@ -147,7 +147,7 @@ func checkExample(t *testing.T, text string) {
 	}
 }
 
-// checkTests wants a test or benchmark for each of the names in a folder.
+// checkTests checks that each of the names in a folder is a test or benchmark.
 func checkTests(t *testing.T, folder, names string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", folder, "*_test.go"))
@@ -221,7 +221,7 @@ func TestDocsReadingOrder(t *testing.T) {
 
 var summaryFile = flag.String("summary", "", "summary.json of all seeds of retry-storm: the figures of README.md are held to it")
 
-// TestReadmeFigures holds the table of README.md to a run of its scenario, which scripts/test makes anyway. With
+// TestReadmeFigures checks the table of README.md against a run of its scenario, which scripts/test makes anyway. With
 // -rewrite it writes the table anew.
 func TestReadmeFigures(t *testing.T) {
 	if *summaryFile == "" {
@@ -256,7 +256,7 @@ func TestReadmeFigures(t *testing.T) {
 	}
 }
 
-// figures are the columns of the table of README.md: those of the table that qsim run prints, in its words.
+// figures are the columns of the table in README.md, worded as in the table of qsim run.
 var figures = []measure.Query{{Metric: "fresh.wait.p99", During: "payments-down"}, {Metric: "recovery.time", After: "payments-down"},
 	{Metric: "dead.count"}, {Metric: "idle.ready"}, {Metric: "retry.wait.mean"}, {Metric: "sojourn.mean"}}
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file tells one story and a function fits a screen.
+// mostFileLines and the constants below limit the lengths of files and functions.
 const (
 	mostFileLines     = 400
 	mostFunctionLines = 70
@@ -70,7 +70,7 @@ func checkDocs(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// receiver is the name of the type that a method belongs to.
+// receiver returns the name of a method's receiver type.
 func receiver(method *ast.FuncDecl) string {
 	expression := method.Recv.List[0].Type
 	for {
@@ -89,9 +89,8 @@ func receiver(method *ast.FuncDecl) string {
 	}
 }
 
-// checkGroup looks at types, constants and variables. A comment on a group of
-// constants or variables speaks for its members, and so does the comment of the type
-// that the first of an enumeration names.
+// checkGroup finds types, constants and variables without a comment. A comment on a group of constants or variables
+// speaks for its members, and so does the comment of the type that the first of an enumeration names.
 func checkGroup(group *ast.GenDecl) (problems []string) {
 	grouped := group.Doc != nil
 	for i, spec := range group.Specs {

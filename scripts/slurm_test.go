@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// sweptScenario takes some tenths of a second for each cell.
+// sweptScenario is a scenario whose cells take some tenths of a second each.
 const sweptScenario = `name: swept
 duration: 10m
 warmup: 10s
@@ -82,7 +82,7 @@ func TestSlurm(t *testing.T) {
 	compareTrees(t, whole, parts)
 }
 
-// compareTrees compares the hashes of the files of two sweeps but for their shards.
+// compareTrees compares the hashes of the files of two sweeps, except their shards.
 func compareTrees(t *testing.T, a, b string) {
 	t.Helper()
 	one, two := hashes(t, a), hashes(t, b)
@@ -241,7 +241,7 @@ func (c *cluster) quietly(name string, arguments ...string) string {
 	return string(text)
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (c *cluster) await(what string, is func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -255,7 +255,7 @@ func (c *cluster) await(what string, is func() bool) {
 	}
 }
 
-// output is what daemons and jobs wrote.
+// output returns what daemons and jobs wrote.
 func (c *cluster) output() string {
 	var all strings.Builder
 	for _, pattern := range []string{"log/*", "out/*"} {
@@ -292,7 +292,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// freePorts are two ports of the loopback interface that nobody listened on just now.
+// freePorts returns two unused ports of the loopback interface.
 func freePorts(t *testing.T) (ports [2]string) {
 	t.Helper()
 	for i := range ports {

@@ -14,19 +14,19 @@ import (
 	"testing"
 )
 
-// topLevel is all that lies at the top of the repository.
+// topLevel lists all files and folders at the top of the repository.
 var topLevel = []string{".ci", ".gitignore", "LICENSE", "README.md", "cmd", "engine", "go.mod", "go.sum", "policies", "results", "scenarios", "scripts"}
 
-// mostFileBytes keeps what was produced by a run, or built, out of the repository.
+// mostFileBytes is the largest size of a file in the repository: it keeps out what was built, or produced by a run.
 const mostFileBytes = 600 << 10
 
 var (
-	// absolutePath finds absolute paths, and captures the first folder of each.
+	// absolutePath matches absolute paths, and captures the first folder of each.
 	absolutePath = regexp.MustCompile("(?:^|[\\s\"'`(=,:\\[])/([A-Za-z][A-Za-z0-9_-]*)/[A-Za-z0-9_]")
-	// registryHost finds hosts that modules and packages are downloaded from: which one
-	// is the business of the machine.
+	// registryHost matches hosts that modules and packages are downloaded from: the choice of one is the business of the
+	// machine.
 	registryHost = regexp.MustCompile(`proxy\.golang\.org|sum\.golang\.org|registry\.npmjs\.org|pypi\.org|pythonhosted\.org|deb\.debian\.org|GOPROXY=http`)
-	// document finds documents named in capitals, which must be documents of this repository.
+	// document matches names of documents in capitals, which must be documents of this repository.
 	document = regexp.MustCompile(`\b[A-Z]{3,}\.md\b`)
 )
 
@@ -56,9 +56,8 @@ var treeFiles = sync.OnceValues(func() ([]treeFile, error) {
 	return files, nil
 })
 
-// treePaths walks the tree and leaves out what git ignores, if there is a git to ask:
-// an unpacked archive has none. The walk is also what tells go test that its cached
-// answer is out of date when a file has been added.
+// treePaths returns the paths of the tree without those ignored by git, if there is a git: an unpacked archive has
+// none. The walk is also what tells go test that its cached answer is out of date when a file has been added.
 func treePaths() ([]string, error) {
 	var paths []string
 	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, entry fs.DirEntry, err error) error {
@@ -90,7 +89,7 @@ func treePaths() ([]string, error) {
 	}), nil
 }
 
-// checkFile looks at one file; exists tells whether the tree has a file of that base name.
+// checkFile checks the content of one file; exists reports whether the tree has a file of that base name.
 func checkFile(f treeFile, exists func(name string) bool) (problems []string) {
 	top, _, _ := strings.Cut(f.path, "/")
 	if !slices.Contains(topLevel, top) {

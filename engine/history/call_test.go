@@ -8,10 +8,10 @@ import (
 	"qsim/engine"
 )
 
-// Op is a method of the store that changes what it holds.
+// Op is a method of the store that changes its content.
 type Op string
 
-// The methods that are noted.
+// Enqueue and the constants below are the recorded methods.
 const (
 	Enqueue    Op = "enqueue"
 	Claim      Op = "claim"
@@ -26,7 +26,7 @@ const (
 
 var ops = [...]Op{Enqueue, Claim, Recover, Extend, ExtendNode, Commit, Promote, Redrive, Lead}
 
-// Answer is what a caller knows of what became of its call.
+// Answer is the caller's knowledge of the result of its call: answered, refused or unknown.
 type Answer uint8
 
 const (
@@ -46,8 +46,8 @@ type Item struct {
 	Status engine.Status `json:"s,omitempty"` // of an answered commit; of an answered extension Applied or Stale
 }
 
-// Call is a call to the store as its caller saw it. Times are by the store's clock, such
-// that it took effect, if it did, in [Began, Ended].
+// Call is a recorded call to the store, with its arguments and its answer. Times are by the store's clock, such that it
+// took effect, if it did, in [Began, Ended].
 type Call struct {
 	Process string // whose history it is in
 	Number  uint64 // in that history, from 1
@@ -67,7 +67,7 @@ type Call struct {
 	Items []Item
 }
 
-// tell describes what c has to do with one job.
+// tell returns, as text, the part of c about one job.
 func (c *Call) tell(i *Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s call %d: %s", c.Process, c.Number, c.Op)

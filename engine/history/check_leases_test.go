@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// common is what the histories say that names no job.
+// common holds the parts of the histories that concern no single job: heartbeats of nodes, leaders.
 type common struct {
 	extends  map[int32][]*Call // answered extensions of all leases of a node, in the order in which they began
 	redrives []*Call           // without an answer: of any jobs
@@ -32,7 +32,7 @@ func newCommon(calls []Call) *common {
 
 func callsByBegin(a, b *Call) int { return cmp.Compare(a.Began, b.Began) }
 
-// checkLeases wants tokens to rise and leases not to overlap.
+// checkLeases checks that tokens rise and leases do not overlap.
 func (j *jobHistory) checkLeases(found finder) {
 	for i, a := range j.leases {
 		for k, b := range j.leases {
@@ -46,9 +46,9 @@ func (j *jobHistory) checkLeases(found finder) {
 	}
 }
 
-// overlap reports whether b was for certain granted while a was held: after a was, before
-// its end, and before its holder may have given it up. Of two that were granted at the
-// same time, the one of the lower token was the first, if it matters which.
+// overlap reports whether b was certainly granted while a was held: after a was, before its end, and before its holder
+// may have given it up. Of two that were granted at the same time, the one of the lower token was the first, if it
+// matters which.
 func (j *jobHistory) overlap(a, b sighting) bool {
 	if a.call.Ended <= b.call.Began {
 		return j.holds(a, b.call, b.item.Token)
@@ -56,10 +56,9 @@ func (j *jobHistory) overlap(a, b sighting) bool {
 	return b.call.Ended > a.call.Began && a.item.Token < b.item.Token && j.holds(a, b.call, b.item.Token) && j.holds(b, a.call, a.item.Token)
 }
 
-// holds reports whether a lease, if it was granted before a call took effect, was held for
-// certain when it did. token is of the lease that the call granted, 0: none. The store
-// counts a TTL from when it granted or extended a lease, which was not before that call
-// began.
+// holds reports whether a lease, if it was granted before a call took effect, was certainly held at that time. token is
+// of the lease that the call granted, 0: none. The store counts a TTL from when it granted or extended a lease, which
+// was not before that call began.
 func (j *jobHistory) holds(a sighting, call *Call, token engine.Token) bool {
 	end := a.call.Began.Add(a.call.TTL)
 	for _, s := range j.extends {
@@ -76,8 +75,8 @@ func (j *jobHistory) holds(a sighting, call *Call, token engine.Token) bool {
 	})
 }
 
-// extended is until when the node of claim has extended all its leases, by calls that were
-// made after claim and had ended at a time.
+// extended returns the time until which the node of claim has extended all its leases, by calls that were made after
+// claim and had ended at a time.
 func (s *common) extended(claim *Call, before engine.Time) (end engine.Time) {
 	holder := claim.Batch.Engine
 	all := s.extends[holder.Node()]
@@ -93,7 +92,7 @@ func (s *common) extended(claim *Call, before engine.Time) (end engine.Time) {
 	return end
 }
 
-// checkLeaders wants nobody to lead before the time of another one is over.
+// checkLeaders checks that no engine becomes leader before the term of another one is over.
 func (r *Report) checkLeaders(calls []Call) {
 	var granted []*Call
 	for i := range calls {

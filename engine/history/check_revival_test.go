@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// mayLive reports whether the job may have been redriven after s, which ended it, and
-// before a time. Only the dead are: what was acked is not.
+// mayLive reports whether the job may have been redriven after the call s ended it, and before a time. Only the dead
+// are: what was acked is not.
 func (j *jobHistory) mayLive(s sighting, until engine.Time) bool {
 	if s.item.Verb != engine.Bury {
 		return false
@@ -17,7 +17,7 @@ func (j *jobHistory) mayLive(s sighting, until engine.Time) bool {
 	return slices.ContainsFunc(j.common.redrives, between) || slices.ContainsFunc(j.redrives, func(r sighting) bool { return between(r.call) })
 }
 
-// lastRevived is when the latest redrive of the job began.
+// lastRevived returns the begin of the latest redrive of the job.
 func (j *jobHistory) lastRevived() engine.Time {
 	at := engine.Time(math.MinInt64)
 	for _, r := range j.redrives {
@@ -26,7 +26,7 @@ func (j *jobHistory) lastRevived() engine.Time {
 	return at
 }
 
-// checkRedrives wants only the dead to be redriven.
+// checkRedrives checks that only dead jobs are redriven.
 func (j *jobHistory) checkRedrives(found finder) {
 	for _, r := range j.redrives {
 		buried := j.shed
@@ -42,8 +42,8 @@ func (j *jobHistory) checkRedrives(found finder) {
 	}
 }
 
-// checkPromotions wants jobs to be promoted that wait: that are not leased, have not ended,
-// and were not promoted before unless they were given up since.
+// checkPromotions checks that only waiting jobs are promoted: not leased, not ended, and not promoted before unless
+// they were given up since.
 func (j *jobHistory) checkPromotions(found finder) {
 	for i, p := range j.promotes {
 		for _, s := range j.commits {

@@ -14,13 +14,13 @@ import (
 	"qsim/engine/memstore"
 )
 
-// at makes the times of a call, in milliseconds.
+// at sets the times of a call, in milliseconds.
 func at(c Call, began, ended int) Call {
 	c.Began, c.Ended, c.Answer = engine.Time(began)*1e6, engine.Time(ended)*1e6, Answered
 	return c
 }
 
-// lost takes the answer of a call away.
+// lost removes the answer of a call.
 func lost(c Call) Call {
 	c.Ended, c.Answer = engine.Never, Unknown
 	switch c.Op {
@@ -60,7 +60,7 @@ func redriven(began, ended int) Call {
 	return at(Call{Op: Redrive, Items: []Item{{Job: 1}}}, began, ended)
 }
 
-// led is for 100 ms.
+// led is a call for leadership of 100 ms.
 func led(role engine.Op, e engine.EngineID, granted, began, ended int) Call {
 	return at(Call{Op: Lead, TTL: 100 * time.Millisecond, Role: role, Batch: engine.BatchID{Engine: e}, Granted: granted}, began, ended)
 }
@@ -184,7 +184,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// failing is a store that fails after each call, as told.
+// failing is a store that fails after chosen calls.
 type failing struct {
 	engine.Store
 	err error
@@ -281,7 +281,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// full is a disk that is full.
+// full is a writer to a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

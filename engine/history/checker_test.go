@@ -29,7 +29,7 @@ func (s sighting) possible() bool { return s.accepted() || s.call.Answer == Unkn
 // ends reports whether a commit is about the end of the job.
 func (s sighting) ends() bool { return s.item.Verb == engine.Ack || s.item.Verb == engine.Bury }
 
-// jobHistory is what the histories say of one job.
+// jobHistory holds all recorded calls about one job.
 type jobHistory struct {
 	id        engine.JobID
 	enqueues  []sighting // that were not refused
@@ -44,10 +44,10 @@ type jobHistory struct {
 	common    *common
 }
 
-// Check holds the calls of all processes, and the jobs that are left in the store, against
-// the contract of engine.Store under engine.FenceToken. It keeps pointers into calls. Jobs
-// must have been enqueued under IDs that are not used again, also when the answer was lost.
-// The dead are not left, where a store keeps them; leaders ask for as long a time again.
+// Check verifies the recorded calls of all processes, and the jobs left in the store, against the contract of
+// engine.Store under engine.FenceToken. It keeps pointers into calls. Jobs must have been enqueued under IDs that are
+// not used again, also when the answer was lost. The dead are not left, where a store keeps them; leaders ask for as
+// long a time again.
 func Check(calls []Call, left []engine.JobID) *Report {
 	r := &Report{Calls: map[Op]Tally{}, history: map[engine.JobID][]sighting{}}
 	jobs, shared := map[engine.JobID]*jobHistory{}, newCommon(calls)
@@ -116,7 +116,7 @@ func (r *Report) count(c *Call) {
 	}
 }
 
-// add sorts a sighting in by what it says.
+// add appends a sighting to the list of its kind.
 func (j *jobHistory) add(s sighting) {
 	switch s.call.Op {
 	case Enqueue:
@@ -143,8 +143,8 @@ func (j *jobHistory) add(s sighting) {
 	}
 }
 
-// settle finds the calls without an answer that did enqueue: one of their jobs was seen,
-// so all were enqueued, as it is all or none.
+// settle finds the unanswered enqueue calls that took effect: one of their jobs was seen, so all were enqueued, as it
+// is all or none.
 func settle(calls []Call, jobs map[engine.JobID]*jobHistory) {
 	for i := range calls {
 		c := &calls[i]
@@ -162,14 +162,14 @@ func settle(calls []Call, jobs map[engine.JobID]*jobHistory) {
 	}
 }
 
-// seen reports whether the store had the job.
+// seen reports whether there is proof that the store had the job.
 func (j *jobHistory) seen() bool {
 	return len(j.leases) > 0 || len(j.promotes) > 0 || len(j.redrives) > 0 || j.shed || j.left
 }
 
 func byBegin(a, b sighting) int { return cmp.Compare(a.call.Began, b.call.Began) }
 
-// checkJob finds what is wrong with one job.
+// checkJob checks all rules for one job.
 func (r *Report) checkJob(j *jobHistory) {
 	slices.SortStableFunc(j.leases, byBegin)
 	slices.SortStableFunc(j.promotes, byBegin)
@@ -204,7 +204,7 @@ func (r *Report) checkJob(j *jobHistory) {
 
 type finder func(k Kind, format string, arguments ...any)
 
-// checkExpected wants somebody to have begun to enqueue the job before it was handed out.
+// checkExpected checks that the job's enqueue call had begun before the job was handed out.
 func (j *jobHistory) checkExpected(found finder) {
 	if len(j.enqueues) == 0 {
 		if j.seen() {
@@ -223,8 +223,7 @@ func (j *jobHistory) checkExpected(found finder) {
 	}
 }
 
-// checkEnds wants one batch to have ended the job, once, and nothing to come after it but
-// a redrive.
+// checkEnds checks that one batch ended the job, once, and that only a redrive came after it.
 func (j *jobHistory) checkEnds(found finder) {
 	var ends []sighting
 	for _, s := range j.commits {
@@ -251,8 +250,8 @@ func (j *jobHistory) checkEnds(found finder) {
 	}
 }
 
-// checkStale wants no other commit to have taken effect under a token when a later one had
-// been granted before it was made.
+// checkStale checks fencing: no commit took effect under a token if a later token had been granted before the commit
+// was made.
 func (j *jobHistory) checkStale(found finder) {
 	for _, s := range j.commits {
 		if s.ends() || s.call.Answer != Answered || s.item.Status != engine.Applied {

@@ -1,7 +1,6 @@
-// Package history, which has tests only, checks what a store did by what its callers saw, as Jepsen checks
-// queues: each process notes every call before it makes it and the answer when it has it,
-// and afterwards the notes of all, together with what is left in the store, must fit a
-// store that keeps its contract.
+// Package history, which has tests only, checks a store from the recorded calls of its users, as Jepsen does: each
+// process records every call before it makes it and the answer when it has it, and afterwards all records, together
+// with the jobs left in the store, must fit a store that keeps its contract.
 //
 // The check knows nothing of the store but its answers. A call whose answer was lost may
 // or may not have taken effect, at any time from its begin on: whatever could be explained

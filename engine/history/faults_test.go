@@ -14,12 +14,12 @@ import (
 
 func isMissing(err error) bool { return errors.Is(err, pgserver.ErrMissing) }
 
-// between draws a duration.
+// between draws a duration from a range.
 func (s *storm) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.random.Int64N(int64(most-least)))
 }
 
-// strike does one thing. What takes its time goes on beside what is done next.
+// strike injects one random fault. What takes its time goes on beside what is done next.
 func (s *storm) strike(ctx context.Context, kind faultKind) {
 	i := s.random.IntN(workers)
 	switch kind {
@@ -61,7 +61,7 @@ func (s *storm) strike(ctx context.Context, kind faultKind) {
 	}
 }
 
-// freeze stops a worker for a while. Who waits for it meanwhile waits until it goes on.
+// freeze stops (SIGSTOP) a worker for a while. Who waits for it meanwhile waits until it goes on.
 func (s *storm) freeze(ctx context.Context, i int, kind faultKind, d time.Duration) {
 	w := &s.workers[i]
 	if !w.mu.TryLock() {
@@ -83,7 +83,7 @@ func (s *storm) freeze(ctx context.Context, i int, kind faultKind, d time.Durati
 
 func thaw(c *exec.Cmd) { _ = c.Process.Signal(syscall.SIGCONT) }
 
-// connected does something on a connection that is the test's own.
+// connected runs a function on a separate connection of the test.
 func (s *storm) connected(ctx context.Context, do func(conn *pgx.Conn) error) {
 	conn, err := pgx.Connect(ctx, s.server.DSN()+" application_name=weather connect_timeout=5")
 	if err == nil {
@@ -96,7 +96,7 @@ func (s *storm) connected(ctx context.Context, do func(conn *pgx.Conn) error) {
 	}
 }
 
-// cut ends about half of the connections of all workers and of the enqueuer.
+// cut closes about half of the database connections of all workers and of the enqueuer.
 func (s *storm) cut(ctx context.Context) {
 	s.connected(ctx, func(conn *pgx.Conn) error {
 		var n int
@@ -107,8 +107,7 @@ func (s *storm) cut(ctx context.Context) {
 	})
 }
 
-// lock keeps all others from the jobs for a while: longer than the statement timeouts, and
-// at times longer than calls wait.
+// lock locks the table of jobs for a while: longer than the statement timeouts, and at times longer than calls wait.
 func (s *storm) lock(ctx context.Context, d time.Duration) {
 	s.connected(ctx, func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -122,8 +121,7 @@ func (s *storm) lock(ctx context.Context, d time.Duration) {
 	})
 }
 
-// exhaust takes all connections that are left, ends those of others, takes these too, and
-// holds them for a while.
+// exhaust occupies all connections of the server for a while, ending those of others.
 func (s *storm) exhaust(ctx context.Context, d time.Duration) {
 	var taken []*pgx.Conn
 	defer func() {

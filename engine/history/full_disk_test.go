@@ -53,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fill takes all room on the server's disk for a while. A server that gave up meanwhile is started again.
+// fill fills the server's disk for a while. A server that gave up meanwhile is started again.
 func (s *storm) fill(ctx context.Context, d time.Duration) {
 	name := filepath.Join(s.disk, "ballast")
 	ballast, err := os.Create(name)

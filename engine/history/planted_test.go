@@ -23,7 +23,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// store is a store with all that engines and operators use of it.
+// store is the set of a store's methods used by engines and operators.
 type store interface {
 	engine.Store
 	live.Registry
@@ -31,7 +31,7 @@ type store interface {
 	history.Redriver
 }
 
-// bug is a way in which a store is broken on purpose.
+// bug is a deliberately planted fault of a store.
 type bug struct {
 	name    string
 	plant   func(good *pgstore.Store, rows *pgxpool.Pool) store // nil: none
@@ -115,7 +115,7 @@ func startServer(t *testing.T, o pgserver.Options) *pgserver.Server {
 	return server
 }
 
-// works are engines in this process and what they note.
+// works are the engines of this process and their recorders.
 type works struct {
 	rows       *pgxpool.Pool
 	mu         sync.Mutex
@@ -123,7 +123,7 @@ type works struct {
 	calm, stop func()
 }
 
-// noting writes to a part of the notes.
+// noting writes to a part of the record.
 type noting struct {
 	w  *works
 	to *bytes.Buffer
@@ -140,7 +140,7 @@ func (w *works) note() io.Writer {
 	return noting{w, w.notes[len(w.notes)-1]}
 }
 
-// calls are those of all, up to now.
+// calls returns the recorded calls of all engines so far.
 func (w *works) calls(t *testing.T) (calls []history.Call) {
 	t.Helper()
 	w.mu.Lock()
@@ -155,7 +155,7 @@ func (w *works) calls(t *testing.T) (calls []history.Call) {
 	return calls
 }
 
-// left is how many jobs have not ended.
+// left returns the number of unfinished jobs.
 func (w *works) left(t *testing.T) (n int) {
 	t.Helper()
 	if err := w.rows.QueryRow(t.Context(), "select count(*) from jobs where state < 5").Scan(&n); err != nil {
@@ -164,7 +164,7 @@ func (w *works) left(t *testing.T) (n int) {
 	return n
 }
 
-// until waits for something that comes about soon, though not at a certain time.
+// until waits for a condition.
 func (w *works) until(t *testing.T, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -240,7 +240,7 @@ func startWorks(t *testing.T, server *pgserver.Server, b bug) *works {
 	return w
 }
 
-// workOn takes a few milliseconds, or longer than a lease, and fails now and then.
+// workOn is a handler that takes a few milliseconds, or longer than a lease, and fails now and then.
 func workOn(ctx context.Context, j *engine.Job, ttl time.Duration) error {
 	random := rand.New(rand.NewPCG(uint64(j.Delivery), uint64(j.ID)))
 	runs := time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
@@ -260,7 +260,7 @@ type hasty struct {
 	meet chan struct{}
 }
 
-// hastyClaim reads what is ready and then takes it, whatever has become of it meanwhile.
+// hastyClaim is a bug: a claim reads ready jobs and then takes them without a check that they are still ready.
 func hastyClaim(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &hasty{good, rows, make(chan struct{})}
 }
@@ -299,7 +299,7 @@ type broken struct {
 	acked []engine.JobID
 }
 
-// nth counts calls.
+// nth counts calls, to plant a bug in every n-th.
 func (b *broken) nth() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -309,7 +309,7 @@ func (b *broken) nth() int {
 
 type idleTokens struct{ broken }
 
-// idleToken takes the token back that a claim has raised.
+// idleToken is a bug: a claim does not raise the token.
 func idleToken(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &idleTokens{broken{Store: good, rows: rows}}
 }
@@ -330,7 +330,7 @@ func (b *idleTokens) Claim(ctx context.Context, holder engine.EngineID, p engine
 
 type eager struct{ broken }
 
-// eagerRecovery takes leases for expired that are not.
+// eagerRecovery is a bug: recovery takes leases that have not expired.
 func eagerRecovery(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &eager{broken{Store: good, rows: rows}}
 }
@@ -344,7 +344,7 @@ func (b *eager) Recover(ctx context.Context, holder engine.EngineID, limit int, 
 
 type idleHeart struct{ broken }
 
-// idleHeartbeat says that it extends leases.
+// idleHeartbeat is a bug: extensions are confirmed but not made.
 func idleHeartbeat(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &idleHeart{broken{Store: good, rows: rows}}
 }
@@ -359,7 +359,7 @@ func (b *idleHeart) ExtendNode(context.Context, engine.EngineID, bool, time.Dura
 
 type forgetting struct{ broken }
 
-// forgottenAcks answers some commits and forgets them.
+// forgottenAcks is a bug: some commits are answered but not made.
 func forgottenAcks(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &forgetting{broken{Store: good, rows: rows}}
 }
@@ -373,7 +373,7 @@ func (b *forgetting) Commit(ctx context.Context, batch engine.Batch, dst []engin
 
 type generous struct{ broken }
 
-// extraJobs enqueues jobs that nobody asked for.
+// extraJobs is a bug: the store adds jobs that nobody enqueued.
 func extraJobs(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &generous{broken{Store: good, rows: rows}}
 }
@@ -387,7 +387,7 @@ func (b *generous) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 
 type flattering struct{ broken }
 
-// everybodyLeads tells everybody so.
+// everybodyLeads is a bug: every engine is told that it is the leader.
 func everybodyLeads(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &flattering{broken{Store: good, rows: rows}}
 }
@@ -398,7 +398,7 @@ func (b *flattering) Lead(context.Context, engine.Op, engine.EngineID, time.Dura
 
 type pushing struct{ broken }
 
-// promoteLeased makes jobs ready that are in flight.
+// promoteLeased is a bug: promotion makes jobs in flight ready.
 func promoteLeased(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &pushing{broken{Store: good, rows: rows}}
 }
@@ -421,7 +421,7 @@ func (b *pushing) Promote(ctx context.Context, limit int, order engine.Order, ds
 
 type undoing struct{ broken }
 
-// reviveAcked redrives jobs that were acked.
+// reviveAcked is a bug: redrive makes acked jobs ready.
 func reviveAcked(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &undoing{broken{Store: good, rows: rows}}
 }

@@ -28,8 +28,7 @@ type entry struct {
 	Items   []Item          `json:"items,omitempty"`
 }
 
-// Recorder is a Store that notes the calls of one process: all but Stats, which changes
-// nothing.
+// Recorder is a Store that records the calls of one process: all but Stats, which changes nothing.
 type Recorder struct {
 	engine.Store
 	clock func() engine.Time
@@ -39,14 +38,13 @@ type Recorder struct {
 	number uint64
 }
 
-// Record returns a store that has every call made by store and writes it down in to, one
-// line in one Write, before it is made and when it was answered. clock reads the store's
-// clock. A call that cannot be written down is not made.
+// Record returns a store that passes every call to store and records it in to, one line in one Write, before it is made
+// and when it was answered. clock reads the store's clock. A call that cannot be written down is not made.
 func Record(store engine.Store, to io.Writer, clock func() engine.Time) *Recorder {
 	return &Recorder{Store: store, to: to, clock: clock}
 }
 
-// begin writes down that a call is about to be made and returns its number.
+// begin records a call that is about to be made and returns its number.
 func (r *Recorder) begin(e entry) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,12 +53,12 @@ func (r *Recorder) begin(e entry) (uint64, error) {
 	return e.Number, r.write(&e)
 }
 
-// end writes down the answer and returns the error that the caller gets.
+// end records the answer of a call and returns the error for the caller.
 func (r *Recorder) end(number uint64, items []Item, err error) error {
 	return r.endGranted(number, 0, items, err)
 }
 
-// endGranted is end for an answer that is a number.
+// endGranted is end for an answer that is a count.
 func (r *Recorder) endGranted(number uint64, granted int, items []Item, err error) error {
 	e := entry{Number: number, Answer: Answered, Granted: granted, Items: items}
 	switch {
@@ -125,8 +123,8 @@ func (r *Recorder) Recover(ctx context.Context, holder engine.EngineID, limit in
 	return leases, next, err
 }
 
-// granted are the leases of an answer that begins at from. A job that was shed is dead:
-// it counts as buried under no lease.
+// granted returns the leases of an answer, from index from on. A job that was shed is dead: it counts as buried under
+// no lease.
 func granted(leases []engine.Lease, from int, err error) (items []Item) {
 	if err != nil {
 		return nil
@@ -194,8 +192,8 @@ func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, tt
 	return current, r.end(n, items, err)
 }
 
-// Redriver is a store that gives dead jobs another chance, as pgstore.Store does: those of
-// jobs, or if that is nil those that died first, at most so many.
+// Redriver is a store that makes dead jobs ready again, as pgstore.Store does: those of jobs, or if that is nil the
+// first to die, up to a limit.
 type Redriver interface {
 	Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error)
 }
@@ -224,7 +222,7 @@ func (r *Recorder) Redrive(ctx context.Context, jobs []engine.JobID, most int, r
 	return ready, r.end(n, promoted(ready, len(dst), err), err)
 }
 
-// promoted are the jobs of an answer that begins at from.
+// promoted returns the promoted jobs of an answer, from index from on.
 func promoted(ready []engine.Promotion, from int, err error) (items []Item) {
 	if err != nil {
 		return nil

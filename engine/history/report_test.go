@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// Kind is a way in which a store breaks its contract.
+// Kind is a kind of anomaly: a breach of a store's contract.
 type Kind uint8
 
 // The kinds of anomalies.
@@ -45,17 +45,17 @@ var kindNames = [numKinds]string{"?", "lost", "unexpected", "acked twice", "rede
 // String returns the kind's name in words.
 func (k Kind) String() string { return kindNames[k] }
 
-// Anomaly is what a store must not have done.
+// Anomaly is one breach of a store's contract.
 type Anomaly struct {
 	Kind Kind
 	Job  engine.JobID
 	Text string // which calls show it
 }
 
-// Tally is how many calls of a method ended how.
+// Tally counts the calls of a method by their answers.
 type Tally struct{ Answered, Unknown, Refused int }
 
-// Report is what Check found.
+// Report is the result of Check: anomalies and counts.
 type Report struct {
 	Calls    map[Op]Tally
 	Jobs     int // that were enqueued for certain
@@ -74,7 +74,7 @@ type Report struct {
 	history   map[engine.JobID][]sighting
 }
 
-// Count is how many anomalies of a kind there are.
+// Count returns the number of anomalies of a kind.
 func (r *Report) Count(k Kind) (n int) {
 	for i := range r.Anomalies {
 		if r.Anomalies[i].Kind == k {
@@ -84,7 +84,7 @@ func (r *Report) Count(k Kind) (n int) {
 	return n
 }
 
-// String sums r up in a few lines.
+// String returns a summary of r in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, op := range ops {
@@ -102,8 +102,8 @@ func (r *Report) String() string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// Story tells all calls that name a job, in the order in which they began, with times in
-// seconds since the first of them.
+// Story returns all calls that name a job as text, in the order in which they began, with times in seconds since the
+// first of them.
 func (r *Report) Story(job engine.JobID) string {
 	seen := slices.Clone(r.history[job])
 	slices.SortStableFunc(seen, byBegin)

@@ -31,7 +31,7 @@ var (
 	stormSeed = flag.Uint64("seed", 0, "draw the faults of TestStorm from this seed; 0: from the clock")
 )
 
-// faultKind is something that is done to the workers or the server.
+// faultKind is a fault injected into the workers or the server.
 type faultKind string
 
 const (
@@ -50,7 +50,7 @@ var allFaults = []faultKind{killWorker, stopWorker, napWorker, drainWorker, rest
 
 const workers = 3
 
-// plan is what one storm does.
+// plan is the course of one storm: its workers, faults and length.
 type plan struct {
 	seed   uint64
 	lasts  time.Duration     // at the least
@@ -63,7 +63,7 @@ type plan struct {
 	disk   string // a folder on a small disk, for the server's files; empty: where temporary files are kept
 }
 
-// storm is a server, workers and what is done to them.
+// storm is a test run with a server, workers and injected faults.
 type storm struct {
 	plan
 	t       *testing.T
@@ -117,8 +117,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// showed reports whether every fault has happened, and had consequences: when that is
-// depends on how busy the machine is.
+// showed reports whether every kind of fault has happened, and had consequences: the time that takes depends on how
+// busy the machine is.
 func (s *storm) showed() bool {
 	s.mu.Lock()
 	done := maps.Clone(s.done)
@@ -141,7 +141,7 @@ func (s *storm) showed() bool {
 	return r.Jobs >= 100 && r.Taken > 0 && r.Calls[history.Commit].Unknown > 0 && r.Calls[history.Claim].Unknown > 0 && (whole || !s.whole)
 }
 
-// lives reports whether a process has not ended yet.
+// lives reports whether a process is still running.
 func (s *storm) lives(process string) bool {
 	lives := process == "enqueuer"
 	for i := range s.workers {
@@ -181,7 +181,7 @@ func TestStormFinds(t *testing.T) {
 	}
 }
 
-// weather lets a storm go by and checks the histories.
+// weather runs a storm and checks the histories.
 func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), p.lasts+5*time.Minute)
@@ -243,7 +243,7 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	return s, r
 }
 
-// list tells how often what was done.
+// list returns counts by name as text.
 func list(counts map[string]int) string {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
@@ -259,7 +259,7 @@ func total(counts map[string]int) (sum int) {
 	return sum
 }
 
-// Causes of calls that went without an answer.
+// byStatementTimeout and the constants below are causes of unanswered calls.
 const (
 	byStatementTimeout = "statement timeout"
 	byExhaustion       = "no connection free at the server"
@@ -269,7 +269,7 @@ const (
 	byFullDisk         = "disk full"
 )
 
-// causes counts why calls went without an answer.
+// causes counts unanswered calls by cause.
 func causes(calls []history.Call) map[string]int {
 	counts := map[string]int{}
 	for i := range calls {
@@ -345,8 +345,8 @@ func (s *storm) killAll() {
 	}
 }
 
-// enqueue enqueues until it is calm. A call whose answer was lost is not made again: its
-// jobs may have been enqueued and be done by then.
+// enqueue enqueues jobs until the storm is over. A call whose answer was lost is not made again: its jobs may have been
+// enqueued and be done by then.
 func (s *storm) enqueue(ctx context.Context, store engine.Store) {
 	file, err := os.OpenFile(filepath.Join(s.folder, "enqueuer"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -404,8 +404,7 @@ func (f *forgetful) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	return err
 }
 
-// drain waits until nothing is ready, waiting or in flight, for as long as that gets less,
-// and returns what is left.
+// drain waits until no job is ready, waiting or in flight, as long as their number falls, and returns the rest.
 func (s *storm) drain(ctx context.Context) (left []engine.JobID) {
 	const patience = time.Minute
 	least, since := math.MaxInt, time.Now()
@@ -431,7 +430,7 @@ func (s *storm) drain(ctx context.Context) (left []engine.JobID) {
 	return left
 }
 
-// ask asks for a number on a connection of its own.
+// ask returns a number from the database, on a separate connection.
 func (s *storm) ask(ctx context.Context, sql string) (n int) {
 	s.t.Helper()
 	conn, err := pgx.Connect(ctx, s.server.DSN())

@@ -23,7 +23,7 @@ import (
 	"qsim/policies"
 )
 
-// asWorker is the variable that makes this binary a worker: its settings.
+// asWorker is the environment variable with the settings of a worker, which makes this binary one.
 const asWorker = "HISTORY_TEST_WORKER"
 
 // TestMain lets this binary be a worker.
@@ -40,13 +40,13 @@ func TestMain(m *testing.M) {
 
 const schema = "storm"
 
-// Times of the engines: short, so that much happens.
+// leaseTTL and the constants below are the times of the engines: short, so that many events happen.
 const (
 	leaseTTL    = 900 * time.Millisecond
 	callTimeout = 500 * time.Millisecond
 )
 
-// workerSettings are what a worker is told.
+// workerSettings are the settings passed to a worker process.
 type workerSettings struct {
 	DSN     string
 	Node    int32
@@ -56,23 +56,23 @@ type workerSettings struct {
 	Seed    uint64
 }
 
-// wallClock is the clock of a server on the same machine: both read CLOCK_REALTIME.
+// wallClock reads the clock of a server on the same machine: both read CLOCK_REALTIME.
 func wallClock() engine.Time { return engine.Time(time.Now().UnixNano()) }
 
-// recorded is a store that notes its calls and offers what pgstore does.
+// recorded is a store that records its calls and has the methods of pgstore.
 type recorded struct {
 	*history.Recorder
 	live.Registry
 	live.Announcer
 }
 
-// storeOptions are those of the store: a whole one has a promoter, and keeps the dead.
+// storeOptions returns the options of the store: a whole one has a promoter, and keeps the dead.
 func storeOptions(f engine.Fence, whole bool) engine.StoreOptions {
 	return engine.StoreOptions{Fence: f, LapseAfter: -1, Promoted: whole, KeepDead: whole}
 }
 
-// engineConfig is that of an engine: it claims ahead and in batches by default. A whole one has small batches, extends all
-// its leases at once, promotes, leaves both this and recoveries to a leader, and gives jobs up.
+// engineConfig returns the configuration of an engine: it claims ahead and in batches by default. A whole one has small
+// batches, extends all its leases at once, promotes, leaves both this and recoveries to a leader, and gives jobs up.
 func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	retry := &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}
 	if whole {
@@ -91,7 +91,7 @@ func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	return c
 }
 
-// work is a worker process: until SIGTERM, or until whoever started it is gone.
+// work is a worker process, which runs until SIGTERM, or until its parent is gone.
 func work(text string) error {
 	var s workerSettings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -137,8 +137,8 @@ func work(text string) error {
 
 var errWork = errors.New("failed by design")
 
-// handle works for a while that depends on the job, the delivery and the seed, some for
-// longer than a lease, and fails now and then.
+// handle is the handler of all jobs: its run time depends on the job, the delivery and the seed, some run for longer
+// than a lease, and some fail.
 func handle(ctx context.Context, j *engine.Job, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, uint64(j.ID)<<16|uint64(j.Delivery)))
 	runs := time.Duration(random.ExpFloat64() * float64(40*time.Millisecond))
@@ -163,7 +163,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// patiently makes a call until the server answers.
+// patiently repeats a call until the server answers.
 func patiently(ctx context.Context, call func() error) error {
 	for {
 		err := call()
@@ -174,7 +174,7 @@ func patiently(ctx context.Context, call func() error) error {
 	}
 }
 
-// ignoreEnd passes over the error of a call that was ended by being told to stop.
+// ignoreEnd drops the error of a call that a stop has cancelled.
 func ignoreEnd(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -182,7 +182,7 @@ func ignoreEnd(ctx context.Context, err error) error {
 	return err
 }
 
-// worker is a process that the test started.
+// worker is a worker process started by the test.
 type worker struct {
 	mu      sync.Mutex // of whoever does something to it
 	command *exec.Cmd

@@ -11,11 +11,10 @@ import (
 	"qsim/engine/keyed"
 )
 
-// bareLoop is the life of every job of retry-storm in one loop over flat slices, with nothing
-// between the parts: no engine, no store, no network, no policy, no recorder. It draws the same
-// kinds of numbers by the same keys, hands jobs out first in, first out, under tokens and leases
-// that run out, takes outcomes by token, has failures wait for their backoff, and records how long
-// jobs waited and how long they took. What the simulator costs is a multiple of what this costs.
+// bareLoop simulates the life of every job of retry-storm in one loop over flat slices, without layers: no engine, no
+// store, no network, no policy, no recorder. It draws the same kinds of numbers by the same keys, hands jobs out first
+// in, first out, under tokens and leases that run out, takes outcomes by token, has failures wait for their backoff,
+// and records how long jobs waited and how long they took. What the simulator costs is a multiple of what this costs.
 type bareLoop struct {
 	rand     keyed.Rand
 	now      engine.Time
@@ -52,7 +51,7 @@ type bareRow struct {
 	fails      bool
 }
 
-// bareEvent is a time and what it is about: a sequence number above, a row below.
+// bareEvent is a time and its subject: a sequence number in the high bits, a row in the low ones.
 type bareEvent struct {
 	at  engine.Time
 	key uint64
@@ -219,7 +218,7 @@ func (b *bareLoop) makeReady(ref uint32) {
 	b.ready.push(b.now, 0, ref)
 }
 
-// claim leases what is ready to the workers that are idle and takes back what has run out.
+// claim leases ready jobs to idle workers and recovers expired leases.
 func (b *bareLoop) claim() {
 	for !b.leases.empty() && b.leases.peek().at <= b.now {
 		e := *b.leases.peek()
@@ -246,7 +245,7 @@ func (b *bareLoop) claim() {
 	}
 }
 
-// begin draws how an execution goes.
+// begin draws the run time and outcome of an execution.
 func (b *bareLoop) begin(r *bareRow) time.Duration {
 	if r.class == 0 {
 		u, rate := b.rand.Uniform(keyed.ForFailure, r.id, uint64(r.delivery), 0), 0.01
@@ -314,7 +313,7 @@ func TestBareLoop(t *testing.T) {
 	}
 }
 
-// cpuTime is what this process has used of the processor.
+// cpuTime returns the processor time used by this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -78,7 +78,7 @@ func TestCrashIsTold(t *testing.T) {
 	}
 }
 
-// endings counts how executions end.
+// endings is a Handlers that counts executions by their end.
 type endings struct {
 	*flaky
 	others int // aborted with another error than Canceled
@@ -91,7 +91,7 @@ func (e *endings) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 	e.flaky.End(now, node, j, err, aborted)
 }
 
-// bare is a store that can do what every store can, and no more.
+// bare is a store without any optional method.
 type bare struct{ sim.Store }
 
 // TestStoresThatCannot configures simulations with features that their store lacks: New panics with the feature's name.

@@ -14,7 +14,7 @@ import (
 	"qsim/policies"
 )
 
-// atOnce has n jobs arrive at one instant.
+// atOnce is a workload of n jobs at one instant.
 type atOnce struct{ n, i engine.JobID }
 
 func (w *atOnce) Next() (engine.Time, engine.NewJob, bool) {
@@ -22,7 +22,7 @@ func (w *atOnce) Next() (engine.Time, engine.NewJob, bool) {
 	return second, engine.NewJob{ID: w.i}, w.i <= w.n
 }
 
-// hasty has everything happen in no time: n jobs that all fail, at every attempt, and are tried again at once.
+// hasty returns a world without durations: n jobs that all fail, at every attempt, and are retried at once.
 func hasty(t *testing.T, n engine.JobID, attempts int) *world {
 	w := newWorld(t, 1, 1, 1)
 	w.workload = &atOnce{n: n}
@@ -35,7 +35,7 @@ func hasty(t *testing.T, n engine.JobID, attempts int) *world {
 	return w
 }
 
-// becalmed is a store that never makes ready what is due.
+// becalmed is a store that never makes due jobs ready.
 type becalmed struct{ *memstore.Store }
 
 func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
@@ -90,7 +90,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// quietWorldOfRetries has jobs that fail once and wait.
+// quietWorldOfRetries returns a world of jobs that fail once and wait for their retry.
 func quietWorldOfRetries(t *testing.T) *world {
 	w := quietWorld(t, 5)
 	w.flaky.fail = 1

@@ -118,7 +118,7 @@ func TestWhatFaultsMeet(t *testing.T) {
 	}
 }
 
-// asked hides what a network is, so that it is asked of every call.
+// asked hides the type of a network, so that the simulation calls it for every call.
 type asked struct{ sim.Network }
 
 // TestConstantWays holds that what a simulation does not ask a network of, as the answer would always be the same,

@@ -12,7 +12,7 @@ import (
 	"qsim/policies"
 )
 
-// adder adds what it hears to a digest.
+// adder is a recorder that adds events to a digest.
 type adder struct {
 	digest sim.Digest
 	n      int
@@ -77,7 +77,7 @@ func TestFrozenProcessMissesNothing(t *testing.T) {
 	}
 }
 
-// rowsBefore compares what calls are told that they found with what was recorded until then.
+// rowsBefore compares the row counts passed to calls with the events recorded until then.
 type rowsBefore struct {
 	sim.Network
 	t     *testing.T

@@ -13,7 +13,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// The places where a job may be, and running: an execution that has begun and not ended.
+// inReady and the constants below are the places of a job, and running: an execution that has begun and not ended.
 const (
 	inReady = iota
 	inWaiting
@@ -24,8 +24,8 @@ const (
 
 var placeNames = [numPlaces]string{"ready", "waiting", "in flight", "running"}
 
-// stays adds up how long each job was at each place, clipped to a window, and counts the jobs
-// that came and ended, from what is recorded of each job alone.
+// stays sums the time of each job at each place, clipped to a window, and counts the jobs that came and ended, from the
+// recorded events of each job alone.
 type stays struct {
 	from, until engine.Time
 	held        bool // waiting jobs are ready
@@ -46,7 +46,7 @@ func newStays(from, until engine.Time, held bool) *stays {
 	return &stays{from: from, until: until, held: held, at: map[engine.JobID]stay{}, runs: map[engine.JobID][]engine.Time{}}
 }
 
-// count adds a residence.
+// count adds a stay.
 func (s *stays) count(place int, since, until engine.Time) {
 	s.total[place] += max(0, min(until, s.until).Sub(max(since, s.from)))
 }
@@ -118,9 +118,9 @@ func (s *stays) end(now engine.Time) {
 	}
 }
 
-// accounts runs w and holds what the store and the handlers count at every instant against what is
-// recorded of each job: over a window, the integral of the number at a place must be the sum of the
-// times that jobs spent there, and at every instant all that came must be somewhere.
+// accounts runs w and compares the counts of the store and the handlers at every instant with the recorded events of
+// each job: over a window, the integral of the number at a place must be the sum of the times that jobs spent there,
+// and at every instant all that came must be somewhere.
 func accounts(t testing.TB, w *world, from, until engine.Time, ignores engine.EventKind) string {
 	s := newStays(from, until, w.store.Held)
 	s.ignores = ignores
@@ -186,7 +186,7 @@ func TestLittleAndConservation(t *testing.T) {
 	}
 }
 
-// repeats counts, by job, executions that succeeded and acks that were accepted.
+// repeats counts, by job, successful executions and accepted acks.
 type repeats struct{ successes, acks map[engine.JobID]int }
 
 func newRepeats() *repeats {
@@ -202,7 +202,7 @@ func (r *repeats) Record(e *engine.Event) {
 	}
 }
 
-// twice is how many jobs have more than one.
+// twice returns the number of jobs with more than one.
 func twice(n map[engine.JobID]int) (jobs int) {
 	for _, k := range n {
 		if k > 1 {
@@ -254,7 +254,7 @@ func TestNoDuplicatesWithoutExpiry(t *testing.T) {
 	}
 }
 
-// lenient is a store that takes every outcome for good, also those that its fence refuses.
+// lenient is a store that accepts every outcome, even those that its fence refuses.
 type lenient struct{ *memstore.Store }
 
 func (s lenient) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {

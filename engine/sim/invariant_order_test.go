@@ -16,8 +16,7 @@ import (
 	"qsim/policies"
 )
 
-// calm is a random world in which calls take no time and nothing goes wrong but attempts,
-// of which a storm makes more fail for a while.
+// calm is a random world without delays or faults of calls; only attempts fail, and during a storm more of them.
 type calm struct {
 	Seed            uint64
 	Jobs            uint64
@@ -76,8 +75,7 @@ func (w *world) use(policy func() engine.Policy) {
 	w.config.Policy = func(int32) engine.Policy { return policy() }
 }
 
-// alike are policies that leave no worker idle while a job is ready, and look at nothing of
-// a job but its class.
+// alike are policies that leave no worker idle while a job is ready, and consider only the class of a job.
 var alike = []struct {
 	name   string
 	policy func() engine.Policy
@@ -94,8 +92,8 @@ type delivered struct {
 	number int32
 }
 
-// byClaim are handlers and a retry policy whose draws are keyed by the claim's number among all
-// claims, whichever job it brings.
+// byClaim is handlers and a retry policy whose draws are keyed by the claim's number among all claims, whichever job it
+// returns.
 type byClaim struct {
 	*flaky
 	backoff dist.Dist
@@ -131,14 +129,13 @@ func (h *byClaim) Next(j *engine.Job, _ engine.ErrorKind, _ float64) (engine.Ver
 	return engine.Nack, d
 }
 
-// level is how many jobs are in queue or running, and how many wait for their retry, from an
-// instant on.
+// level is the number of jobs in queue or running, and of jobs waiting for their retry, from an instant on.
 type level struct {
 	at            engine.Time
 	queue, orbits int
 }
 
-// levels records them as they stand when an instant is over.
+// levels records the levels at the end of every instant.
 type levels struct{ all []level }
 
 func (l *levels) Record(e *engine.Event) {
@@ -181,7 +178,7 @@ func (c calm) levelsOf(t testing.TB, policy func() engine.Policy, change func(h 
 	return seen.all
 }
 
-// differs says where two courses part; "" if they do not.
+// differs returns the first difference between two courses as text; "" if there is none.
 func differs(a, b []level) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -253,10 +250,10 @@ func TestOrderChangesCountsWhereAttemptsDiffer(t *testing.T) {
 	}
 }
 
-// course is what a run with draws keyed by (job, delivery) looks like from outside.
+// course is a summary of a run with draws keyed by (job, delivery).
 type course [4]float64 // mean wait of all claims, s; jobs in queue and running at three instants
 
-// courseOf runs a world of a storm and asks when it begins, when it ends and some time later.
+// courseOf runs a world and returns its course, measured at the begin and the end of its storm and some time later.
 func courseOf(t testing.TB, seed uint64, policy func() engine.Policy, attempts int) (c course) {
 	w := calm{Seed: seed, Jobs: 60, Nodes: 1, Workers: 2, Batch: 2, Load: 0.8, Fails: 0.2, Storm: 0.9, StormAt: 10, StormS: 10, Backoff: 2}.world(t)
 	w.node.Kinds[0].Retry.(*policies.Backoff).MaxAttempts = attempts
@@ -283,7 +280,7 @@ func courseOf(t testing.TB, seed uint64, policy func() engine.Policy, attempts i
 	return c
 }
 
-// furthest is the largest |t| of paired differences between the courses of two policies, and of what.
+// furthest returns the largest |t| of paired differences between the courses of two policies, and its quantity.
 func furthest(a, b []course) (largest float64, of int) {
 	for k := range len(course{}) {
 		n, sum, squares := float64(len(a)), 0.0, 0.0

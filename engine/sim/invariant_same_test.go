@@ -87,8 +87,8 @@ func TestPoliciesThatAreTheSame(t *testing.T) {
 // one.
 var classOnly = []string{"fifo", "fresh-first", "retry-first", "weighted", "bernoulli", "inflight-cap", "retry-budget", "token-bucket", "aimd"}
 
-// ofJobs is the digest of what happens to jobs. It leaves out calls: a policy that bounds retries
-// cannot tell whether its bound or the store held a claim back, and asks once more.
+// ofJobs is the digest of the events of jobs. It leaves out calls: a policy that bounds retries cannot tell whether its
+// bound or the store held a claim back, and asks once more.
 type ofJobs struct{ sim.Digest }
 
 func (d *ofJobs) Record(e *engine.Event) {
@@ -197,7 +197,7 @@ func (r slowRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ve
 	return verb, d * r.factor
 }
 
-// slow makes all in w take factor times as long, but for what forgotten names.
+// slow multiplies all durations in w by factor, except those named in forgotten.
 func (w *world) slow(factor time.Duration, forgotten string) {
 	at := engine.Time(factor)
 	c := &w.node
@@ -258,7 +258,8 @@ type all struct{ events []engine.Event }
 
 func (a *all) Record(e *engine.Event) { a.events = append(a.events, *e) }
 
-// scaledBy says where b is not a with every time factor times as long; "" if it is.
+// scaledBy returns the first difference between b and a with every time multiplied by factor, as text; "" if there is
+// none.
 func scaledBy(factor time.Duration, a, b []engine.Event) string {
 	for i := range min(len(a), len(b)) {
 		want := a[i]

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// arrivals are jobs that arrive at given times.
+// arrivals is a workload of jobs at given times.
 type arrivals struct {
 	at []time.Duration
 	n  int

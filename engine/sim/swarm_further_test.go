@@ -15,8 +15,7 @@ func (d *die) seldom(n int) bool { return d.below(n) == 0 }
 // share draws a share of up to a percentage.
 func (d *die) share(most int) float64 { return float64(d.between(1, most)) / 100 }
 
-// swarmFurther draws what few scenarios need: each of it seldom, so that worlds stay
-// near enough to those that work.
+// swarmFurther draws rarely used settings, each seldom, so that most worlds still work.
 func swarmFurther(t testing.TB, d *die, w *world) {
 	must := drawn(t)
 	c := &w.node
@@ -108,8 +107,8 @@ func swarmLeases(d *die, w *world) {
 	}
 }
 
-// swarmTroubles draws what befalls the store and the nodes besides lost calls and
-// crashes. All of it is over when the swarm is healed.
+// swarmTroubles draws faults of the store and the nodes besides lost calls and crashes. All of it is over when the
+// swarm is healed.
 func swarmTroubles(d *die, w *world) {
 	window := func() sim.Window {
 		from := engine.Time(d.milliseconds(0, 30000))
@@ -150,7 +149,7 @@ func swarmTroubles(d *die, w *world) {
 	}
 }
 
-// lostJobs says which jobs may be left at the end of a run, neither done nor dead.
+// lostJobs reports which jobs may be unfinished at the end of a run.
 type lostJobs struct {
 	inFlight  bool // any that are in flight: a lease never ends
 	forgotten bool // those in flight whose lease record is lost

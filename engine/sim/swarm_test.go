@@ -15,7 +15,7 @@ import (
 	"qsim/policies"
 )
 
-// die draws numbers for a test's own choices.
+// die draws random numbers for a test's own choices.
 type die struct {
 	rand keyed.Rand
 	n    uint64
@@ -35,7 +35,7 @@ func (d *die) milliseconds(least, most int) time.Duration {
 	return time.Duration(d.between(least, most)) * time.Millisecond
 }
 
-// zeroOr returns 0 or, as often, what f draws.
+// zeroOr returns 0 or, with equal probability, a draw of f.
 func zeroOr[T any](d *die, f T) (zero T) {
 	if d.coin() {
 		return zero
@@ -47,7 +47,7 @@ func zeroOr[T any](d *die, f T) (zero T) {
 var swarmPolicies = []string{"fifo", "lifo", "fresh-first", "retry-first", "weighted", "bernoulli", "separate", "inflight-cap", "retry-budget", "aimd", "adaptive-lifo",
 	"breaker", "codel", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair", "queues", "split"}
 
-// healed is when a swarm's faults are over.
+// healed is the time by which a swarm's faults are over.
 const healed = engine.Time(40 * time.Second)
 
 // swarmWorld draws a whole configuration and its faults from a seed.
@@ -205,7 +205,7 @@ func TestSwarm(t *testing.T) {
 	}
 }
 
-// rules are what a random world promises.
+// rules returns the guarantees of a random world.
 func (w *world) rules() check.Rules {
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, Sheds: w.sheds, LostInFlight: w.lost.inFlight, Calm: engine.Never}
 	if w.lost.waiting {
@@ -220,7 +220,7 @@ func (w *world) rules() check.Rules {
 	return r
 }
 
-// audit holds what the store has against what was recorded.
+// audit compares the content of the store with the recorded events.
 func (w *world) audit(t testing.TB, c *check.Checker) {
 	stats, err := w.memory.Stats(context.Background(), 0)
 	if err != nil {

@@ -33,8 +33,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// quietWorld has n jobs, 10 a second, that run for 100 ms and succeed. Every call takes
-// 500 us each way. The reaper comes every second.
+// quietWorld returns a world of n jobs, 10 a second, that run for 100 ms and succeed. Every call takes 500 us each way.
+// The reaper comes every second.
 func quietWorld(t *testing.T, n uint64) *world {
 	w := newWorld(t, 1, n, 10)
 	w.flaky.service, w.flaky.fail = drawn(t)(dist.Constant(0.1)), 0
@@ -42,7 +42,7 @@ func quietWorld(t *testing.T, n uint64) *world {
 	return w
 }
 
-// events runs w and returns what happened of some kinds, in words.
+// events runs w and returns its events of some kinds, as text.
 func (w *world) events(kinds ...engine.EventKind) []engine.Event {
 	var seen []engine.Event
 	w.ledger.perTime = func(e *engine.Event) {
@@ -175,7 +175,7 @@ func TestRowsThatCallsFind(t *testing.T) {
 	}
 }
 
-// takesNothing claims retries alone, where there are none.
+// takesNothing is a policy that claims only retries, where there are none.
 type takesNothing struct{}
 
 func (takesNothing) Plan(v *engine.View, dst []engine.Term) []engine.Term {

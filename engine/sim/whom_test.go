@@ -9,7 +9,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// oneLong are jobs that run for a tenth of a second, but for the first, which runs for an hour.
+// oneLong is a Handlers whose jobs run for a tenth of a second, except the first, which runs for an hour.
 type oneLong struct{ *flaky }
 
 func (h oneLong) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {

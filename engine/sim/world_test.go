@@ -14,7 +14,7 @@ import (
 	"qsim/policies"
 )
 
-// poisson yields n jobs at a rate per second.
+// poisson is a workload of n jobs at a rate per second.
 type poisson struct {
 	rand keyed.Rand
 	gap  dist.Dist
@@ -31,7 +31,7 @@ func (w *poisson) Next() (engine.Time, engine.NewJob, bool) {
 	return w.at, engine.NewJob{ID: engine.JobID(w.i)}, true
 }
 
-// flaky handlers run for a drawn time and fail with a probability that a storm raises.
+// flaky is a Handlers with drawn run times and a probability of failure that a storm raises.
 type flaky struct {
 	rand           keyed.Rand
 	service        dist.Dist
@@ -78,7 +78,7 @@ func (h *flaky) End(_ engine.Time, _ int32, j *engine.Job, err engine.ErrorKind,
 	}
 }
 
-// ledger counts events and how often each job ended.
+// ledger is a recorder that counts events and the ends of each job.
 type ledger struct {
 	n       [engine.NumEventKinds]int
 	jobs    [engine.NumEventKinds]map[engine.JobID]int
@@ -114,7 +114,7 @@ func drawn(t testing.TB) func(d dist.Dist, err error) dist.Dist {
 	}
 }
 
-// world is everything that a run needs, to be varied by a test before start.
+// world holds the whole configuration of a run, to be varied by a test before start.
 type world struct {
 	config sim.Config
 	node   engine.Config
@@ -141,7 +141,7 @@ type world struct {
 	sheds      time.Duration // its policy buries jobs that have been ready for longer; 0: none
 }
 
-// varied gives jobs a serial key and a delay.
+// varied is a workload that gives jobs a serial key and a delay.
 type varied struct {
 	*poisson
 	keys    uint32 // 0: none

@@ -126,8 +126,8 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	return p.timings, nil
 }
 
-// longestStorm returns a copy of the longest storm that has a window, and the range of its start times; nil: there is
-// none.
+// longestStorm returns a copy of the longest storm with a window of known times, not repeated, and that window; nil:
+// there is none.
 func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during world.Span) {
 	for _, s := range sc.Storms {
 		if s.On == "" && s.For > 0 && (longest == nil || s.For > longest.For) {

@@ -95,7 +95,7 @@ type loadRun struct {
 	}
 }
 
-// jobRecord holds the times of one job: due, enqueued, begun and ended.
+// jobRecord holds the times of one job: intended enqueueing, first start and ack.
 type jobRecord struct {
 	intended  engine.Time
 	started   atomic.Int64 // engine.Time of the first execution, plus 1; 0: none

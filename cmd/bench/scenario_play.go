@@ -46,7 +46,7 @@ type sleeper struct {
 	}
 }
 
-// asked is the drawn run time of an execution, with its times on the wall clock.
+// asked is the drawn run time of one execution.
 type asked struct {
 	attempt
 	runs time.Duration

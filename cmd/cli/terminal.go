@@ -40,8 +40,8 @@ func (m *plotMode) Set(text string) error {
 // Type returns the name that the help text uses for the flag's value.
 func (m *plotMode) Type() string { return "HOW" }
 
-// apart returns the words among names that are plot modes separated from their flag by a space: --plot needs no value,
-// so that a word after a space is parsed as a scenario.
+// apart returns names without a plot mode that a space separates from its flag, and sets that mode: --plot needs no
+// value, so that a word after a space is parsed as a scenario.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names

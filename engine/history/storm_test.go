@@ -50,7 +50,7 @@ var allFaults = []faultKind{killWorker, stopWorker, napWorker, drainWorker, rest
 
 const workers = 3
 
-// plan is the course of one storm: its workers, faults and length.
+// plan holds the parameters of one storm: its seed, length and faults.
 type plan struct {
 	seed   uint64
 	lasts  time.Duration     // at the least

@@ -54,7 +54,7 @@ type job struct {
 	before     engine.JobID // the one that its serial key makes it wait for; 0: none
 }
 
-// line is the position of a job among the ready jobs: priority, ready key and class.
+// line is the position of a job among the ready jobs: its ready key, and the rule for the next one.
 type line struct {
 	key    engine.Time     // ready: its place
 	stood  engine.Time     // when it was ready last by the store's rule

@@ -170,7 +170,7 @@ func (s *Sim) Step() bool {
 	return true
 }
 
-// goesOn reports whether a run without work continues to a next event at that time.
+// goesOn reports whether the run continues to its next event, at that time: before the end, with work or rest left.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case s.ended:

@@ -1,4 +1,4 @@
-// Package asynq holds preset asynq to hibiken/asynq on miniredis, both on a virtual clock.
+// Package asynq compares the preset asynq with hibiken/asynq on miniredis, both on a virtual clock.
 package asynq
 
 import (
@@ -17,8 +17,7 @@ import (
 	"qsim/conform/common"
 )
 
-// link is a connection of a process to Redis that falls silent when the process dies: what is sent is lost, and nothing
-// comes back.
+// link is a process's connection to Redis, which falls silent when the process dies: nothing is delivered either way.
 type link struct {
 	net.Conn
 	dead *atomic.Bool
@@ -31,7 +30,7 @@ func (l link) Write(b []byte) (int, error) {
 	return l.Conn.Write(b)
 }
 
-// process is one that has connections to a Redis.
+// process is one process of Asynq with its connections to Redis.
 type process struct {
 	redis *miniredis.Miniredis
 	dead  atomic.Bool
@@ -46,7 +45,7 @@ func (p *process) MakeRedisClient() any {
 		}})
 }
 
-// options are what the jobs of a class are enqueued with, where that is not the default.
+// options are the enqueue options of a class's jobs, where they differ from the default.
 var options = map[string][]asynq.Option{
 	"once":  {asynq.MaxRetry(1)},
 	"twice": {asynq.MaxRetry(2)},
@@ -72,7 +71,7 @@ func run(t *testing.T, r *common.Run) {
 	server.Close()
 }
 
-// start starts a process and returns what kills it.
+// start starts a process and returns a function that kills it.
 func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string, running *sync.WaitGroup) func() {
 	p := &process{redis: redis}
 	s := asynq.NewServer(p, asynq.Config{Concurrency: r.Workers, LogLevel: asynq.FatalLevel,
@@ -96,7 +95,7 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 	return func() { p.dead.Store(true) }
 }
 
-// kept logs when a job's retry is due, as Redis has it a moment after the failure.
+// kept logs the due time of a job's retry, read from Redis a moment after the failure.
 func kept(r *common.Run, redis *miniredis.Miniredis, node, job string, number int) {
 	if at, err := redis.ZScore("asynq:{default}:retry", job); err == nil {
 		r.Log(common.Event{Kind: common.Delayed, Job: job, Number: number, Node: node, Delay: time.Until(time.Unix(int64(at), 0)).Seconds()})

@@ -18,7 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// asynqs is a bubble with Asynq in it, on a Redis in memory.
+// asynqs is the test fixture of Asynq: a synctest bubble with Asynq and a Redis in memory.
 type asynqs struct {
 	redis *miniredis.Miniredis
 	over  chan struct{}
@@ -36,7 +36,7 @@ func (w *asynqs) client(dead *atomic.Bool) any {
 		}})
 }
 
-// mortal is a connection of a process that may die: what it sends is lost then.
+// mortal is a network connection of a process that may die: data sent afterwards is lost.
 type mortal struct {
 	net.Conn
 	dead *atomic.Bool
@@ -49,7 +49,7 @@ func (m mortal) Write(b []byte) (int, error) {
 	return m.Conn.Write(b)
 }
 
-// node is a process of Asynq.
+// node is one process of Asynq.
 type node struct {
 	w    *asynqs
 	dead atomic.Bool
@@ -89,7 +89,8 @@ func asynqBubble(t *testing.T, story func(t *testing.T, w *asynqs, c *asynq.Clie
 	return w.found
 }
 
-// Tasks that are archived for longer than 90 days go when the next one is archived.
+// archivedForEver is the bug that tasks archived for longer than 90 days are deleted only when the next one is
+// archived.
 func archivedForEver(t *testing.T, _ uint64) []string {
 	return asynqBubble(t, func(t *testing.T, w *asynqs, c *asynq.Client) {
 		fail := func(context.Context, *asynq.Task) error { return errors.New("down") }
@@ -116,7 +117,8 @@ func archivedForEver(t *testing.T, _ uint64) []string {
 	})
 }
 
-// The lease of a running task is lost, as by an eviction, and then its process.
+// leaseLost is the bug after which a task is never recovered: its lease is lost, as by an eviction, and then its
+// process.
 func leaseLost(t *testing.T, _ uint64) []string {
 	return asynqBubble(t, func(t *testing.T, w *asynqs, c *asynq.Client) {
 		var begun atomic.Int32

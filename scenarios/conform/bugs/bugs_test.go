@@ -1,5 +1,5 @@
-// Package bugs finds known bugs of real libraries again, in the version that had them, and not in the version that has
-// not. README.md has the table; each row is one command.
+// Package bugs reproduces known bugs of real libraries in the version that had them, and shows their absence in the
+// fixed version. README.md has the table; each row is one command.
 package bugs
 
 import (
@@ -26,10 +26,11 @@ var (
 	seeds = flag.Uint64("seeds", 5, "with -row: how many seeds, each with other times")
 )
 
-// breach stands before each broken invariant in the output of a story.
+// breach is the prefix of each broken invariant in the output of a story.
 const breach = "BREACH: "
 
-// TestRow is one story. TestBugs runs it, compiled with one version of the library and with another.
+// TestRow runs one story: a scenario that reproduces a bug. TestBugs runs it, compiled with one version of the library
+// and with another.
 func TestRow(t *testing.T) {
 	if *story == "" {
 		t.Skip("TestBugs runs it")
@@ -44,13 +45,14 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// row is a line of the table.
+// row is a line of the table of bugs.
 type row struct{ name, module, had, fixed, invariant string }
 
-// line is | [library#number](link) | had | fixed, or – | what happens | invariant | found again |.
+// line matches a line of the table: | [library#number](link) | had | fixed, or – | what happens | invariant | found
+// again |.
 var line = regexp.MustCompile(`(?m)^\| \[([a-z]+)#(\d+)\]\(\S+\) \| (v[\d.]+) \| (v[\d.]+|–) \| .* \| (.*) \| .* \|$`)
 
-// modules are the modules of each library, by how their paths begin.
+// modules lists the Go modules of each library, by the beginning of their paths.
 var modules = map[string]string{"river": "github.com/riverqueue/river", "asynq": "github.com/hibiken/asynq"}
 
 func table(t *testing.T) (all []row) {
@@ -64,7 +66,7 @@ func table(t *testing.T) (all []row) {
 	return all
 }
 
-// TestTable holds the table to the stories: each has a line, and each line a story.
+// TestTable checks that every story has a line in the table, and every line a story.
 func TestTable(t *testing.T) {
 	lines := table(t)
 	if len(lines) != len(rows) || len(lines) < 6 {
@@ -77,8 +79,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestBugs finds every bug of the table in the version that had it, by the invariant that the table names, and none in
-// the version that is said to be well.
+// TestBugs reproduces every bug of the table in the version that had it, by the invariant named there, and none in the
+// fixed version.
 func TestBugs(t *testing.T) {
 	if !common.Long() {
 		t.Skip("compiles each library in several versions: with -long")
@@ -129,7 +131,7 @@ func (r *row) run(t *testing.T, version string) (output string, broke bool) {
 	return string(out), err != nil
 }
 
-// server is a PostgreSQL of the test's own.
+// server is the PostgreSQL server of this test.
 var server = sync.OnceValues(func() (*pgserver.Server, error) {
 	return pgserver.Start(context.Background(), pgserver.Options{Unsafe: true})
 })
@@ -147,7 +149,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// database is a new one.
+// database creates a new database.
 func database(t *testing.T) string {
 	s, err := server()
 	if errors.Is(err, pgserver.ErrMissing) {
@@ -167,7 +169,7 @@ func database(t *testing.T) string {
 
 var databases int
 
-// ask asks a database on a connection of its own.
+// ask queries a database on a separate connection.
 func ask(t *testing.T, dsn string, question func(ctx context.Context, c *pgx.Conn) error) {
 	t.Helper()
 	ctx := context.Background()

@@ -22,7 +22,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// clock is the time of the bubble for River's SQL. It implements rivertype.TimeGenerator of all versions.
+// clock is the virtual time of the bubble as an SQL function for River. It implements rivertype.TimeGenerator of all
+// versions.
 type clock struct{}
 
 func (clock) Now() time.Time          { return time.Now() }
@@ -30,7 +31,7 @@ func (clock) NowOrNil() *time.Time    { now := time.Now(); return &now }
 func (clock) NowUTC() time.Time       { return time.Now().UTC() }
 func (clock) NowUTCOrNil() *time.Time { now := time.Now().UTC(); return &now }
 
-// job is what a job's handler does.
+// job holds a job's arguments: the behaviour of its handler.
 type job struct {
 	Takes   time.Duration
 	Timeout time.Duration // of River: 0 for that of the client, -1 for none
@@ -40,7 +41,8 @@ type job struct {
 // Kind implements river.JobArgs.
 func (job) Kind() string { return "job" }
 
-// rivers is a bubble with River in it, on a PostgreSQL that is outside: a bubble's time stands still while it is asked.
+// rivers is the test fixture of River: a synctest bubble with River, and a PostgreSQL outside of it: the bubble's time
+// stands still during a query.
 type rivers struct {
 	t      *testing.T
 	random *rand.Rand
@@ -69,12 +71,12 @@ func (w *rivers) draw(most time.Duration) time.Duration {
 	return time.Duration(w.random.Int64N(int64(most)))
 }
 
-// breach notes that an invariant does not hold.
+// breach records a broken invariant.
 func (w *rivers) breach(format string, values ...any) {
 	w.found = append(w.found, fmt.Sprintf(format, values...))
 }
 
-// worker is River's, and does what the job says, heeding no cancellation.
+// worker is a River worker whose behaviour its job determines, and which ignores cancellation.
 type worker struct {
 	river.WorkerDefaults[job]
 	w *rivers
@@ -103,7 +105,8 @@ func (k *worker) Work(_ context.Context, j *river.Job[job]) error {
 	return nil
 }
 
-// wire is a connection to the database. Its answers may be late, and it may go silent, as when a firewall forgets it.
+// wire is a connection to the database with injected delays and silence, as of a firewall that forgets it. Its answers
+// may be late, and it may go silent, as when a firewall forgets it.
 type wire struct {
 	net.Conn
 	w      *rivers
@@ -127,7 +130,8 @@ func (c *wire) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Read waits for the database in real time, in which the bubble's stands still, and then lets the answer travel in it.
+// Read waits for the database in real time, while the bubble's stands still, and then delays the answer in the bubble's
+// time.
 func (c *wire) Read(b []byte) (int, error) {
 	if c.silent.Load() {
 		<-c.ended
@@ -166,7 +170,7 @@ func (w *rivers) dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// silence makes all connections of the moment silent.
+// silence makes all present connections silent.
 func (w *rivers) silence() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -175,7 +179,7 @@ func (w *rivers) silence() {
 	}
 }
 
-// outage makes the database unreachable for so long.
+// outage makes the database unreachable for a duration.
 func (w *rivers) outage(lasts time.Duration) {
 	w.silence()
 	w.refuse(true)
@@ -196,7 +200,7 @@ func (w *rivers) insert(j job) {
 	}
 }
 
-// state is that of a job in the database, which a connection of its own asks.
+// state returns the state of a job in the database, by a separate connection.
 func (w *rivers) state(id int64) (state string) {
 	ask(w.t, w.dsn, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, "select state from river_job where id = $1", id).Scan(&state)
@@ -204,8 +208,8 @@ func (w *rivers) state(id int64) (state string) {
 	return state
 }
 
-// riverBubble runs story in a bubble beside a client of River, and returns which invariants were broken. before is SQL
-// that is run first.
+// riverBubble runs a story in a bubble beside a client of River, and returns the broken invariants. before is SQL that
+// is run first.
 func riverBubble(t *testing.T, seed uint64, w *rivers, before string, story func(w *rivers)) []string {
 	w.dsn = database(t)
 	prepare(t, w.dsn, before)
@@ -259,7 +263,7 @@ func riverBubble(t *testing.T, seed uint64, w *rivers, before string, story func
 
 func must(rows pgx.Rows, _ error) pgx.Rows { return rows } // the rows have the error too
 
-// prepare makes the tables of River in a database, and one that has every change of a state.
+// prepare creates the tables of River in a database, and a table that logs every change of a state.
 func prepare(t *testing.T, dsn, before string) {
 	pool, err := pgxpool.New(t.Context(), dsn)
 	if err != nil {

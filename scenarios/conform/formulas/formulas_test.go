@@ -1,5 +1,5 @@
-// Package formulas holds presets to what their systems compute without a clock: how long a retry is delayed, and how
-// many attempts there are. Formulas in other languages run in their own interpreters.
+// Package formulas compares presets with the formulas of their systems, without a clock: backoff, and limit on
+// attempts. Formulas in other languages run in their own interpreters.
 package formulas
 
 import (
@@ -19,12 +19,12 @@ import (
 	"qsim/conform/common"
 )
 
-// draws is how many jobs fail until they are given up under each seed: with six seeds more than 1,000 delays after each
-// failure.
+// draws is the number of jobs that fail until they are given up, under each seed: with six seeds more than 1,000 delays
+// after each failure.
 const draws = 200
 
-// system is a preset whose jobs always fail. delays are those of one job of the real system, one for each retry, and
-// so many there are in all unless it never gives up.
+// system returns a preset whose jobs always fail. delays are those of one job of the real system, one for each retry,
+// and so many there are in all unless it never gives up.
 func system(preset, name string, retries int, delays func(t *testing.T) [][]float64) *common.System {
 	s := &common.System{Preset: preset, Clock: common.NoClock, Cases: []*common.Case{{
 		Name: "draws", Nodes: 1, Workers: draws, Until: time.Minute, Limit: 40 * 24 * time.Hour, From: 0, To: 41 * 24 * time.Hour,
@@ -54,7 +54,7 @@ func system(preset, name string, retries int, delays func(t *testing.T) [][]floa
 	return s
 }
 
-// attempts adds the rule that a job is given up after so many as the library says.
+// attempts adds the rule on the number of attempts, from the library's limit.
 func attempts(s *common.System) *common.System {
 	s.Rules = append(s.Rules, common.Rule{Name: "attempts of a job that always fails", Keys: []string{"retry.max-attempts", "retry.max-retries"},
 		Case: "draws", Fault: "retry.max-attempts=2", Metrics: []string{"dead", "attempts"},
@@ -62,13 +62,13 @@ func attempts(s *common.System) *common.System {
 	return s
 }
 
-// down is an error that the SDK retries.
+// down is an error that the SDK classifies as retryable.
 type down struct{ error }
 
 // RetryableError marks it as one that may be tried again.
 func (down) RetryableError() bool { return true }
 
-// awsDelays lets the middleware of the SDK retry calls that always fail, on a virtual clock.
+// awsDelays returns the delays of the SDK's retry middleware for calls that always fail, on a virtual clock.
 func awsDelays(t *testing.T) (all [][]float64) {
 	for range draws {
 		var delays []float64
@@ -97,7 +97,7 @@ func TestAWS(t *testing.T) {
 	s.Hold(t)
 }
 
-// printed are the delays that a program of testdata prints as a list of lists.
+// printed returns the delays that a program of testdata prints as a list of lists.
 func printed(t *testing.T, program string, arguments ...string) func(t *testing.T) [][]float64 {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("NOT CHECKED: there is no %s", program)
@@ -134,7 +134,7 @@ func TestDelayedJob(t *testing.T) {
 	s.Hold(t)
 }
 
-// Sidekiq Pro retries as Sidekiq does.
+// TestSidekiq checks the retry formula of Sidekiq, which Sidekiq Pro shares.
 func TestSidekiq(t *testing.T) {
 	for _, preset := range []string{"sidekiq", "sidekiq-pro"} {
 		t.Run(preset, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"qsim/scenarios"
 )
 
-// unchecked are the presets that no test of this suite holds to a system, with the reason.
+// unchecked lists the presets that this suite cannot compare with a system, with the reason.
 var unchecked = map[string]string{
 	"requeue": design, "jobqueue": design, "jobqueue-conservative": design, "jobqueue-aggressive": design, "jobqueue-one-shot": design,
 	"sweeper": design, "chronos": design, "chronos-linear": design, "chronos-fixed": design, "chronos-fibonacci": design, "leaseq": design,
@@ -27,7 +27,7 @@ var unchecked = map[string]string{
 
 const design = "a design, not a system: there is nothing to run"
 
-// Every preset has been checked, or it is known why not.
+// TestUnchecked checks that every preset is either compared or listed as unchecked.
 func TestUnchecked(t *testing.T) {
 	var found []scenarios.Checked
 	for _, p := range scenarios.Presets() {

@@ -1,4 +1,4 @@
-// Package natsjs holds preset nats-js to nats-server, which runs in this process, on a virtual clock.
+// Package natsjs compares the preset nats-js with nats-server, which runs in this process, on a virtual clock.
 package natsjs
 
 import (
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// setting is how a case configures the consumer, and what its handlers do that fail.
+// setting is a case's consumer configuration, and the behaviour of its failing handlers.
 type setting struct {
 	consumer nats.ConsumerConfig
 	fail     func(m *nats.Msg) error
@@ -34,8 +34,8 @@ var (
 	list  = []time.Duration{5 * second, 10 * second, 20 * second, 40 * second}
 )
 
-// atOnce refuses a message, and lets the server hear it before its worker asks for the next one: the server takes naks
-// and pulls from two queues, so that which of them it sees first is else a race of its goroutines.
+// atOnce naks a message, and waits for the server to receive it before its worker requests the next one: the server
+// takes naks and pulls from two queues, so that which of them it sees first is else a race of its goroutines.
 func atOnce(m *nats.Msg) error {
 	err := m.Nak()
 	time.Sleep(time.Millisecond)
@@ -46,7 +46,7 @@ func later(d time.Duration) func(m *nats.Msg) error {
 	return func(m *nats.Msg) error { return m.NakWithDelay(d) }
 }
 
-// settings are those of cases that are not about the defaults.
+// settings are the settings of cases that change the defaults.
 var settings = map[string]setting{
 	"delay":        {fail: later(10 * second)},
 	"lost":         {nats.ConsumerConfig{MaxDeliver: 2}, nak},
@@ -94,7 +94,7 @@ func run(t *testing.T, r *common.Run) {
 	s.WaitForShutdown()
 }
 
-// start starts a process, whose workers pull one message at a time, and returns what kills it.
+// start starts a process, whose workers pull one message at a time, and returns a function that kills it.
 func start(t *testing.T, r *common.Run, s *server.Server, node string, running *sync.WaitGroup) func() {
 	connection, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
 	if err != nil {

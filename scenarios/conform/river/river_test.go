@@ -1,5 +1,5 @@
-// Package river holds the preset river to River on SQLite. SQLite notifies nobody, so that only the process that inserts
-// a job is woken by it: what NOTIFY does across processes is not checked here.
+// Package river compares the preset river with River on SQLite. SQLite notifies nobody, so that only the process that
+// inserts a job is woken by it: what NOTIFY does across processes is not checked here.
 package river
 
 import (
@@ -35,7 +35,7 @@ func TestRiver(t *testing.T) {
 
 var system = common.System{Preset: "river", Module: "github.com/riverqueue/river", Clock: common.Virtual, Run: run, Cases: cases, Rules: rules}
 
-// clock is the time of the bubble for River's SQL: SQLite's own is the machine's.
+// clock is the virtual time of the bubble as an SQL function for River: SQLite's own is the machine's.
 type clock struct{}
 
 func (clock) NowUTC() time.Time       { return time.Now().UTC() }
@@ -46,7 +46,7 @@ type arguments struct{ ID string }
 // Kind implements river.JobArgs.
 func (arguments) Kind() string { return "job" }
 
-// worker is what a process does with its jobs.
+// worker is a River worker that runs the jobs of a case.
 type worker struct {
 	river.WorkerDefaults[arguments]
 	run  *common.Run
@@ -76,7 +76,7 @@ func (w *worker) Work(_ context.Context, j *river.Job[arguments]) error {
 	return errors.New("down")
 }
 
-// policy is River's own, with what it decides noted.
+// policy is River's own retry policy, with its decisions logged.
 type policy struct {
 	river.DefaultClientRetryPolicy
 	run *common.Run

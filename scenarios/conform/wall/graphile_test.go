@@ -8,7 +8,7 @@ import (
 
 func TestGraphile(t *testing.T) { graphile.node(t).hold(t) }
 
-// graphile is graphile-worker. A lock of four hours lapses by its rows being set back.
+// graphile is the system graphile-worker. A lock of four hours lapses by its rows being set back.
 var graphile = &peer{
 	address: onPostgres,
 	settings: map[string]settings{

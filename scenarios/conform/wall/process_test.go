@@ -15,7 +15,7 @@ import (
 	"qsim/conform/common"
 )
 
-// line is one line of JSON from a driver's standard output: an event of a job, or an answer to a command.
+// line is one line of JSON in a driver's standard output: an event of a job, or an answer to a command.
 type line struct {
 	Kind    string // began, ended, died, delayed; done, serves
 	Job     string
@@ -26,7 +26,7 @@ type line struct {
 	Address map[string]any // of serves: a server that is up
 }
 
-// log logs it as an event of a node.
+// log adds the line to the log, as an event of a node.
 func (l line) log(r *common.Run, node string) {
 	kind := map[string]common.Kind{"began": common.Began, "ended": common.Ended, "died": common.Died, "delayed": common.Delayed}[l.Kind]
 	if kind != 0 {
@@ -34,7 +34,7 @@ func (l line) log(r *common.Run, node string) {
 	}
 }
 
-// process is a driver. It ends by itself when its standard input does, as when the test dies.
+// process is a running driver program. It ends by itself when its standard input does, as when the test dies.
 type process struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -43,8 +43,8 @@ type process struct {
 	wanted  atomic.Bool // that it ends
 }
 
-// begin starts a command. What it writes to its standard output, JSON in lines, goes to heard; without heard it is an
-// answer. Other lines are not looked at.
+// begin starts a command whose standard output is JSON in lines. What it writes to its standard output, JSON in lines,
+// goes to heard; without heard it is an answer. Other lines are not looked at.
 func begin(t *testing.T, command *exec.Cmd, heard func(line)) *process {
 	p := &process{command: command, answers: make(chan line), ended: make(chan struct{})}
 	var complaints bytes.Buffer
@@ -85,7 +85,7 @@ func begin(t *testing.T, command *exec.Cmd, heard func(line)) *process {
 	return p
 }
 
-// ask writes a message and waits for the answer.
+// ask sends a message to the driver and waits for the answer.
 func (p *process) ask(message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {

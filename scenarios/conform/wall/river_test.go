@@ -17,7 +17,8 @@ import (
 	"qsim/conform/common"
 )
 
-// TestRiver is about what SQLite cannot show: NOTIFY across processes, and the order of PostgreSQL's rows.
+// TestRiver checks River's behaviour on PostgreSQL that SQLite cannot show: NOTIFY across processes, and the order of
+// rows.
 func TestRiver(t *testing.T) {
 	if !common.Long() {
 		t.Skip("it waits on the wall clock: with -long")
@@ -109,7 +110,7 @@ func runRiver(t *testing.T, r *common.Run) {
 	stopped.Wait()
 }
 
-// onRivers is River on PostgreSQL.
+// onRivers is River on PostgreSQL, with its cases and rules.
 var onRivers = &common.System{Preset: "river", Module: "github.com/riverqueue/river", Clock: common.Wall, Run: runRiver,
 	Cases: []*common.Case{with(sparse, func(c *common.Case) { c.Nodes = 2 }), &steady,
 		with(order, func(c *common.Case) {

@@ -8,43 +8,45 @@ import (
 	"qsim/conform/common"
 )
 
-// What all systems have: few jobs, so that it shows who looks for them when, and a load of 60 %. Run times are long, so
-// that what a call takes on a busy machine is less than what is judged.
+// sparse is the base of all cases: few jobs, so that it shows who polls for them when, and a load of 60 %. Run times
+// are long, so that what a call takes on a busy machine is less than what is judged.
 var (
 	sparse = common.Case{Name: "sparse", Nodes: 1, Workers: 4, Until: minute, Limit: 80 * second,
 		Classes: []common.Class{{Name: "mail", Rate: .6, Service: 61 * ms}}}
 	steady = common.Case{Name: "steady", Nodes: 1, Workers: 4, Until: 2 * minute, Limit: 5 * minute, Long: true,
 		Classes: []common.Class{{Name: "mail", Rate: .29, Service: 8300 * ms}}}
-	// slow is a job that takes longer than what a system waits for a sign of life.
+	// slow is the case of one job that runs longer than a system's visibility timeout or heartbeat limit.
 	slow = common.Case{Name: "slow", Nodes: 2, Workers: 2, Until: 20 * second, Limit: 100 * second, Full: true,
 		Classes: []common.Class{{Name: "mail", At: common.At(5 * second), Service: 70300 * ms}}}
-	// order has one worker, a job that fails while it is alone, and a line of fresh ones that is still there when it is due.
+	// order is the case for the claim order of retries: one worker, a job that fails while it is alone, and a line of
+	// fresh ones that is still there when it is due.
 	order = common.Case{Name: "order", Nodes: 1, Workers: 1, Until: 20 * second, Limit: minute, To: 8 * second,
 		Classes: []common.Class{{Name: "first", At: common.At(5 * second), Service: 530 * ms, Fails: true},
 			{Name: "fresh", At: common.Burst(14, 6*second), Service: 1130 * ms}}}
 )
 
-// with is a case with another value here and there.
+// with returns a changed copy of a case.
 func with(c common.Case, change func(c *common.Case)) *common.Case {
 	change(&c)
 	return &c
 }
 
-// woken is the rule that a job which is enqueued does not wait for a poll.
+// woken is the rule that an enqueued job does not wait for a poll.
 func woken(fault string) common.Rule {
 	return common.Rule{Name: "an enqueue wakes a worker", Keys: []string{"engine.fetch"}, Case: "sparse", Fault: fault, Patient: true,
 		Parts:   []common.Part{{Name: "share of waits below 0.5 s", Value: common.Within(.5, common.Waits()), Least: .05}},
 		Metrics: []string{"fresh.wait"}}
 }
 
-// loaded is the rule of the steady load.
+// loaded is the rule on waits under steady load.
 func loaded() common.Rule {
 	return common.Rule{Name: "waits at a load of 60 %", Load: true, Case: "steady", Metrics: []string{"fresh.wait"},
 		Parts: []common.Part{{Name: "mean wait", Value: common.Mean(common.Waits()), Least: .3, Unit: "s"},
 			{Name: "wait p90", Value: common.Quantile(.9, common.Waits()), Least: 1, Unit: "s"}}}
 }
 
-// stays is the rule that no time limit ends a handler, and nobody takes its job; keys are what else that hangs on.
+// stays is the rule that no time limit ends a handler, and no other process takes its job; keys are further keys that
+// it depends on.
 func stays(keys ...string) common.Rule {
 	return common.Rule{Name: "nothing ends a handler", Keys: append(keys, "engine.timeout"), Case: "slow", Fault: "engine.timeout=40s",
 		Parts: []common.Part{{Name: "run time of a job of 70 s", Value: common.Quantile(1, common.Runs()), Least: 1, Unit: "s"},
@@ -52,7 +54,7 @@ func stays(keys ...string) common.Rule {
 		Metrics: []string{"duplicates"}}
 }
 
-// counted is the rule that a job which always fails gets so many attempts; keys are what else that hangs on.
+// counted is the rule on the number of attempts of a job that always fails; keys are further keys that it depends on.
 func counted(fault string, keys ...string) common.Rule {
 	return common.Rule{Name: "attempts until a job is given up", Keys: append(keys, "retry.max-attempts", "retry.max-retries", "retry.never"), Case: "count", Fault: fault,
 		Parts:   []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}, {Name: "dead", Value: common.Dead}},
@@ -66,16 +68,16 @@ func gone() common.Rule {
 		Metrics: []string{"dead"}}
 }
 
-// peers are all systems.
+// peers lists all systems.
 var peers = []*peer{bullmq, graphile, pgboss, sidekiq, celery, rabbitmq, temporal}
 
-// called is a rule of another name, for a system with more than one suite.
+// called renames a rule, for a system with more than one suite.
 func called(name string, rule common.Rule) common.Rule {
 	rule.Name = name
 	return rule
 }
 
-// TestSettings holds the settings of the systems to cases that there are.
+// TestSettings checks that the settings of the systems are for existing cases.
 func TestSettings(t *testing.T) {
 	for _, p := range peers {
 		for name := range p.settings {

@@ -18,7 +18,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// stops stop the servers that were started.
+// stops are functions that stop the started servers.
 var stops struct {
 	sync.Mutex
 	all []func()
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// port is one of the loopback interface that nobody listens to.
+// port returns an unused port of the loopback interface.
 func port() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,10 +48,10 @@ func port() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// tied runs a server as long as its standard input is open: until stop, or until the test dies.
+// tied is a shell command that runs a server until its standard input is closed: by stop, or by the death of the test.
 const tied = `"$@" & server=$!; read -r _; kill "$server" 2>/dev/null; wait "$server"`
 
-// serve starts a server that listens to a port, in a temporary folder of its own.
+// serve starts a server on a port, in a temporary folder of its own.
 func serve(name string, port int, environment func(folder string) []string, arguments ...string) error {
 	folder, err := os.MkdirTemp("", "conform-"+name)
 	if err != nil {
@@ -94,7 +94,7 @@ func serve(name string, port int, environment func(folder string) []string, argu
 	return fmt.Errorf("%s does not listen: %s", name, out.String())
 }
 
-// missing skips a test for want of a program.
+// missing skips a test because a program is not installed.
 func missing(t *testing.T, program, where string) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("NOT CHECKED: %s is not installed: %s", program, where)
@@ -110,7 +110,7 @@ var redis = sync.OnceValues(func() (at int, err error) {
 
 var databases atomic.Int64
 
-// onRedis is a database of its own on the Redis of the test.
+// onRedis returns the address of an unused database on the test's Redis.
 func onRedis(t *testing.T, _ string) map[string]any {
 	missing(t, "redis-server", "Debian's package redis-server")
 	at, err := redis()
@@ -132,7 +132,7 @@ var postgres = sync.OnceValues(func() (*pgserver.Server, error) {
 	return s, err
 })
 
-// onPostgres is a database of its own on the PostgreSQL of the test.
+// onPostgres returns the address of a new database on the test's PostgreSQL.
 func onPostgres(t *testing.T, name string) map[string]any {
 	s, err := postgres()
 	if errors.Is(err, pgserver.ErrMissing) {

@@ -37,7 +37,8 @@ func TestTemporal(t *testing.T) {
 	temporal.hold(t)
 }
 
-// temporal is an activity a workflow; workflows run in the process that puts jobs in, which no crash takes.
+// temporal is the system Temporal, with one activity a workflow; workflows run in the process that enqueues jobs, which
+// no crash kills.
 var temporal = &peer{
 	settings: map[string]settings{
 		"count": {Job: map[string]any{"attempts": 4, "timeout": 20}},

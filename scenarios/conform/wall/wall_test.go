@@ -1,5 +1,5 @@
-// Package wall holds presets to systems that know the wall clock alone: each runs in processes of its own, which do what
-// their jobs say and write what happened when. Only what takes seconds is judged.
+// Package wall compares presets with systems on the wall clock: each system runs in processes of its own, whose
+// handlers follow the jobs' instructions and log events. Only what takes seconds is judged.
 package wall
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const second, minute, ms = time.Second, time.Minute, time.Millisecond
 
-// settings configure a real queue system for one test case, by the names of its own options.
+// settings are a system's own options for one test case.
 type settings struct {
 	Worker map[string]any
 	Job    map[string]any
@@ -26,7 +26,7 @@ type settings struct {
 	Passes time.Duration
 }
 
-// peer is a system beside its preset.
+// peer is a system on the wall clock with its preset.
 type peer struct {
 	common.System
 	driver   []string                                     // the program that its processes run
@@ -36,7 +36,7 @@ type peer struct {
 	lock     sync.Mutex                                   // of putter
 }
 
-// hold runs all cases.
+// hold runs all cases and judges the rules.
 func (p *peer) hold(t *testing.T) {
 	if !common.Long() {
 		t.Skip("it waits on the wall clock: with -long")
@@ -59,14 +59,14 @@ func (p *peer) begin(t *testing.T, role string, config map[string]any, heard fun
 	return begin(t, command, heard)
 }
 
-// put hands the putter one line and waits for its answer.
+// put passes one line to the enqueuing process and waits for its answer.
 func (p *peer) put(message map[string]any) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.putter.ask(message)
 }
 
-// run runs a case: a process for each node, which node 0 may lose.
+// run runs a case: a process for each node, of which node 0 may crash.
 func (p *peer) run(t *testing.T, r *common.Run) {
 	own := p.settings[r.Name]
 	queue := fmt.Sprintf("%s_%s_%d", strings.ReplaceAll(p.Preset, "-", "_"), r.Name, r.Seed)
@@ -117,7 +117,7 @@ func (p *peer) run(t *testing.T, r *common.Run) {
 
 func epoch(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
 
-// modules is the folder in which npm has installed what testdata/package-lock.json names.
+// modules returns the folder of the npm modules installed from testdata/package-lock.json.
 func modules(t *testing.T) string {
 	folder := os.Getenv("CONFORM_NPM")
 	if folder == "" {
@@ -126,13 +126,13 @@ func modules(t *testing.T) string {
 	return folder
 }
 
-// node is a peer whose driver runs on Node.js.
+// node makes the peer's driver run on Node.js.
 func (p *peer) node(t *testing.T) *peer {
 	p.driver = []string{"node", "testdata/driver.mjs", modules(t)}
 	return p
 }
 
-// debian sets the version of a package, and the driver.
+// debian sets the version to that of a Debian package, and the driver.
 func (p *peer) debian(t *testing.T, name string, driver ...string) {
 	version := common.Debian(t, name)
 	missing(t, driver[0], "of Debian")

@@ -28,7 +28,7 @@ func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
 
-// Guarantees returns the guarantee that the cap on retries in flight is kept, and used.
+// Guarantees returns the guarantee that retries in flight never exceed the cap, but reach it if enough are ready.
 func (p InFlightCap) Guarantees() Promise {
 	return Promise{Ranked: true, Capped: true, Cap: p.Retries, Starves: p.Retries == 0, Law: func() Law {
 		return ration{room: func(v *engine.View) (least, most int64) {

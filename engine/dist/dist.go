@@ -79,7 +79,7 @@ func (d Dist) String() string {
 	return "uniform min " + spellSeconds(d.low) + " max " + spellSeconds(d.low+d.span)
 }
 
-// leastDraw and mostDraw bound u and keep both tails away from 0: the largest u has a tail of 2^-53.
+// leastDraw and mostDraw bound the uniform number u of a draw, away from 0 and 1: the largest u has a tail of 2^-53.
 const (
 	leastDraw = 0x1p-1000
 	mostDraw  = 1 - 0x1p-53

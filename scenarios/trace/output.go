@@ -96,7 +96,7 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 	return stopped, limited, err
 }
 
-// PrintFindings lists the jobs worth a look as json or a table, with the command that shows one of them.
+// PrintFindings lists the extreme jobs of a run as json or a table, with the command that shows one of them.
 func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, width int, command func(job string) string) error {
 	if format == "json" {
 		found := document{header: s.header()}

@@ -148,7 +148,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns the gauge of a quantity in usual.
+// usualGauge returns the gauge of a quantity defined for every model.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -160,7 +160,7 @@ func usualGauge(name string) (gauge, bool) {
 	return gauge{}, false
 }
 
-// usualNames returns the names of the quantities in usual.
+// usualNames returns the names of the quantities defined for every model.
 func usualNames() (names []string) {
 	for i := range usual {
 		names = append(names, strings.Fields(usual[i].names)...)

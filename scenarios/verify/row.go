@@ -147,8 +147,8 @@ func (p *params) has(name string) bool {
 	return p.values[name] != nil
 }
 
-// misspelt reports as problems the unread parameters that are spelt almost like a missing one. Other unread parameters
-// are remarks, also those that are the first word of a missing one.
+// misspelt reports as problems the parameters of a row that no model reads and that are spelt almost like a missing
+// one. Other unread parameters are remarks, also those that are the first word of a missing one.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {

@@ -148,6 +148,9 @@ func TestProblems(t *testing.T) {
 		{"an unknown key", `{"sets": [{"path": "engine.wokers", "value": "9"}]}`, 0, `unknown key "wokers"`},
 		{"a path without a name", `{"sets": [{"path": "jobs.post.priority", "value": "1"}]}`, 0, `post`},
 		{"a policy", `{"policies": ["fresh"]}`, -1, `no policy is named "fresh"`},
+		{"a column of nothing", `{"metrics": ["fresh.wait.p98"]}`, -1, `no metric is named "fresh.wait.p98"`},
+		{"a column without a storm", `{"metrics": ["fresh.wait.p99 during"]}`, -1, "a value is missing after during"},
+		{"a column of another storm", `{"metrics": ["fresh.wait.p99 during up"]}`, -1, `no storm is named "up"`},
 		{"far too many jobs", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8000000/s"}, {"path": "engine.workers", "value": "9"}]}`, 0, "brings most of 960,000,000 jobs in one simulation"},
 		{"far too many by a storm", `{"sets": [{"path": "engine.workers", "value": "9"}, {"path": "storms.+", "value": "{name: b, at: 1s, for: 1s, burst: {class: mail, count: 30M}}"}]}`, 1, "storms.b.burst brings most of 30,002,400 jobs"},
 		{"far too many together", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "4000/s"}, {"path": "duration", "value": "100m"}, {"path": "engine.workers", "value": "9"}]}`, 1, "brings most of 24,000,000 jobs"},
@@ -211,6 +214,7 @@ func TestRefusals(t *testing.T) {
 		{"text behind", "POST", "localhost", s.Path() + "run", `{} {}`, "", 400},
 		{"too long", "POST", "localhost", s.Path() + "run", `{"policy": "` + strings.Repeat("x", mostBody) + `"}`, "", 400},
 		{"too many", "POST", "localhost", s.Path() + "run", `{"sets": [` + strings.Repeat(`{},`, mostSets) + `{}]}`, "", 400},
+		{"too many columns", "POST", "localhost", s.Path() + "run", `{"metrics": [` + strings.Repeat(`"",`, mostSets) + `""]}`, "", 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, r := httptest.NewRecorder(), httptest.NewRequest(tt.method, "http://localhost/", strings.NewReader(tt.body))
@@ -297,6 +301,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("POST", "run", `{"sets": [{"path": "engine.workers", "value": "3"}], "policies": ["fifo"]}`)
 	f.Add("POST", "run", `{"sets": [{"path": "storms.+", "value": "{name: s, at: 1s, for: 1s, slow: {factor: 3}}"}]}`)
 	f.Add("POST", "run", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, file: secret.csv}"}]}`)
+	f.Add("POST", "run", `{"metrics": ["fresh.wait.p99 during down class mail"]}`)
 	f.Add("POST", "trace", `{"policy": "Shared FIFO", "find": "dead"}`)
 	f.Add("GET", "../play.go", "")
 	f.Add("GET", "play.js", "{}")

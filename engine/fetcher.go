@@ -131,7 +131,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
-		if t.Limit > 0 && (t.filtered() || t.Class == AnyClass && !(f.empty[Fresh] && f.empty[Retry]) || t.Class != AnyClass && !f.empty[t.Class]) {
+		if t.Limit > 0 && (t.Class == AnyClass && !(f.empty[Fresh] && f.empty[Retry]) || t.Class != AnyClass && !f.empty[t.Class] || t.filtered()) {
 			return true
 		}
 	}

@@ -32,11 +32,11 @@ var budgets = []budget{
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
 	{"engine/live/metrics", 303, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3178, 2250},
+	{"engine/memstore", 3183, 2250},
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 561, 500},
 	{"engine/quantity", 812, 480},
-	{"engine/sim", 2090, 1400},
+	{"engine/sim", 2096, 1400},
 	{"policies", 2914, 1850},
 	{"scenarios", 8706, 4700},
 	{"scenarios/apply", 398, 398}, // of which systems.yaml is the table

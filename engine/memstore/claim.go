@@ -14,10 +14,10 @@ import (
 func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
-	defer s.mu.unlock()
 	now := s.now()
 	plain, err := s.prepareAll(p.Terms)
 	if err != nil {
+		s.mu.unlock()
 		return dst, engine.Forever, err
 	}
 	left, fresh := p.Limit, p.Limit
@@ -36,7 +36,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			}
 			special = s.orderOf(t)
 		}
-		for n := min(t.Limit, left); n > 0; n-- {
+		for n := min(t.Limit, left); n > 0 && s.anyReady(t.Class); n, left = n-1, left-1 {
 			if fresh <= 0 && t.Class != engine.Retry {
 				if t.Class == engine.Fresh {
 					break
@@ -52,7 +52,6 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			if ref == none {
 				break
 			}
-			left--
 			r := s.rows.at(ref)
 			if first && s.options.CountAhead {
 				s.passed = s.countAhead(r)
@@ -79,6 +78,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	if due := s.nextDue(); due != engine.Never {
 		next = due.Sub(now)
 	}
+	s.mu.unlock()
 	return dst, next, nil
 }
 
@@ -120,9 +120,6 @@ func (s *Store) isPlain(t *engine.Term) bool {
 
 // pick returns the first ready row that matches a term, by priority and then by ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
-	if !s.anyReady(t.Class) {
-		return none
-	}
 	best, bestPriority := none, int16(0)
 	var bestRow *row
 	newest := t.Order == engine.NewestReady

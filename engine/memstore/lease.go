@@ -80,7 +80,6 @@ func (s *Store) memoryOf(e engine.EngineID) *answered {
 // Commit applies a batch, see engine.Store.
 func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	s.mu.lock()
-	defer s.mu.unlock()
 	now := s.now()
 	memory := s.memoryOf(b.ID.Engine)
 	if memory != nil {
@@ -89,6 +88,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 			for range b.Outcomes {
 				dst = append(dst, engine.Result{Status: engine.Applied.Again()})
 			}
+			s.mu.unlock()
 			return dst, nil
 		}
 		if earlier := memory.find(b.ID.Seq); earlier != nil {
@@ -100,6 +100,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 					earlier[i] = r.Status
 				}
 			}
+			s.mu.unlock()
 			return dst, nil
 		}
 	}
@@ -111,6 +112,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	if memory != nil && len(b.Outcomes) > 0 {
 		memory.remember(b.ID.Seq, dst[from:])
 	}
+	s.mu.unlock()
 	return dst, nil
 }
 

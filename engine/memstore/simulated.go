@@ -12,8 +12,9 @@ import (
 // NextDue returns when, by the store's clock, the next waiting job becomes ready by itself; Never if none will.
 func (s *Store) NextDue() engine.Time {
 	s.mu.lock()
-	defer s.mu.unlock()
-	return s.nextDue()
+	due := s.nextDue()
+	s.mu.unlock()
+	return due
 }
 
 // PromoteDue makes the jobs due by now ready, and appends them to dst in the order in which they became due. A

@@ -66,9 +66,18 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event and the structure that holds it, named by a rank. Never: there are no
-// events.
+// next returns the time of the next pending event and the structure that holds it, named by a rank; control stands for
+// the heap others. Never: there are no events.
 func (q *queue) next() (at engine.Time, from rank) {
+	at, from = q.usual()
+	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
+		at, from = q.others[0].at, control
+	}
+	return at, from
+}
+
+// usual returns what next does, without the heap others. It is small enough for the compiler to inline.
+func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {
 		at, from = q.requests.first, request
@@ -84,9 +93,6 @@ func (q *queue) next() (at engine.Time, from rank) {
 	}
 	if q.timers.first < at {
 		at, from = q.timers.first, timer
-	}
-	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
-		at, from = q.others[0].at, control
 	}
 	return at, from
 }

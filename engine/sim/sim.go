@@ -131,9 +131,9 @@ func (s *Sim) Store() Store { return s.store }
 // left, for Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics
 // with an *Endless at an instant that does not end.
 func (s *Sim) Step() bool {
-	at, from := s.queue.next()
-	if from == timer {
-		at, from = s.nextOrDue(at)
+	at, from := s.queue.usual()
+	if from == timer || len(s.queue.others) > 0 {
+		at, from = s.nextEvent()
 	}
 	if s.live == 0 || at > s.last || s.ended {
 		if !s.goesOn(at) {
@@ -195,10 +195,10 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextOrDue returns the time and the structure of the next event, after a check that a timer at the front of the queue,
-// at that time, is due.
-func (s *Sim) nextOrDue(at engine.Time) (engine.Time, rank) {
-	from := timer
+// nextEvent returns the time and the structure of the next event, after a check that a timer at the front of the queue is
+// due; timers that were set too early are put off.
+func (s *Sim) nextEvent() (at engine.Time, from rank) {
+	at, from = s.queue.next()
 	for from == timer && !s.isDue(at) {
 		at, from = s.queue.next()
 	}

@@ -151,3 +151,28 @@ func TestConstantWays(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsLost loses every request, after which the store is never called, or every answer, after which it leases jobs
+// that no process starts.
+func TestWhatIsLost(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		fault         sim.Fault
+		calls, leased bool
+	}{
+		{"nothing", sim.Fault{}, true, true},
+		{"requests", sim.Fault{LoseRequest: 1}, false, false},
+		{"answers", sim.Fault{LoseReply: 1}, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 20)
+			tt.fault.Window, tt.fault.Ops = sim.Window{For: engine.Forever}, allOps()
+			w.links.Faults = []sim.Fault{tt.fault}
+			w.config.Until = engine.Time(time.Minute)
+			calls := len(w.events(engine.Called))
+			if calls > 0 != tt.calls || w.ledger.n[engine.Leased] > 0 != tt.leased || w.ledger.n[engine.Started] > 0 != (tt.name == "nothing") {
+				t.Errorf("%d calls, %d leases, %d executions", calls, w.ledger.n[engine.Leased], w.ledger.n[engine.Started])
+			}
+		})
+	}
+}

@@ -161,3 +161,31 @@ func TestTenantsWithoutAWindow(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestPackedContradictions reads histograms that no Pack has written.
+func TestPackedContradictions(t *testing.T) {
+	for name, p := range map[string]Packed{
+		"a bucket twice":              {Buckets: []uint16{1, 1}, Counts: []uint32{1, 1}, Max: 1},
+		"a bucket above the greatest": {Buckets: []uint16{3}, Counts: []uint32{1}, Max: 1},
+		"a bucket without a count":    {Buckets: []uint16{0, 1}, Counts: []uint32{1}, Max: 1},
+	} {
+		if h, err := p.Unpack(); err == nil {
+			t.Errorf("%s: got %v", name, h.Count())
+		}
+	}
+}
+
+// TestMergeCarries adds sums that exceed 64 bits of nanoseconds together, and some that do so by themselves.
+func TestMergeCarries(t *testing.T) {
+	var long, packed Histogram
+	for range 3 {
+		long.Record(math.MaxInt64)
+	}
+	p := long.Pack()
+	for range 4 {
+		packed.mergePacked(&p)
+	}
+	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.sumHi != 5 {
+		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.sumHi)
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 const (
@@ -20,12 +20,16 @@ func tQuantile(n, level float64) float64 {
 
 // studentQuantile returns the quantile for probability p of Student's t distribution with that many degrees of freedom.
 func studentQuantile(freedom, p float64) float64 {
-	return steady(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(p))
+	if p < 0.5 {
+		return -studentQuantile(freedom, 1-p)
+	}
+	x := mathext.InvRegIncBeta(freedom/2, 0.5, 2*(1-p))
+	return steady(math.Sqrt(freedom * (1 - x) / x))
 }
 
 // studentTails returns the probability that Student's t with that many degrees of freedom lies beyond t on either side.
 func studentTails(freedom, t float64) float64 {
-	return min(1, steady(2*distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(t)))
+	return min(1, steady(mathext.RegIncBeta(freedom/2, 0.5, freedom/(float64(t*t)+freedom))))
 }
 
 // steady rounds v to 12 significant digits: the later digits of numbers that libraries compute with fused products

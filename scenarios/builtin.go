@@ -64,8 +64,9 @@ func builtinNames() []string {
 	return names
 }
 
-// openBuiltin reads the built-in scenario with that name, whose folder may be left out.
-func openBuiltin(name string) (display string, src []byte, found bool) {
+// OpenBuiltin returns the source of the built-in scenario with that name, whose folder may be left out, and its name
+// for diagnostics.
+func OpenBuiltin(name string) (display string, src []byte, found bool) {
 	names := builtinNames()
 	for _, shelf := range shelves {
 		full := path.Join(shelf, name)
@@ -98,7 +99,7 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	info, err := os.Stat(nameOrPath)
 	switch {
 	case err == nil && info.IsDir():
-		if display, src, found := openBuiltin(nameOrPath); found {
+		if display, src, found := OpenBuiltin(nameOrPath); found {
 			return display, src, nil
 		}
 		return "", nil, fmt.Errorf("open scenario: %s is a directory: name a file in it", nameOrPath)
@@ -108,7 +109,7 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("open scenario: %w", err)
 	}
-	if display, src, found := openBuiltin(nameOrPath); found {
+	if display, src, found := OpenBuiltin(nameOrPath); found {
 		return display, src, nil
 	}
 	for _, ending := range []string{".yaml", ".yml"} {

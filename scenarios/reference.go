@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,12 @@ func KeyOf(path string) (Key, bool) {
 // AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller
 // must not change them.
 func AllKinds() *Kinds { return &reference().kinds }
+
+//go:embed scenario.schema.json
+var schema []byte
+
+// definitionsAt is where the schema has its definitions, for references to them.
+const definitionsAt = "#/$defs/"
 
 // referenceText is the reference of the language: the results of Keys and AllKinds.
 type referenceText struct {

@@ -1,8 +1,9 @@
+//go:build !js
+
 package scenarios
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,9 +18,6 @@ import (
 // The schema is made from the structs, their comments and the rules of the checker.
 //
 //go:generate go test -tags schema -run ^TestSchemaFile$ . -rewrite
-
-//go:embed scenario.schema.json
-var schema []byte
 
 // Schema returns the JSON schema (draft 2020-12) of scenario files, for editors. Load
 // refuses whatever the schema does, and more: what goes together, and names. The caller
@@ -114,10 +112,9 @@ func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 
 // unsigned and the constants below are patterns for texts of numbers.
 const (
-	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
-	exponent      = `([eE][+-]?[0-9]+)?`
-	numberText    = `[+-]?` + unsigned + exponent + `[kM]?`
-	definitionsAt = "#/$defs/"
+	unsigned   = `([0-9]+\.?[0-9]*|\.[0-9]+)`
+	exponent   = `([eE][+-]?[0-9]+)?`
+	numberText = `[+-]?` + unsigned + exponent + `[kM]?`
 )
 
 // ref returns a schema that refers to a definition by name.

@@ -42,7 +42,7 @@ var budgets = []budget{
 	{"scenarios/apply", 398, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 1834, 1350},
 	{"scenarios/imports", 4973, 3650},
-	{"scenarios/pool", 117, 100},
+	{"scenarios/pool", 119, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/study", 5900, 3000},
 	{"scenarios/trace", 1698, 1250},
@@ -51,12 +51,12 @@ var budgets = []budget{
 	{"results", 4880, 2300},
 	{"results/measure", 4863, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 7214, 4300},
+	{"results/report", 7436, 4300},
 	{"results/text", 1892, 1700},
 	{"cmd/bench", 5141, 3000},
-	{"cmd/cli", 5511, 3600},
+	{"cmd/cli", 5532, 3600},
 	{"cmd/input", 145, 100},
-	{"cmd/play", 780, 700}, // the page of qsim play
+	{"cmd/play", 1220, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1196, 700},
@@ -67,7 +67,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_000, 56_000
+	mostLines, goalLines             = 86_300, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"scenarios/world":    {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":           {"cmd/cli"},
 	"cmd/qbench":         {"cmd/bench"},
-	"cmd/play":           {"cmd/input", "cmd/ui", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/play":           {"policies", "cmd/ui", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/cli":            {"engine/quantity", "policies", "cmd/play", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/live/metrics", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ type playFlags struct {
 	parallel int
 	memory   memorySize
 	listen   string
+	static   string
 	open     bool
 }
 
@@ -33,10 +35,15 @@ of an older one. A click on a time axis adds a storm there.
 
 The page is served to this machine alone, at an address with a token that is new each time;
 the scenario's file is never written. What was found can be copied as YAML, as --set flags,
-as Markdown or as a link, and saved by the browser. An interrupt ends it.`,
+as Markdown or as a link, and saved by the browser. An interrupt ends it.
+
+With --static the same page is written as files for any web server, or to be opened from
+disk: the engine, as WebAssembly, simulates in the browser, and any scenario that is part of
+qsim can be chosen. To write it takes Go and the source of qsim.`,
 		Example: `  qsim play retry-storm --open
   qsim play my.yaml --set engine.workers=80
-  qsim play my.yaml --listen 127.0.0.1:8080      the same port every time`,
+  qsim play my.yaml --listen 127.0.0.1:8080      the same port every time
+  qsim play retry-storm --static page            for a web server, or page/index.html`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
 		RunE:              func(c *cobra.Command, names []string) error { return runPlay(c, names, &f) },
@@ -47,7 +54,8 @@ as Markdown or as a link, and saved by the browser. An interrupt ends it.`,
 	addMemory(c, &f.memory)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "serve the page at this `ADDRESS`; port 0: one that is free")
 	flags.BoolVar(&f.open, "open", false, "show the page in the browser")
-	ui.Group(c, "How to serve it", "parallel", "memory", "listen", "open")
+	flags.StringVar(&f.static, "static", "", "write the page into the folder `DIR` instead, with all that it needs")
+	ui.Group(c, "How to serve it", "parallel", "memory", "listen", "static", "open")
 	return c
 }
 
@@ -61,14 +69,19 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	if len(all) > 1 {
 		return ui.UsageError("play takes one scenario, and %s has %d", names[0], len(all))
 	}
+	options := play.Options{Name: all[0].Name, Source: all[0].Source, Sets: all[0].Sets, Policies: all[0].Policies,
+		Run: openable(all[0].Name), Version: ui.Version, Parallel: f.parallel}
+	if f.static != "" {
+		return writeStatic(c, console, options, f)
+	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
 		return ui.UsageError("--listen %s: want HOST:PORT, such as 127.0.0.1:8080", f.listen)
 	}
-	fits := func(sc *scenarios.Scenario) error {
+	options.Fits = func(sc *scenarios.Scenario) error {
 		return f.memory.fits(sc, len(sc.Policies)*int(sc.Seeds), f.parallel)
 	}
-	if err := fits(all[0].Scenario); err != nil {
+	if err := options.Fits(all[0].Scenario); err != nil {
 		return ui.UsageError("%s: %w", all[0].Name, err)
 	}
 	listener, err := net.Listen("tcp", f.listen)
@@ -78,8 +91,7 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	if !ui.IsLocal(host) {
 		console.Note("--listen %s: other machines reach this page too; whoever has its address can simulate here", f.listen)
 	}
-	page := play.New(play.Options{Scenario: all[0], Run: openable(all[0].Name), Fits: fits, Parallel: f.parallel,
-		Host: host, Version: ui.Version})
+	page := play.New(host, options)
 	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is gone")
 	defer stop()
 	address := "http://" + listener.Addr().String() + page.Path()
@@ -95,4 +107,29 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 		return ui.Fail(ui.ExitIO, err)
 	}
 	return ui.Fail(ui.ExitInterrupted, nil)
+}
+
+// writeStatic writes the page as files, and prints which one to open.
+func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f *playFlags) error {
+	for _, flag := range []string{"parallel", "memory", "listen"} {
+		if c.Flags().Changed(flag) {
+			return ui.UsageError("--static writes a page that no qsim serves: it goes without --%s", flag)
+		}
+	}
+	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is not written")
+	defer stop()
+	if err := play.WriteStatic(ctx, f.static, options); err != nil {
+		if ctx.Err() != nil {
+			return ui.Fail(ui.ExitInterrupted, nil)
+		}
+		return ui.IOError("write the page", err)
+	}
+	index := filepath.Join(f.static, "index.html")
+	if _, err := fmt.Fprintln(c.OutOrStdout(), index); err != nil {
+		return ui.IOError("write address", err)
+	}
+	if f.open {
+		return browse(index, c.ErrOrStderr())
+	}
+	return nil
 }

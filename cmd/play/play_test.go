@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"qsim/cmd/input"
 	"qsim/results"
 	"qsim/results/report/browsertest"
 	"qsim/scenarios"
@@ -50,8 +49,7 @@ func server(t testing.TB, source string) *Server {
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	return New(Options{Scenario: input.Scenario{Name: name, Scenario: sc, Source: []byte(source)}, Run: sc.Name, Host: "127.0.0.1",
-		Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
+	return New("127.0.0.1", Options{Name: name, Source: []byte(source), Run: sc.Name, Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
 }
 
 // post asks a server for something, and returns the status and the lines of the answer.
@@ -234,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("two servers have one token")
 	}
 	open := server(t, small)
-	open.o.Host = "0.0.0.0"
+	open.host = "0.0.0.0"
 	for host, want := range map[string]bool{"192.0.2.1": true, "localhost": true, "rebound.example": false, "": false} {
 		if open.serves(host) != want {
 			t.Errorf("a page for other machines serves %q: %v", host, !want)

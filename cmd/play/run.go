@@ -36,12 +36,13 @@ type result struct {
 	Markdown string `json:"markdown"`
 	Sure     string `json:"sure"` // how sure it is, in words
 	Done     bool   `json:"done"`
-	Millis   int64  `json:"ms"` // since the request
+	Prints   string `json:"fingerprints"` // of each policy under these seeds, as qsim run prints them
+	Millis   int64  `json:"ms"`           // since the request
 }
 
 // run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
 // its first seed has ended, then the table and the charts under more and more seeds, until the intervals are narrow.
-func (s *Server) run(ctx context.Context, a *ask, out *stream) {
+func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	began := time.Now()
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {
@@ -186,8 +187,12 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 	if err := text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}); err != nil {
 		return nil, err
 	}
-	return &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
-		Done: done}, nil
+	r := &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
+		Done: done}
+	for i := range sum.Policies {
+		r.Prints += " " + sum.Policies[i].Fingerprint
+	}
+	return r, nil
 }
 
 // sureness returns a sentence on the confidence of a summary's figures.
@@ -226,7 +231,7 @@ type finding struct {
 const widthOfLife = 92
 
 // trace sends the history of an extreme job, such as that with the longest wait, under one policy with the first seed.
-func (s *Server) trace(ctx context.Context, a *ask, out *stream) {
+func (s *stage) trace(ctx context.Context, a *ask, out *stream) {
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {
 		return
@@ -238,7 +243,7 @@ func (s *Server) trace(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-func (s *Server) lifeOf(ctx context.Context, a *ask, sc *scenarios.Scenario) (*life, error) {
+func (s *stage) lifeOf(ctx context.Context, a *ask, sc *scenarios.Scenario) (*life, error) {
 	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
 	}

@@ -97,11 +97,11 @@ var (
 )
 
 // loaded loads the scenario with the overrides of a request.
-func (s *Server) loaded(sets []set) (*scenarios.Scenario, scenarios.Diagnostics) {
+func (s *stage) loaded(sets []set) (*scenarios.Scenario, scenarios.Diagnostics) {
 	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
 }
 
-func (s *Server) overrides(sets []set) []scenarios.Override {
+func (s *stage) overrides(sets []set) []scenarios.Override {
 	all := slices.Clone(s.o.Sets)
 	for _, own := range sets {
 		all = append(all, scenarios.Override{Path: own.Path, Value: own.Value, NoFile: true})
@@ -110,7 +110,7 @@ func (s *Server) overrides(sets []set) []scenarios.Override {
 }
 
 // load loads the scenario of a request: nil if it has errors or is too large, which the problems of the scene explain.
-func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
+func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	sc, diagnostics := s.loaded(a.Sets)
 	seen := &scene{Problems: s.problems(a.Sets, diagnostics)}
 	if sc == nil {
@@ -145,7 +145,7 @@ func (s *Server) load(a *ask) (*scenarios.Scenario, *scene) {
 }
 
 // chosen returns the scenario with the policies of a request, or those that the page begins with.
-func (s *Server) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
+func (s *stage) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
 	switch {
 	case len(a.Policies) > 0:
 		return sc.Select(a.Policies)
@@ -156,7 +156,7 @@ func (s *Server) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, er
 }
 
 // blamed returns the index of the last setting of a request whose removal makes the scenario valid; -1: there is none.
-func (s *Server) blamed(a *ask) int {
+func (s *stage) blamed(a *ask) int {
 	for i := range slices.Backward(a.Sets) {
 		if sc, _ := s.loaded(slices.Delete(slices.Clone(a.Sets), i, i+1)); sc != nil {
 			if chosen, err := s.chosen(sc, a); err == nil && s.fits(chosen) == nil {
@@ -168,7 +168,7 @@ func (s *Server) blamed(a *ask) int {
 }
 
 // fits returns an error for a scenario that takes too long, or too much memory, to simulate for a page.
-func (s *Server) fits(sc *scenarios.Scenario) error {
+func (s *stage) fits(sc *scenarios.Scenario) error {
 	size := sc.Footprint()
 	switch {
 	case len(sc.Policies) > mostPolicies:
@@ -183,7 +183,7 @@ func (s *Server) fits(sc *scenarios.Scenario) error {
 }
 
 // problems returns diagnostics, each with the setting of the request that caused it.
-func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []problem {
+func (s *stage) problems(sets []set, diagnostics scenarios.Diagnostics) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)
 	for _, d := range diagnostics {
@@ -201,7 +201,7 @@ func (s *Server) problems(sets []set, diagnostics scenarios.Diagnostics) []probl
 
 // knobs returns the settings of a scenario that the page can change; those of policies that are not among the chosen
 // ones are left to the search.
-func (s *Server) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
+func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range sc.Explain(s.overrides(sets)) {
 		if strings.HasPrefix(setting.Path, "objectives.") {
@@ -251,7 +251,7 @@ var (
 
 // offers returns the kinds of storms that can be added to the scenario, with its own classes and dependencies in their
 // examples.
-func (s *Server) offers(sc *scenarios.Scenario) (all []offer) {
+func (s *stage) offers(sc *scenarios.Scenario) (all []offer) {
 	for _, k := range scenarios.AllKinds().Storms {
 		_, keys, _ := strings.Cut(strings.TrimSuffix(k.Example, "}"), ", "+k.Name+": ")
 		if len(sc.Dependencies) > 0 {

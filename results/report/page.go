@@ -85,7 +85,9 @@ func Fragment(sum *results.Summary, version string) ([]byte, error) {
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	return execute("fragment", p)
+	var m markup
+	m.fragment(p)
+	return []byte(m.String()), nil
 }
 
 // page holds the data for the template of a report page.
@@ -182,10 +184,19 @@ type plainTable struct {
 	Rows         [][]string
 }
 
-var (
-	templates = template.Must(template.ParseFS(assets, "page/*.tmpl"))
-	style     = asset("page/report.css") + chartRules()
-)
+var style = asset("page/report.css") + chartRules()
+
+// parsed returns the templates of pages.
+func parsed() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
+		"swatch": written((*markup).swatch), "headTable": written((*markup).headTable),
+		"plainTable": written((*markup).plainTable), "evidence": written((*markup).evidence),
+		"policyName": func(s swatch, name string, baseline bool) template.HTML {
+			var m markup
+			m.name(s, name, baseline)
+			return template.HTML(m.String())
+		}}).ParseFS(assets, "page/*.tmpl"))
+}
 
 func asset(path string) string {
 	text, err := assets.ReadFile(path)
@@ -218,7 +229,7 @@ func source(text string) string {
 
 func execute(name string, content any) ([]byte, error) {
 	var out bytes.Buffer
-	if err := templates.ExecuteTemplate(&out, name, content); err != nil {
+	if err := parsed().ExecuteTemplate(&out, name, content); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
 	return out.Bytes(), nil

@@ -92,10 +92,13 @@ type Gate chan struct{}
 func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
 
 // Enter waits for a free place and returns nil, or ctx.Err() once ctx is done. Each Enter without error needs a Leave.
+// Other goroutines go first, if there is but one processor: those that show what has ended, timers, and callers that
+// give up.
 func (g Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return ctx.Err()
 	}
+	runtime.Gosched()
 	select {
 	case g <- struct{}{}:
 		if err := ctx.Err(); err != nil {

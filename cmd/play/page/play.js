@@ -5,15 +5,17 @@ const make = (tag, properties = {}, ...children) => { const e = Object.assign(do
 const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
 // What the page asks for: values laid upon the scenario, in their order, the policies shown (none: those of the
-// scenario), and columns beside those of the objectives. The address keeps it, so that it is a link.
+// scenario), and columns beside those of the objectives. A static page asks for one of several scenarios. The address
+// keeps it, so that it is a link.
 const copyOf = value => JSON.parse(JSON.stringify(value));
+const chooser = $("scenario"), begins = document.body.dataset.run;
 const nothing = {sets: [], policies: [], metrics: []};
 let asked = copyOf(nothing);
 let past = [], future = [], scene = null, latest = null, running = null;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const spelled = of => [...of.sets.map(s => s.path + "=" + s.value), ...of.policies, ...of.metrics].join(", ") || "as the scenario says";
 function fragment() {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(chooser ? {scenario: asked.scenario} : {});
   for (const s of asked.sets) query.append("set", s.path + "=" + s.value);
   for (const p of asked.policies) query.append("policy", p);
   for (const m of asked.metrics) query.append("metric", m);
@@ -22,6 +24,7 @@ function fragment() {
 function follow() {
   const query = new URLSearchParams(location.hash.slice(1));
   asked = {sets: query.getAll("set").filter(s => s.includes("=")).map(s => ({path: s.slice(0, s.indexOf("=")), value: s.slice(s.indexOf("=") + 1)})), policies: query.getAll("policy"), metrics: query.getAll("metric")};
+  if (chooser) asked.scenario = query.get("scenario") ?? begins;
 }
 // change makes a new state of what is asked for; several of one gesture, such as of a slider that moves, are undone at once.
 let gesture = null, waiting = 0;
@@ -34,10 +37,11 @@ function change(edit, name) {
   settle(name == null ? 0 : 90);
 }
 function settle(pause) {
+  if (chooser) enter();
   history.replaceState(null, "", "#" + fragment());
   $("undo").disabled = !past.length;
   $("redo").disabled = !future.length;
-  $("reset").disabled = same(asked, nothing);
+  $("reset").disabled = same({...asked, scenario: undefined}, nothing);
   say($("changed"), asked.sets.length ? `· ${asked.sets.length} changed` : "");
   clearTimeout(waiting);
   waiting = setTimeout(run, pause);
@@ -48,6 +52,14 @@ function travel(from, to) {
   asked = from.pop();
   gesture = null;
   settle(0);
+}
+// enter forgets what the page has of another scenario.
+function enter() {
+  chooser.value = asked.scenario;
+  if (document.body.dataset.run === asked.scenario) return;
+  document.body.dataset.run = asked.scenario;
+  document.title = asked.scenario + " – qsim play";
+  scene = latest = null;
 }
 const lists = /\.\+$/;
 function set(path, value, name) {
@@ -102,7 +114,7 @@ async function run() {
 // begin shows the scenario as it is, where the settings of a link do not load, and what is wrong with them.
 function begin(wrong) {
   const once = new AbortController();
-  ask("run", nothing, line => {
+  ask("run", {...asked, ...nothing}, line => {
     if (!line.problems) return;
     scene = line;
     show(wrong);
@@ -123,6 +135,7 @@ function result(line, began) {
   $("first").hidden = true;
   $("out").innerHTML = line.html;
   $("out").classList.remove("stale");
+  $("state").title = "Fingerprints:" + line.fingerprints;
   state(!line.done ? "running" : line.sure.startsWith("Sure") ? "done sure" : "done", line.sure);
   $("hold").disabled = false;
   for (const t of $("out").querySelectorAll("svg.time")) { // a ground that the pointer hits
@@ -422,7 +435,7 @@ const takes = {
   },
   undo: () => travel(past, future),
   redo: () => travel(future, past),
-  reset: () => change(() => { asked = copyOf(nothing); }),
+  reset: () => change(() => { asked = {...asked, ...copyOf(nothing)}; }),
 };
 for (const id in takes) $(id).addEventListener("click", takes[id]);
 $("search").addEventListener("input", find);
@@ -434,6 +447,7 @@ addEventListener("keydown", event => {
   takes[event.shiftKey ? "redo" : "undo"]();
 });
 addEventListener("hashchange", () => { const before = fragment(); past.push(copyOf(asked)); follow(); if (fragment() !== before) settle(0); else past.pop(); });
+chooser?.addEventListener("change", () => change(() => { asked = {...copyOf(nothing), scenario: chooser.value}; }));
 follow();
 settle(0);
 })();

@@ -1,0 +1,44 @@
+//go:build !js
+
+package play
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+
+	"qsim/results/report"
+)
+
+// document is the HTML document of a page.
+type document struct {
+	Run       string   // name of the scenario that it begins with
+	Own       string   // for a static page: its Options, as JSON
+	Scenarios []string // for a static page: those to choose from
+}
+
+//go:embed page
+var assets embed.FS
+
+var pages = template.Must(template.ParseFS(assets, "page/*.html"))
+
+// html returns the document's text.
+func (d document) html() []byte {
+	var text bytes.Buffer
+	if err := pages.ExecuteTemplate(&text, "play.html", d); err != nil {
+		panic("play: " + err.Error()) // it is this package's own
+	}
+	return text.Bytes()
+}
+
+// asset returns a file that the document refers to.
+func asset(name string) []byte {
+	text, err := assets.ReadFile("page/" + name)
+	if err != nil {
+		panic("play: " + err.Error()) // it is this package's own
+	}
+	if name == "play.css" {
+		text = append([]byte(report.Style()), text...)
+	}
+	return text
+}

@@ -1,0 +1,152 @@
+//go:build !js
+
+package play
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios/pool"
+)
+
+// Limits of requests over HTTP.
+const (
+	mostAtOnce = 4                // further ones wait
+	slowest    = 10 * time.Second // that a browser may take to send a request, or to take a line of the answer
+	idle       = 2 * time.Minute  // that a connection may be kept without a request
+)
+
+// Server serves the interactive page of one scenario. Every address on it begins with a token, which the person who
+// started the program alone knows.
+type Server struct {
+	*stage
+	host   string // that the page is served at: that of another machine lets others in
+	token  string
+	page   []byte
+	places pool.Gate // for requests
+}
+
+// New returns the server of a page at a host.
+func New(host string, o Options) *Server {
+	return &Server{newStage(o), host, rand.Text(), document{Run: o.Run}.html(), make(pool.Gate, mostAtOnce)}
+}
+
+// Path returns the path of the page's address, with the token.
+func (s *Server) Path() string { return "/" + s.token + "/" }
+
+// Serve serves the page until ctx ends, and then returns nil.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: slowest / 2, WriteTimeout: slowest, IdleTimeout: idle,
+		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the page: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP answers requests for the page and its data.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
+		"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	token, path, inside := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch {
+	case !s.serves((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
+		http.Error(w, "the page is for this machine alone", http.StatusForbidden)
+	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1:
+		http.Error(w, "want the whole address that qsim play printed, with its token", http.StatusForbidden)
+	case !inside && reads:
+		http.Redirect(w, r, s.Path(), http.StatusFound)
+	case r.Method == http.MethodPost && s.answers(path) != nil:
+		s.answer(w, r, s.answers(path))
+	case s.answers(path) != nil || !reads:
+		http.Error(w, "want a page, or a request that the page makes", http.StatusMethodNotAllowed)
+	default:
+		s.show(w, r, path)
+	}
+}
+
+// serves reports whether host is a name or address under which the page may be requested. An address is never another
+// site's name.
+func (s *Server) serves(host string) bool {
+	return ui.IsLocal(host) || !ui.IsLocal(s.host) && (host == s.host || net.ParseIP(host) != nil)
+}
+
+// show writes one of the files of the page.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
+	var text []byte
+	switch path {
+	case "":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		text = s.page
+	case "play.js":
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		text = asset(path)
+	case "play.css":
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		text = asset(path)
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	_, _ = w.Write(text) // whoever asked has gone
+}
+
+var crossOrigin = http.NewCrossOriginProtection()
+
+// answer reads a request and answers it with lines of JSON, each as soon as its content is computed. It ends when the
+// browser gives the request up, which the page does when a newer setting makes it stale.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.Context, *ask, *stream)) {
+	if err := crossOrigin.Check(r); err != nil {
+		http.Error(w, "the page asks for itself alone", http.StatusForbidden)
+		return
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(slowest)) // a recorder of tests has none
+	a, err := readAsk(http.MaxBytesReader(w, r.Body, mostBody))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	ctx, cancel := context.WithTimeout(r.Context(), longest)
+	defer cancel()
+	if s.places.Enter(ctx) != nil {
+		_ = control.SetWriteDeadline(time.Now().Add(slowest))
+		http.Error(w, "the page is busy", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.places.Leave()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	do(ctx, a, &stream{flushed{w, control}})
+}
+
+// flushed is a writer whose every call reaches the browser at once.
+type flushed struct {
+	to      io.Writer
+	control *http.ResponseController
+}
+
+// Write writes one line of an answer.
+func (f flushed) Write(line []byte) (int, error) {
+	_ = f.control.SetWriteDeadline(time.Now().Add(slowest))
+	n, err := f.to.Write(line)
+	_ = f.control.Flush()
+	return n, err
+}

@@ -1,0 +1,228 @@
+//go:build !race
+
+package play
+
+import (
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"qsim/results/report/browsertest"
+	"qsim/scenarios"
+)
+
+var long = flag.Bool("long", false, "hold every shipped scenario to its fingerprints in a browser: an hour")
+
+// TestStatic tries a static page: from disk, from a web server, and what it simulates.
+func TestStatic(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "page")
+	o := Options{Name: "small.yaml", Source: []byte(small), Run: "small.yaml", Version: "0.1.0"}
+	if err := WriteStatic(t.Context(), folder, o); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]func(t *testing.T, folder string){"page": staticPageWorks, "served": staticPageServed, "fingerprints": staticFingerprints} {
+		t.Run(name, func(t *testing.T) { test(t, folder) })
+	}
+}
+
+// static opens a static page from disk, with a fragment.
+func static(t *testing.T, folder, fragment string) (tb *browsertest.Tab, address string) {
+	t.Helper()
+	address = "file://" + folder + "/"
+	return browsertest.Open(t, address+"index.html"+fragment, 1280), address
+}
+
+// mostGzipped is what all files of a static page may weigh, in bytes: 4 MB.
+const mostGzipped = 4e6
+
+// staticPageWorks opens the page from disk, without a network: its charts are there before the engine is, what the engine
+// answers is what the served page shows, byte for byte, and sliders, undo, links and scenarios work alike.
+func staticPageWorks(t *testing.T, folder string) {
+	tb, address := static(t, folder, "")
+	tb.Until(`document.querySelector("#out .time")`)
+	first := browsertest.Eval[float64](tb, `window.timing.began + window.timing[1]`)
+	tb.Until(settled)
+	t.Logf("the first chart is there after %.0f ms, all seeds after %.0f ms", first, browsertest.Eval[float64](tb, `window.timing.began + window.timing[12]`))
+	if !browsertest.Eval[bool](tb, `document.getElementById("reset").disabled`) {
+		t.Error("nothing is changed, and can be taken back")
+	}
+	tb.Picture(*pictures, "static")
+	accessible(t, tb)
+
+	_, lines := post(server(t, small), "run", `{}`)
+	want := decode[result](t, lines[len(lines)-1])
+	asked := browsertest.Eval[string](tb, `fetch("run", {body: JSON.stringify({scenario: "small.yaml", sets: [], policies: [], metrics: []}), signal: new AbortController().signal}).then(r => r.text())`)
+	lines = strings.Split(strings.TrimSpace(asked), "\n")
+	is := decode[result](t, lines[len(lines)-1])
+	if is.Millis, want.Millis = 0, 0; is != want || want.Prints == "" {
+		t.Errorf("in the browser it is\n%+v\nwant\n%+v", is, want)
+	}
+
+	// A slider that moves on drops what is under way; undo goes back; a link leads to the same.
+	browsertest.Eval[bool](tb, `(async () => {
+		for (const workers of [60, 50, 30]) {
+			const s = document.getElementById("k-engine.workers-slide");
+			s.value = workers; s.dispatchEvent(new Event("input")); s.dispatchEvent(new Event("change"));
+			await new Promise(done => setTimeout(done, 150));
+		}
+		return true;
+	})()`)
+	tb.Until(settled)
+	workers := browsertest.Eval[string](tb, `document.getElementById("k-engine.workers").value`)
+	link := browsertest.Eval[string](tb, `location.href`)
+	if want := "#scenario=small.yaml&set=engine.workers%3D" + workers; workers == "8" || !strings.HasSuffix(link, want) {
+		t.Errorf("with %s workers the link is %s, want %s", workers, link, want)
+	}
+	prints := browsertest.Eval[string](tb, `document.getElementById("state").title`)
+	tb.Run(chromedp.Click("#undo"), chromedp.Click("#undo"), chromedp.Click("#undo"))
+	tb.Until(`location.hash === "#scenario=small.yaml" && ` + settled)
+	other, _ := static(t, folder, link[strings.Index(link, "#"):])
+	other.Until(settled)
+	if is := browsertest.Eval[string](other, `document.getElementById("state").title`); is != prints || is == "" {
+		t.Errorf("by the link there are %s, want %s", is, prints)
+	}
+
+	// Another scenario, and back.
+	shipped := lightest()[0]
+	tb.Run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(s => { s.value = %q; s.dispatchEvent(new Event("change")); })(document.getElementById("scenario"))`, shipped)))
+	tb.Until(fmt.Sprintf(`location.hash === "#scenario=" + encodeURIComponent(%q) && document.title.startsWith(%[1]q) && document.getElementById("flags") && %s && document.getElementById("state").title !== %q`, shipped, settled, prints))
+	tb.Run(chromedp.Click("#flags"))
+	tb.Until(fmt.Sprintf(`window.taken?.startsWith("qsim run %s")`, shipped))
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(`document.getElementById("scenario").value === "small.yaml" && ` + settled)
+	tb.Quiet(address, "blob:")
+	other.Quiet(address, "blob:")
+
+	other, _ = static(t, folder, "#scenario=none")
+	other.Until(`document.getElementById("state").textContent === 'the page has no scenario "none"'`)
+}
+
+// staticPageServed weighs the page, and opens it on a web server that knows nothing of it.
+func staticPageServed(t *testing.T, folder string) {
+	var weight int64
+	files, err := os.ReadDir(folder)
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		weight += gzipped(t, text)
+	}
+	if t.Logf("%d files, %d bytes gzipped", len(files), weight); err != nil || weight > mostGzipped || len(files) != 6 {
+		t.Errorf("%d files of %d bytes gzipped, want 6 and %.0f at most: %v", len(files), weight, mostGzipped, err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	defer server.Close()
+	tb := browsertest.Open(t, server.URL+"/#set=engine.workers%3D7", 390)
+	tb.Until(settled + ` && document.getElementById("k-engine.workers").value === "7"`)
+	if wide := browsertest.Eval[int64](tb, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("the page is %d wide", wide)
+	}
+	tb.Picture(*pictures, "static-390")
+	tb.Quiet(server.URL, "blob:")
+}
+
+func gzipped(t *testing.T, text []byte) int64 {
+	t.Helper()
+	var n counter
+	zip, _ := gzip.NewWriterLevel(&n, gzip.BestCompression)
+	if _, err := zip.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return int64(n)
+}
+
+type counter int64
+
+func (c *counter) Write(text []byte) (int, error) {
+	*c += counter(len(text))
+	return len(text), nil
+}
+
+// lightest is the shipped scenarios, those of the fewest jobs first.
+func lightest() (names []string) {
+	jobs := map[string]float64{}
+	for _, b := range scenarios.Builtin() {
+		name, source, _ := scenarios.OpenBuiltin(b.Name)
+		sc, _ := scenarios.Load(name, source, nil)
+		jobs[b.Name] = sc.Footprint().All * float64(len(sc.Policies))
+		names = append(names, b.Name)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(jobs[a], jobs[b]) })
+	return names
+}
+
+// someScenarios are how many are held to their fingerprints without -long.
+const someScenarios = 8
+
+// staticFingerprints holds what shipped scenarios do in a browser to the fingerprints of those that run natively, which
+// scenarios/world keeps, of two seeds under each policy.
+func staticFingerprints(t *testing.T, folder string) {
+	text, err := os.ReadFile("../../scenarios/world/testdata/fingerprints.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := lightest()
+	if !*long {
+		names = names[:someScenarios]
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			want := "Fingerprints:"
+			for line := range strings.Lines(string(text)) {
+				if words := strings.Fields(line); words[1] == name {
+					want += " " + words[0]
+				}
+			}
+			tb, _ := static(t, folder, "#scenario="+url.QueryEscape(name)+"&set=seeds%3D2")
+			over := `document.getElementById("state").className.startsWith("done") || document.getElementById("state").className === "stopped"`
+			for last := time.Now().Add(4 * time.Minute); !browsertest.Eval[bool](tb, over) && time.Now().Before(last); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if is := browsertest.Eval[string](tb, `document.getElementById("state").title`); is != want || !strings.Contains(want, " ") {
+				t.Errorf("%s, want %s: %s", is, want, browsertest.Eval[string](tb, `document.getElementById("state").textContent`))
+			}
+		})
+	}
+}
+
+// TestStaticRefusals says what a static page lacks: the files beside a scenario, and a Go that builds it.
+func TestStaticRefusals(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "waits.csv"), []byte("0.3s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page := filepath.Join(folder, "page")
+	own := Options{Name: filepath.Join(folder, "own.yaml"), Source: []byte(strings.Replace(small, "{dist: exponential, mean: 200ms}", "{dist: empirical, file: waits.csv}", 1))}
+	if err := WriteStatic(t.Context(), page, own); err == nil || !strings.Contains(err.Error(), "own.yaml names files beside it, which a static page cannot read") {
+		t.Errorf("a scenario with a file: %v", err)
+	}
+	t.Setenv("PATH", "")
+	err := WriteStatic(t.Context(), page, Options{Name: "small.yaml", Source: []byte(small)})
+	if !errors.Is(err, ErrNoWorker) || !strings.Contains(err.Error(), "GOOS=js GOARCH=wasm go ") {
+		t.Errorf("without Go: %v", err)
+	}
+	if _, err := os.Stat(page); err == nil {
+		t.Error("a page is there all the same")
+	}
+	many, _ := scenarios.Load("a", []byte(strings.Replace(small, "rate: 20/s", "rate: 200k/s", 1)), nil)
+	if err := fitsBrowser(many); err == nil || !strings.Contains(err.Error(), "jobs.mail.arrivals brings so many jobs") {
+		t.Errorf("24 million jobs: %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall/js"
+
+	"qsim/scenarios"
+)
+
+// Work answers the requests of a static page in a worker of the browser, one at a time, for as long as the worker
+// lives: page/worker.js calls the function that Work sets. A request that the page gives up ends with its worker.
+func Work() {
+	stages := map[string]*stage{} // by scenario
+	js.Global().Set("answer", js.FuncOf(func(_ js.Value, request []js.Value) any {
+		own, scenario, kind, body := request[0].String(), request[1].String(), request[2].String(), request[3].String()
+		go func() {
+			out := &stream{poster{}}
+			if err := answer(stages, own, scenario, kind, body, out); err != nil {
+				out.send(map[string]string{"error": err.Error()})
+			}
+			if kind != "" {
+				js.Global().Call("postMessage", nil)
+			}
+		}()
+		return nil
+	}))
+	select {}
+}
+
+// answer answers one request about a scenario: the page's own, which the JSON of its Options describes, or a shipped
+// one. One of no kind makes ready for others.
+func answer(stages map[string]*stage, own, scenario, kind, body string, out *stream) error {
+	if stages[scenario] == nil {
+		o, err := browserOptions(own, scenario)
+		if err != nil {
+			return err
+		}
+		stages[scenario] = newStage(o)
+	}
+	if kind == "" {
+		return nil
+	}
+	do := stages[scenario].answers(kind)
+	a, err := readAsk(strings.NewReader(body))
+	if err != nil || do == nil {
+		return fmt.Errorf("request for %q: %w", kind, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longest) // which is noticed between simulations
+	defer cancel()
+	do(ctx, a, out)
+	return nil
+}
+
+func browserOptions(own, scenario string) (o Options, err error) {
+	if err := json.Unmarshal([]byte(own), &o); err != nil {
+		return o, fmt.Errorf("read the page's scenario: %w", err)
+	}
+	if scenario != o.Run {
+		name, source, found := scenarios.OpenBuiltin(scenario)
+		if !found {
+			return o, fmt.Errorf("the page has no scenario %q", scenario)
+		}
+		o = Options{Name: name, Source: source, Run: scenario, Version: o.Version}
+	}
+	o.Fits = fitsBrowser
+	return o, nil
+}
+
+// poster is a writer whose every call is a message to the page.
+type poster struct{}
+
+// Write posts one line of an answer.
+func (poster) Write(line []byte) (int, error) {
+	js.Global().Call("postMessage", string(line))
+	return len(line), nil
+}

@@ -46,7 +46,7 @@ Where the same scenario without the trouble has more than half of the limit, twi
 limit. The scenario's own storms are left out.
 
 What is scaled so that all of it takes some seconds: a scenario of more than 150 jobs/s gets
-fewer workers, and rates, batches and limits smaller by as much, but the costs of its store
+fewer workers on at most 8 nodes, and rates, batches and limits smaller by as much, but the costs of its store
 stay; the load of the trouble is that of the incident per worker, or per limit of the
 dependency; the times before and after it are cut to what the scenario's jobs and leases
 need, and windows to 10 minutes or three of its long jobs. A trace keeps its arrivals.

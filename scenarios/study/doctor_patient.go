@@ -23,6 +23,9 @@ type patient struct {
 // mostLoad is the most jobs per second that the doctor simulates; a heavier scenario is scaled down to it.
 const mostLoad = 150.0
 
+// mostNodes is the most nodes of a scenario that is scaled down: each polls, whatever the load.
+const mostNodes = 8
+
 // admit returns the scenario of source under its baseline, or its only policy, with its load scaled down.
 func admit(source Source, seeds int) (*patient, error) {
 	sc, err := source.setting(nil)
@@ -69,7 +72,9 @@ func (p *patient) policies(cure string) scenarios.Override {
 // scaled returns the overrides that give the patient a share of its workers, and of its rates and limits as many.
 func (p *patient) scaled(share float64) []scenarios.Override {
 	e := &p.sc.Engine
-	nodes, workers := scaledCount(e.Nodes, min(1, share*float64(e.Workers))), scaledCount(e.Workers, share)
+	all := scaledCount(e.Nodes*e.Workers, share)
+	nodes := min(e.Nodes, mostNodes, all)
+	workers := scaledCount(all, 1/float64(nodes))
 	p.scale = min(1, float64(nodes*workers)/float64(e.Nodes*e.Workers))
 	sets := []scenarios.Override{scenarios.Set("engine.nodes", nodes), scenarios.Set("engine.workers", workers),
 		scenarios.Set("engine.max-in-flight", scaledCount(e.MaxInFlight, p.scale)),

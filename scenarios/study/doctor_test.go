@@ -145,3 +145,29 @@ func TestDoctorKnowsTheLibrary(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestDoctorScalesHeavyLoads: a heavy scenario is simulated small, as busy as it is, and within its limits.
+func TestDoctorScalesHeavyLoads(t *testing.T) {
+	const text = `engine: {nodes: 20, workers: 200}
+dependencies: [{name: api, limit: {rate: 3000/s}}]
+jobs:
+  - {class: mail, arrivals: 5000/s, service: 200ms}
+  - {class: hook, arrivals: 1000/s, service: 500ms, calls: api, max-running: 2000}
+`
+	p, err := admit(Source{Name: "heavy.yaml", Text: []byte(text)}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, mail, hook := &p.sc.Engine, &p.sc.Jobs[0], &p.sc.Jobs[1]
+	load := mail.Arrivals.MeanRate() + hook.Arrivals.MeanRate()
+	if load < mostLoad*0.9 || load > mostLoad*1.1 {
+		t.Errorf("got %v jobs/s, want about %v", load, mostLoad)
+	}
+	busy := (mail.Arrivals.MeanRate()*0.2 + hook.Arrivals.MeanRate()*0.5) / float64(e.Nodes*e.Workers)
+	if busy < 0.36 || busy > 0.39 || e.Nodes != mostNodes {
+		t.Errorf("got %v nodes that are busy for %v of the time, want %d and 0.375", e.Nodes, busy, mostNodes)
+	}
+	if limit := limitOf(&p.sc.Dependencies[0]) / hook.Arrivals.MeanRate(); limit < 2.9 || limit > 3.1 || hook.MaxRunning > 60 {
+		t.Errorf("got a limit of %v × the rate, and %v at most running", limit, hook.MaxRunning)
+	}
+}

@@ -61,7 +61,7 @@ type Store struct {
 
 // mutex is a lock, without effect in a store with a single user, with the wakes of listeners to send on release. Its
 // holder notes in it what listeners are woken for on release. The methods that simulations call most release it without
-// defer, which would cost them a tenth.
+// defer, which would add a twentieth to the store's instructions.
 type mutex struct {
 	sync.Mutex
 	shared    bool

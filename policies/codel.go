@@ -76,8 +76,8 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and of the bound on waits; without Last,
-// jobs that have waited for longer than Target may be buried.
+// Guarantees returns two guarantees: no worker idles while a job is ready, and claims apply the bound on waits. Without
+// Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set).
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
 	if !p.Last {

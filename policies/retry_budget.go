@@ -139,8 +139,8 @@ func (p *RetryBudget) Guarantees() Promise {
 	}}
 }
 
-// maxEvents and finest bound eventsIn: its result, so that it can be multiplied by a denominator, and its rate, so that
-// an hour of it fits in 64 bits.
+// maxEvents is the highest number of retries that a rate allows within a window, and finest the highest denominator of
+// such a rate: products of the two fit in 64 bits.
 const (
 	maxEvents = 1_000_000_000
 	finest    = 1_000_000

@@ -104,5 +104,5 @@ func (p *pending) answers(o *engine.Observation) bool {
 	return p.answered[engine.Fresh] && p.answered[engine.Retry]
 }
 
-// total returns how many jobs the plan's claims brought.
+// total returns the number of jobs, fresh and retries, that a policy's latest plan has claimed.
 func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

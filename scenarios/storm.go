@@ -82,7 +82,8 @@ type Effect struct {
 	Rate  *Factor // or at so many times the rate
 }
 
-// ofProcess and the constants below are reasons why a kind of storm exists in simulations only, not on the wall clock.
+// ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in simulations
+// only, such as a frozen process.
 const (
 	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
 	ofNetwork = "the network is real: its faults cannot be had at will"

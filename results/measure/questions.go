@@ -191,7 +191,7 @@ func histogramQuery(m *metric, q Query) Query {
 	return q
 }
 
-// addHistogram adds the distribution w to the run's histograms, unless there is one for q.
+// addHistogram adds the distribution of waits w to the run's histograms, unless the metric q has one already.
 func (r *Run) addHistogram(q Query, w wait) {
 	for i := range r.Histograms {
 		if r.Histograms[i].Query == q {

@@ -58,8 +58,8 @@ func (g *gathering) finish() error {
 	return nil
 }
 
-// workers estimates the number of workers: as many as were busy at once for as long as a job takes, since clocks of
-// several machines let the next job seem to begin before the last one ended.
+// workers estimates the number of workers: the most that were busy at once for at least the run time of a job. Shorter
+// overlaps do not count: with clocks of several machines a job may seem to begin before the last one ended.
 func (g *gathering) workers() {
 	w := &g.found.Workers
 	w.Nodes, w.Named = max(1, len(g.seenNodes)), len(g.seenNodes) > 0

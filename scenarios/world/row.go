@@ -56,8 +56,8 @@ func (r *row) way(who delivery, n uint16) time.Duration {
 	return r.network.Duration(r.rand.Uniform(keyed.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
 }
 
-// begin returns the total run time of an attempt that begins now, with work of runs between read and write. If writes
-// is false it will fail, and writes nothing.
+// begin records an attempt that reads the database row, works for the duration runs, and writes the row back, and
+// returns its total run time. If writes is false the attempt will fail, and reads only.
 func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bool) time.Duration {
 	asks, worked := r.way(who, 0), runs
 	worked += asks + r.way(who, 1)

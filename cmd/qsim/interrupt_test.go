@@ -249,8 +249,12 @@ func TestInterruptPlay(t *testing.T) {
 
 // TestInterruptedDoctor: a doctor that is interrupted leaves no file.
 func TestInterruptedDoctor(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "doctor")
-	stdout, stderr, code := interrupted(t, []string{"doctor", "retry-storm", "--seeds", "50", "--verbose", "--out", out}, []string{": safe"})
+	file, out := filepath.Join(t.TempDir(), "light.yaml"), filepath.Join(t.TempDir(), "doctor")
+	light := "engine: {workers: 4}\njobs: [{class: mail, arrivals: {process: poisson, rate: 2/s}, service: 100ms}]\n"
+	if err := os.WriteFile(file, []byte(light), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := interrupted(t, []string{"doctor", file, "--seeds", "10", "--verbose", "--out", out}, []string{": safe"})
 	if code != int(ui.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "nothing is written") {
 		t.Errorf("exit %d, %q, %s", code, stdout, stderr)
 	}

@@ -19,14 +19,18 @@ type System struct {
 
 // Saying is a setting of a System for a key of a scenario, or for a map with all its keys.
 type Saying struct {
-	Key    string            `yaml:"key"`
-	With   []string          `yaml:"with"` // further keys that the setting includes
-	As     string            `yaml:"as"`
-	When   map[string]string `yaml:"when"`  // in place of As, by value of the key
-	Kinds  map[string]string `yaml:"kinds"` // in place of As, by the kind of the map
-	Least  float64           `yaml:"least"`
-	Most   float64           `yaml:"most"`   // 0: no bound
-	Always bool              `yaml:"always"` // also where the value is the preset's
+	Key   string            `yaml:"key"`
+	With  []string          `yaml:"with"` // further keys that the setting includes
+	As    string            `yaml:"as"`
+	When  map[string]string `yaml:"when"`  // in place of As, by value of the key
+	Kinds map[string]string `yaml:"kinds"` // in place of As, by the kind of the map
+	Least float64           `yaml:"least"`
+	Most  float64           `yaml:"most"` // 0: no bound
+	// Needs holds the only values of other keys with which the setting does what the key does.
+	Needs        map[string]string `yaml:"needs"`
+	OverTimeouts bool              `yaml:"over-timeouts"` // the value is at least the longest timeout of a job
+	Always       bool              `yaml:"always"`        // also where the value is the preset's
+	Several      bool              `yaml:"several"`       // also there, with more than one node
 }
 
 // Unsayable holds keys, each with all below it, for which a System has no setting.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ func newApply() *cobra.Command {
 		Short:   "print a scenario as the settings of a job system",
 		GroupID: "write",
 		Long: `apply prints what a scenario says otherwise than the preset of a system does, as the settings of
-that system, and what the system cannot do, with what comes nearest. It is for the baseline, or
+that system, what the system leaves to its user, and what the system cannot do, with what comes nearest. It is for the baseline, or
 for the policy of --policy; --set takes what qsim tune has found. A setting with delays is a line of
 code for the system's own hook. Whatever describes the load, the store, storms and the run itself is
 no setting, and left out.`,
@@ -83,7 +84,8 @@ func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 		return err
 	}
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
-	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset, "Settings: " + r.Docs} {
+	approximates := "The preset approximates: " + strings.Join(r.Approximates, "; ")
+	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset, approximates, "Settings: " + r.Docs} {
 		fmt.Fprintln(w)
 		for _, part := range text.Wrapped(line, o.Width) {
 			fmt.Fprintln(w, part)

@@ -24,9 +24,11 @@ type Result struct {
 	Scenario string `json:"scenario"`
 	Policy   string `json:"policy"` // label
 	Preset   string `json:"preset"` // source of the defaults of the system
-	Docs     string `json:"docs"`   // where its settings are described
-	Settings []Line `json:"settings"`
-	Alike    int    `json:"alike"` // keys with the value of the preset
+	// Approximates lists what the preset, with which the scenario was compared, has otherwise than the system.
+	Approximates []string `json:"approximates"`
+	Docs         string   `json:"docs"` // where its settings are described
+	Settings     []Line   `json:"settings"`
+	Alike        int      `json:"alike"` // keys with the value of the preset
 }
 
 // translation is a scenario on its way into the settings of a system.
@@ -46,7 +48,7 @@ func To(system *scenarios.System, sc *scenarios.Scenario, policy int, sets []sce
 	t := &translation{system: system, sc: sc.Variant(policy),
 		mine: map[string]string{}, base: map[string]string{}, said: map[string]bool{},
 		Result: &Result{System: system.Title, Scenario: sc.Name, Policy: sc.Policies[policy].Label,
-			Preset: preset.Source, Docs: system.Docs}}
+			Preset: preset.Source, Approximates: preset.Approximates, Docs: system.Docs}}
 	plain, problems := scenarios.Load("preset", fmt.Appendf(nil, "engine: {preset: %s}\n"+
 		"jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]", preset.Name), nil)
 	if plain == nil {
@@ -110,9 +112,12 @@ func (t *translation) key(s *scenarios.Setting) {
 	if below(key, scenarios.WorldKeys()...) {
 		return
 	}
+	if key == "jobs.CLASS.priority" { // a class without one stands somewhere among those that have one
+		differs = slices.ContainsFunc(t.sc.Jobs, func(j scenarios.JobClass) bool { return j.Priority != 0 })
+	}
 	saying, cannot := Find(t.system, key)
 	switch {
-	case !differs && (saying == nil || !saying.Always):
+	case !differs && (saying == nil || !saying.Always && !(saying.Several && t.mine["engine.nodes"] != "1")):
 		t.Alike++
 	case saying == nil:
 		cannot = cmp.Or(cannot, "there is no setting for it")

@@ -88,17 +88,29 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestPresetSaysNothing holds that a scenario with a system's preset, written out or named, is said by the numbers of
-// processes and workers alone: what goes out comes from what came in.
-func TestPresetSaysNothing(t *testing.T) {
+// TestPresetSaysWhatItMust holds that a scenario with a system's preset, written out or named, is said by the numbers of
+// processes and workers, and by what the system itself has otherwise, or leaves to its user: what goes out comes from
+// what came in.
+func TestPresetSaysWhatItMust(t *testing.T) {
+	must := map[string]string{
+		"sqs":      "engine.fetch.batch engine.fetch.poll engine.commit.batch",
+		"bullmq":   "engine.lease.heartbeat",
+		"oban":     "engine.lease.ttl engine.reaper.every",
+		"temporal": "engine.lease.ttl engine.timeout",
+	}
 	for _, system := range scenarios.Systems() {
 		named := load(t, "engine: {preset: "+system.Name+"}"+jobs)
 		written := load(t, string(named.Resolved()))
 		for _, sc := range []*scenarios.Scenario{named, written} {
+			var keys []string
 			for _, line := range To(&system, sc, 0, nil).Settings {
-				if line.Cannot != "" || line.Key != "engine.nodes" && line.Key != "engine.workers" {
+				keys = append(keys, line.Key)
+				if line.Cannot != "" {
 					t.Errorf("%s: %+v", system.Name, line)
 				}
+			}
+			if got := strings.Join(keys[2:], " "); got != must[system.Name] || keys[1] != "engine.workers" {
+				t.Errorf("%s: got %s, want %s", system.Name, got, must[system.Name])
 			}
 		}
 	}
@@ -111,7 +123,7 @@ engine:
   nodes: 3
   workers: 40
   timeout: 90s
-  lease: {ttl: 2m}
+  lease: {ttl: 20m}
 retry:
   max-attempts: 6
   backoff: {kind: exponential, first: 2s, factor: 3, max: 5m}
@@ -189,15 +201,63 @@ func TestWhatCannotBeSaid(t *testing.T) {
 		{"temporal", "retry: {backoff: {kind: fibonacci, first: 1s}}", "retry.backoff", "no backoff of kind fibonacci"},
 		{"temporal", "policies: [{kind: breaker}]", "policies.breaker",
 			"no breaker: Temporal has none; nearest: a task queue"},
+		{"river", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "at least 1, not 0"},
+		{"temporal", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "at least 1, not 0"},
+		{"river", "engine: {lease: {ttl: 30s, heartbeat: 10s}}", "engine.lease.ttl", "only with engine.lease.heartbeat: 0s, not 10s"},
+		{"oban", "engine: {lease: {ttl: 60m, heartbeat: 10s}}", "engine.lease.ttl", "only with engine.lease.heartbeat: 0s, not 10s"},
+		{"celery", "engine: {lease: {ttl: 2m}, timeout: 5m}", "engine.lease.ttl", "at least the longest timeout, 5m, not 2m"},
+		{"oban", "engine: {lease: {ttl: 2m}}\njobs: [" + mail + ", {timeout: 3m, " + urgent[1:] + "]", "engine.lease.ttl",
+			"at least the longest timeout, 3m, not 2m"},
+		{"temporal", "retry: {backoff: {kind: exponential, first: 1s, factor: 2, max: 1m, plus: 15s}}", "retry.backoff",
+			"no plus of 15s"},
+		{"temporal", "retry: {max-attempts: 30, backoff: {kind: exponential, first: 1s, factor: 2, max: 1m, scale: 20}}",
+			"retry.backoff", "no scale of 20"},
 	} {
 		t.Run(tt.system+" "+tt.key, func(t *testing.T) {
-			all := scenarios.Systems()
-			at := slices.IndexFunc(all, func(s scenarios.System) bool { return s.Name == tt.system })
-			text := strings.Replace(tt.scenario, "engine: {", "engine: {preset: "+tt.system+", ", 1)
-			r := To(&all[at], load(t, text+jobs), 0, nil)
-			at = slices.IndexFunc(r.Settings, func(l Line) bool { return l.Key == tt.key })
-			if at < 0 || !strings.Contains(r.Settings[at].Cannot, tt.want) || r.Settings[at].Setting != "" {
-				t.Errorf("want %q of %s in %+v", tt.want, tt.key, r.Settings)
+			line, there := lineOf(t, tt.system, tt.scenario, tt.key)
+			if !there || !strings.Contains(line.Cannot, tt.want) || line.Setting != "" {
+				t.Errorf("want %q of %s, got %+v", tt.want, tt.key, line)
+			}
+		})
+	}
+}
+
+const (
+	mail   = "{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}"
+	urgent = "{class: urgent, priority: 2, arrivals: {process: poisson, rate: 1/s}, service: 1s}"
+)
+
+// lineOf returns the line of a key for a system, of a scenario upon the preset of the system if it has a key engine.
+func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) {
+	all := scenarios.Systems()
+	at := slices.IndexFunc(all, func(s scenarios.System) bool { return s.Name == system })
+	text := strings.Replace(scenario, "engine: {", "engine: {preset: "+system+", ", 1)
+	if !strings.Contains(text, "jobs: ") {
+		text += "\njobs: [" + mail + "]"
+	}
+	settings := To(&all[at], load(t, text), 0, nil).Settings
+	if at = slices.IndexFunc(settings, func(l Line) bool { return l.Key == key }); at < 0 {
+		return Line{}, false
+	}
+	return settings[at], true
+}
+
+// TestSaid holds settings that a system needs in a form, or beside a value, that the value alone does not show.
+func TestSaid(t *testing.T) {
+	for _, tt := range []struct{ system, scenario, key, want string }{
+		{"bullmq", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "JobsOptions priority: 0"},
+		{"celery", "jobs: [" + mail + ", " + urgent + "]", "jobs.urgent.priority",
+			"apply_async(priority=2), and 'priority_steps': list(range(10)) in broker_transport_options"},
+		{"oban", "engine: {lease: {ttl: 20m}}", "engine.lease.ttl", "plugins: [{Oban.Plugins.Lifeline, rescue_after: 1200000}]"},
+		{"bullmq", "engine: {lease: {ttl: 2m}}", "engine.lease.heartbeat", "WorkerOptions lockRenewTime: 15000"},
+		{"sidekiq", "engine: {nodes: 3}", "engine.promoter.every",
+			"config[:poll_interval_average] = 5, with which the first poll comes within 5 s"},
+		{"sidekiq", "engine: {promoter: {every: 2s}}", "engine.promoter.every",
+			"config[:poll_interval_average] = 2, which Sidekiq spreads by ±50%"},
+	} {
+		t.Run(tt.system+" "+tt.key, func(t *testing.T) {
+			if line, _ := lineOf(t, tt.system, tt.scenario, tt.key); line.Setting != tt.want {
+				t.Errorf("want %q, got %+v", tt.want, line)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,6 +64,9 @@ func (v *values) setting(value string) (string, error) {
 			return "", fmt.Errorf("no backoff of kind %s", kind)
 		}
 	}
+	if err := v.presumed(as, value); err != nil {
+		return "", err
+	}
 	if other, there := v.saying.When[value]; there {
 		return other, nil
 	}
@@ -78,6 +82,33 @@ func (v *values) setting(value string) (string, error) {
 		return word
 	})
 	return text, errors.Join(problems...)
+}
+
+// presumed returns an error for what the text of the saying passes over: a key of a map that is not in it, a value
+// of another key that it needs, or a timeout that is longer than its own value.
+func (v *values) presumed(as, value string) error {
+	if v.saying.Kinds != nil {
+		for _, k := range scenarios.Keys() {
+			name, inside := strings.CutPrefix(k.Path, v.saying.Key+".")
+			own, there := v.of(k.Path)
+			if inside && there && name != "kind" && !strings.Contains(as, "{"+name+"}") {
+				return fmt.Errorf("no %s of %s", name, own)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.saying.Needs)) {
+		if other, _ := v.of(key); other != v.saying.Needs[key] {
+			return fmt.Errorf("only with %s: %s, not %s", key, v.saying.Needs[key], other)
+		}
+	}
+	if d, err := quantity.ParseDuration(value); v.saying.OverTimeouts && err == nil {
+		for class := range v.t.sc.Jobs {
+			if timeout := v.t.sc.TimeoutOf(class); timeout > d {
+				return fmt.Errorf("at least the longest timeout, %s, not %s", quantity.Duration(timeout), value)
+			}
+		}
+	}
+	return nil
 }
 
 // word returns what stands for a name in the text of a saying.

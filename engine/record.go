@@ -74,7 +74,7 @@ type Event struct {
 	Waited   time.Duration // Leased: ready to leased; Started: ready to started, as the engine's clock saw it
 	Age      time.Duration // since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
 	Delay    time.Duration // Enqueued, Nacked
-	Ran      time.Duration // Finished, Aborted
+	Ran      time.Duration // Finished, TimedOut, Aborted
 }
 
 // Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps: e is reused.

@@ -55,7 +55,7 @@ func (sc *Scenario) policyClasses() []policies.Class {
 func PolicyKinds() []policies.Kind { return policies.Kinds() }
 
 // Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives lose the
-// policies that are gone, and go if none is left. The baseline is the first policy if it was not selected.
+// policies that are gone, by what their names mean among all, and go if none is left. The baseline is the first policy if it was not selected.
 func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	var keep []int
 	for _, name := range names {
@@ -95,7 +95,9 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 		selected.variants = append(selected.variants, variant)
 	}
 	for _, o := range sc.Objectives {
-		left := slices.DeleteFunc(slices.Clone(o.Policies), func(name string) bool { return len(selected.PoliciesNamed(name)) == 0 })
+		left := slices.DeleteFunc(slices.Clone(o.Policies), func(name string) bool {
+			return !slices.ContainsFunc(sc.PoliciesNamed(name), func(i int) bool { return slices.Contains(keep, i) })
+		})
 		if len(o.Policies) == 0 || len(left) > 0 {
 			o.Policies = left
 			selected.Objectives = append(selected.Objectives, o)

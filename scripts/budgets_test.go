@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1393, 1300},
-	{"engine/live/metrics", 303, 280}, // for Prometheus, which package live does without
+	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3183, 2250},
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 561, 500},

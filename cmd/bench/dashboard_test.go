@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -20,12 +21,15 @@ type panel struct {
 	queries            [][2]string
 }
 
+// ofJob selects the workers of one queue: those that Prometheus scrapes under the jobs chosen.
+const ofJob = `job=~"$job"`
+
 // toSpeed turns real times into those of the scenario that a worker runs faster than its clock.
-const toSpeed = "scalar(max(qsim_speed) or vector(1))"
+const toSpeed = "scalar(max(qsim_speed{" + ofJob + "}) or vector(1))"
 
 func runningQuantile(q, name string) string {
 	return "histogram_quantile(" + q + ", sum by (le) (rate(qsim_" + name +
-		"_seconds_bucket[$__rate_interval]))) * " + toSpeed
+		"_seconds_bucket{" + ofJob + "}[$__rate_interval]))) * " + toSpeed
 }
 
 // foretold is the value of a metric in a simulation, of all jobs unless a filter says otherwise.
@@ -41,7 +45,12 @@ func waitPanel(title, about, name string) panel {
 	}}
 }
 
-func perSecondOf(name string) string { return "sum(rate(qsim_" + name + "_total[$__rate_interval]))" }
+func perSecondOf(name string) string {
+	return "sum(rate(qsim_" + name + "{" + ofJob + "}[$__rate_interval]))"
+}
+
+// most returns a gauge of the whole queue, which each process reports.
+func most(name string) string { return "max(qsim_" + name + "{" + ofJob + "})" }
 
 var panels = func() []panel {
 	fresh := waitPanel("Fresh wait", "from ready to the first claim of a job", "fresh_wait")
@@ -51,29 +60,34 @@ var panels = func() []panel {
 		fresh,
 		waitPanel("Retry wait", "from due to a later claim of a job", "retry_wait"),
 		waitPanel("Sojourn", "from enqueued to done", "sojourn"),
-		{"Throughput", "executions finished per second, and goodput: those that ended in success", "ops", [][2]string{
-			{"running", perSecondOf("executions") + " / " + toSpeed},
-			{"running goodput", `sum(rate(qsim_executions_total{error=""}[$__rate_interval])) / ` + toSpeed},
+		{"Throughput", "executions finished per second, and goodput: jobs done", "ops", [][2]string{
+			{"running", perSecondOf("executions_total") + " / " + toSpeed},
+			{"running goodput", perSecondOf("sojourn_seconds_count") + " / " + toSpeed},
 			{"predicted", foretold("throughput_per_second")}, {"predicted goodput", foretold("goodput_per_second")}}},
 		{"Backlog", "jobs ready, waiting and leased, of all processes", "short", [][2]string{
-			{"fresh", "max(qsim_backlog_fresh)"}, {"retries", "max(qsim_backlog_retry)"}, {"waiting", "max(qsim_waiting)"},
-			{"in flight", "max(qsim_in_flight)"}, {"most fresh, predicted", foretold("backlog_fresh_max")},
+			{"fresh", most("backlog_fresh")}, {"retries", most("backlog_retry")}, {"waiting", most("waiting")},
+			{"in flight", most("in_flight")}, {"most fresh, predicted", foretold("backlog_fresh_max")},
 			{"most retries, predicted", foretold("backlog_retry_max")}}},
 		{"Retries", "share of the claims that are of retries", "percentunit", [][2]string{
-			{"running", perSecondOf("retries") + " / " + perSecondOf("claims")}, {"predicted", foretold("retry_share_ratio")}}},
+			{"running", perSecondOf("retries_total") + " / " + perSecondOf("claims_total")},
+			{"predicted", foretold("retry_share_ratio")}}},
 		{"Utilization", "share of the workers' time that is busy", "percentunit", [][2]string{
-			{"running", perSecondOf("busy_seconds") + " / sum(qsim_workers)"}, {"predicted", foretold("utilization_ratio")}}},
+			{"running", perSecondOf("busy_seconds_total") + " / sum(qsim_workers{" + ofJob + "})"},
+			{"predicted", foretold("utilization_ratio")}}},
 		{"Dead jobs", "buried, of all processes", "short", [][2]string{
-			{"running", "max(qsim_dead)"}, {"predicted", foretold("dead")}}},
+			{"running", most("dead")}, {"predicted", foretold("dead")}}},
 		{"Failures", "executions that failed per second, by the kind of their error", "ops", [][2]string{
-			{"{{error}}", `sum by (error) (rate(qsim_executions_total{error!=""}[$__rate_interval])) / ` + toSpeed}}},
+			{"{{error}}", `sum by (error) (rate(qsim_executions_total{error!="",` + ofJob + "}[$__rate_interval])) / " +
+				toSpeed}}},
 		{"Lost leases", "per second: leases that expired, and commits refused because of it", "ops", [][2]string{
-			{"leases expired", perSecondOf("leases_expired")}, {"stale commits", perSecondOf("stale_commits")}}},
+			{"leases expired", perSecondOf("leases_expired_total") + " / " + toSpeed},
+			{"stale commits", perSecondOf("stale_commits_total") + " / " + toSpeed}}},
 		{"Store calls", "p99 of their duration, in real time", "s", [][2]string{{"{{op}}",
-			"histogram_quantile(0.99, sum by (le, op) (rate(qsim_store_calls_seconds_bucket[$__rate_interval])))"}}},
+			"histogram_quantile(0.99, sum by (le, op) (rate(qsim_store_calls_seconds_bucket{" + ofJob +
+				"}[$__rate_interval])))"}}},
 		{"Store calls per second", "in real time, with errors", "ops", [][2]string{
-			{"{{op}}", "sum by (op) (rate(qsim_store_calls_seconds_count[$__rate_interval]))"},
-			{"errors of {{op}}", "sum by (op) (rate(qsim_store_errors_total[$__rate_interval]))"}}},
+			{"{{op}}", "sum by (op) (rate(qsim_store_calls_seconds_count{" + ofJob + "}[$__rate_interval]))"},
+			{"errors of {{op}}", "sum by (op) (rate(qsim_store_errors_total{" + ofJob + "}[$__rate_interval]))"}}},
 	}
 }()
 
@@ -84,7 +98,7 @@ func dashboard(t *testing.T) []byte {
 	variable := func(name, from string) object {
 		query := "label_values(" + from + ", " + name + ")"
 		return object{"name": name, "type": "query", "datasource": source, "definition": query, "refresh": 2,
-			"query": object{"query": query, "refId": name}}
+			"multi": name == "job", "query": object{"query": query, "refId": name}}
 	}
 	var drawn []object
 	for i, p := range panels {
@@ -102,7 +116,8 @@ func dashboard(t *testing.T) []byte {
 		"schemaVersion": 39, "editable": true, "refresh": "5s", "time": object{"from": "now-30m", "to": "now"},
 		"panels": drawn,
 		"templating": object{"list": []object{{"name": "source", "type": "datasource", "query": "prometheus"},
-			variable("scenario", "qsim_predicted_claims"), variable("policy", `qsim_predicted_claims{scenario="$scenario"}`)}},
+			variable("job", "qsim_workers"), variable("scenario", "qsim_predicted_claims"),
+			variable("policy", `qsim_predicted_claims{scenario="$scenario"}`)}},
 	}, "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -110,12 +125,27 @@ func dashboard(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// TestDashboard holds the dashboard to its panels; TestPrometheus, that each query has an answer.
+// unselected matches a metric without a selector.
+var unselected = regexp.MustCompile(`\bqsim_\w+\b[^{\w]`)
+
+// TestDashboard holds the dashboard to its panels, and these to one queue and one kind of time; TestPrometheus, that each
+// query has an answer.
 func TestDashboard(t *testing.T) {
 	want := dashboard(t)
 	if *rewrite {
 		if err := os.WriteFile(dashboardFile, want, 0o666); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, p := range panels {
+		for _, q := range p.queries {
+			if name := unselected.FindString(q[1]); name != "" {
+				t.Errorf("%s, %s: sums %s of all queues in one Prometheus", p.title, q[0], name)
+			}
+			if p.unit == "ops" && strings.Contains(q[1], "rate(") && !strings.HasSuffix(q[1], " / "+toSpeed) &&
+				!strings.Contains(p.about, "in real time") {
+				t.Errorf("%s, %s: neither in the scenario's time nor said to be in real time", p.title, q[0])
+			}
 		}
 	}
 	if got, err := os.ReadFile(dashboardFile); err != nil || string(got) != string(want) {

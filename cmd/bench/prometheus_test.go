@@ -300,7 +300,7 @@ func (s prometheusServer) want(t *testing.T, query string, want float64) {
 // finds reports whether a query of the dashboard had a number for an answer at any time since then.
 func (s prometheusServer) finds(t *testing.T, query string, since time.Time) bool {
 	t.Helper()
-	for variable, value := range map[string]string{"$scenario": "watched", "$policy": "fifo", "$__rate_interval": "2s"} {
+	for variable, value := range map[string]string{"$job": "queue", "$scenario": "watched", "$policy": "fifo", "$__rate_interval": "2s"} {
 		query = strings.ReplaceAll(query, variable, value)
 	}
 	form := url.Values{"query": {query}, "step": {"0.25"}, "start": {strconv.FormatInt(since.Unix(), 10)},

@@ -46,6 +46,8 @@ type Metrics struct {
 		rows, failed prometheus.Counter
 	}
 
+	freed sync.Map // keys: LeaseKey of executions that timed out and go on without a worker
+
 	asking sync.Mutex
 	asked  time.Time // when the store was asked last
 	stats  engine.Stats
@@ -202,9 +204,16 @@ func (m *Metrics) Record(e *engine.Event) {
 	case engine.Started:
 		m.running.Inc()
 		c.waits[startWait].Observe(e.Waited.Seconds())
+	case engine.TimedOut:
+		if e.Freed {
+			c.counts[busy].Add(e.Ran.Seconds())
+			m.freed.Store(engine.LeaseKey{Job: e.Job, Token: e.Token}, nil)
+		}
 	case engine.Finished:
 		m.running.Dec()
-		c.counts[busy].Add(e.Ran.Seconds())
+		if _, freed := m.freed.LoadAndDelete(engine.LeaseKey{Job: e.Job, Token: e.Token}); !freed {
+			c.counts[busy].Add(e.Ran.Seconds())
+		}
 		if e.Error == engine.NoError {
 			c.done.Inc()
 			break
@@ -231,7 +240,7 @@ var repeated = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine
 	engine.Snooze: engine.Nacked, engine.Bury: engine.Buried}
 
 // OnCall counts a call to the store, for live.Config.OnCall, and outcomes whose first answer was lost, which have no
-// event.
+// event. An outcome whose first answer was only late, and came after it had been sent again, counts twice.
 func (m *Metrics) OnCall(_ int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) {
 	of := &m.ops[c.Op]
 	of.took.Observe(ended.Sub(began).Seconds())
@@ -241,9 +250,12 @@ func (m *Metrics) OnCall(_ int32, c *engine.Call, r *engine.Reply, began, ended 
 	}
 	of.rows.Add(float64(r.Rows()))
 	for i := range r.Results {
-		if o := &c.Batch.Outcomes[i]; r.Results[i].Status == engine.Applied.Again() {
+		switch o := &c.Batch.Outcomes[i]; r.Results[i].Status {
+		case engine.Applied.Again():
 			m.Record(&engine.Event{Kind: repeated[o.Verb], JobKind: o.Kind, Delivery: o.Delivery, Delay: o.Delay,
 				Age: r.Results[i].Age})
+		case engine.Stale.Again():
+			m.Record(&engine.Event{Kind: engine.Fenced, JobKind: o.Kind})
 		}
 	}
 }

@@ -222,7 +222,9 @@ func TestRepeated(t *testing.T) {
 	}
 	f := gather(t, m)
 	for name, want := range map[string]float64{"qsim_retries_succeeded_total": 1, "qsim_deaths_total": 1,
-		"qsim_executions_total": 3, "qsim_busy_seconds_total": 6, "qsim_store_rows_total": 6, "qsim_store_errors_total": 1} {
+		"qsim_stale_commits_total": 1,
+		"qsim_executions_total":    3, "qsim_busy_seconds_total": 6, "qsim_store_rows_total": 6,
+		"qsim_store_errors_total": 1} {
 		if got, _ := counted(name)(f, ""); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -243,6 +245,28 @@ func TestRepeated(t *testing.T) {
 	}
 	if len(errors) != 3 || errors["timeout"] != 1 || errors["10"] != 2 {
 		t.Errorf("executions by error: %v", errors)
+	}
+}
+
+// TestFreed holds that a worker that goes on without a timed-out handler is busy until the timeout only, one that waits
+// for it until it ends.
+func TestFreed(t *testing.T) {
+	m := New(nil, Options{})
+	for _, e := range []engine.Event{
+		{Kind: engine.TimedOut, Job: 1, Token: 1, Ran: 2 * time.Second, Freed: true},
+		{Kind: engine.TimedOut, Job: 2, Token: 1, Ran: 2 * time.Second},
+		{Kind: engine.Finished, Job: 1, Token: 2, Ran: time.Second}, // a later claim, finished earlier
+		{Kind: engine.Finished, Job: 1, Token: 1, Ran: time.Minute, Error: engine.Timeout},
+		{Kind: engine.Finished, Job: 2, Token: 1, Ran: 5 * time.Second, Error: engine.Timeout},
+	} {
+		m.Record(&e)
+	}
+	f := gather(t, m)
+	if got, _ := counted("qsim_busy_seconds_total")(f, ""); got != 2+1+5 {
+		t.Errorf("busy for %v s, want 8", got)
+	}
+	if got, _ := counted("qsim_executions_total")(f, ""); got != 3 {
+		t.Errorf("%v executions, want 3", got)
 	}
 }
 
@@ -299,7 +323,8 @@ func TestStats(t *testing.T) {
 // life is what a recorder is told of a job that is done at the first attempt.
 var life = []engine.Event{{Kind: engine.Leased, Waited: 3 * time.Millisecond},
 	{Kind: engine.Started, Waited: 4 * time.Millisecond},
-	{Kind: engine.Finished, Ran: time.Millisecond}, {Kind: engine.Acked, Age: 6 * time.Millisecond}}
+	{Kind: engine.Finished, Job: 1 << 20, Token: 3, Ran: time.Millisecond},
+	{Kind: engine.Acked, Age: 6 * time.Millisecond}}
 
 // TestRecordAllocates holds that a job costs no allocation.
 func TestRecordAllocates(t *testing.T) {

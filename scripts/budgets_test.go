@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/sim", 2096, 1400},
 	{"policies", 2914, 1850},
 	{"scenarios", 8706, 4700},
-	{"scenarios/apply", 434, 398}, // of which systems.yaml is the table
+	{"scenarios/apply", 454, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 1834, 1350},
 	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 119, 100},
@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"results/report", 7436, 4300},
 	{"results/text", 1892, 1700},
 	{"cmd/bench", 5141, 3000},
-	{"cmd/cli", 5534, 3600},
+	{"cmd/cli", 5537, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/play", 1220, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},

@@ -29,10 +29,10 @@ func newApply() *cobra.Command {
 		Short:   "print a scenario as the settings of a job system",
 		GroupID: "write",
 		Long: `apply prints what a scenario says otherwise than the preset of a system does, as the settings of
-that system, what the system leaves to its user, and what the system cannot do, with what comes nearest. It is for the baseline, or
-for the policy of --policy; --set takes what qsim tune has found. A setting with delays is a line of
-code for the system's own hook. Whatever describes the load, the store, storms and the run itself is
-no setting, and left out.`,
+that system, what the system leaves to its user, and what the system cannot do, with what comes
+nearest. It is for the baseline, or for the policy of --policy; --set takes what qsim tune has found.
+A setting with delays is a line of code for the system's own hook. Whatever describes the load, the
+store, storms and the run itself is no setting, and left out.`,
 		Example: `  qsim apply my.yaml --for river
   qsim apply my.yaml --for sidekiq --policy fifo --set retry.backoff.first=2s
   qsim apply retry-storm --for asynq --policy inflight-cap
@@ -50,6 +50,9 @@ no setting, and left out.`,
 				return err
 			}
 			sc := all[0].Scenario
+			if len(f.policies) > 0 && len(sc.Policies) > 1 {
+				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
+			}
 			r := apply.To(&scenarios.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], all[0].Sets)
 			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
 			output["json"] = ui.JSON(r, "  ")
@@ -84,8 +87,8 @@ func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 		return err
 	}
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
-	approximates := "The preset approximates: " + strings.Join(r.Approximates, "; ")
-	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset, approximates, "Settings: " + r.Docs} {
+	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset,
+		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
 		fmt.Fprintln(w)
 		for _, part := range text.Wrapped(line, o.Width) {
 			fmt.Fprintln(w, part)

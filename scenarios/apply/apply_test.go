@@ -95,6 +95,7 @@ func TestPresetSaysWhatItMust(t *testing.T) {
 	must := map[string]string{
 		"sqs":      "engine.fetch.batch engine.fetch.poll engine.commit.batch",
 		"bullmq":   "engine.lease.heartbeat",
+		"celery":   "engine.fetch.prefetch",
 		"oban":     "engine.lease.ttl engine.reaper.every",
 		"temporal": "engine.lease.ttl engine.timeout",
 	}
@@ -191,7 +192,8 @@ func TestWhatCannotBeSaid(t *testing.T) {
 		{"asynq", "retry: {max-attempts: unlimited}", "retry.max-attempts", "no unlimited number of retries"},
 		{"sqs", "engine: {fetch: {batch: 11}}", "engine.fetch.batch", "at most 10, not 11"},
 		{"sqs", "retry: {deadline: 30s}", "retry.deadline", "at least 60 s, not 30 s"},
-		{"sqs", "engine: {lease: {ttl: 1500ms, heartbeat: 500ms}}", "engine.lease.ttl", "whole seconds alone, not 1.5s"},
+		{"sqs", "engine: {lease: {ttl: 1500ms, heartbeat: 500ms}}", "engine.lease.ttl",
+			"whole seconds alone, not 1.5s"},
 		{"sqs", "retry: {backoff: {kind: table, delays: [1s, 13h]}}", "retry.backoff",
 			"at most 43200 s, not 46800 s"},
 		{"bullmq", "engine: {lease: {ttl: 30s, heartbeat: 1500us}}", "engine.lease.heartbeat",
@@ -203,19 +205,38 @@ func TestWhatCannotBeSaid(t *testing.T) {
 			"no breaker: Temporal has none; nearest: a task queue"},
 		{"river", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "at least 1, not 0"},
 		{"temporal", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "at least 1, not 0"},
-		{"river", "engine: {lease: {ttl: 30s, heartbeat: 10s}}", "engine.lease.ttl", "only with engine.lease.heartbeat: 0s, not 10s"},
-		{"oban", "engine: {lease: {ttl: 60m, heartbeat: 10s}}", "engine.lease.ttl", "only with engine.lease.heartbeat: 0s, not 10s"},
-		{"celery", "engine: {lease: {ttl: 2m}, timeout: 5m}", "engine.lease.ttl", "at least the longest timeout, 5m, not 2m"},
-		{"oban", "engine: {lease: {ttl: 2m}}\njobs: [" + mail + ", {timeout: 3m, " + urgent[1:] + "]", "engine.lease.ttl",
+		{"river", "engine: {lease: {ttl: 30s, heartbeat: 10s}}", "engine.lease.ttl",
+			"only with engine.lease.heartbeat: 0s, not 10s"},
+		{"oban", "engine: {lease: {ttl: 60m, heartbeat: 10s}}", "engine.lease.ttl",
+			"only with engine.lease.heartbeat: 0s, not 10s"},
+		{"celery", "engine: {lease: {ttl: 2m}, timeout: 5m}", "engine.lease.ttl",
+			"at least the longest timeout, 5m, not 2m"},
+		{"oban", "engine: {lease: {ttl: 2m}}\njobs: [" + mail + ", {timeout: 3m, " + urgent[1:] + "]",
+			"engine.lease.ttl",
 			"at least the longest timeout, 3m, not 2m"},
 		{"temporal", "retry: {backoff: {kind: exponential, first: 1s, factor: 2, max: 1m, plus: 15s}}", "retry.backoff",
 			"no plus of 15s"},
-		{"temporal", "retry: {max-attempts: 30, backoff: {kind: exponential, first: 1s, factor: 2, max: 1m, scale: 20}}",
+		{"temporal",
+			"retry: {max-attempts: 30, backoff: {kind: exponential, first: 1s, factor: 2, max: 1m, scale: 20}}",
 			"retry.backoff", "no scale of 20"},
+		{"sidekiq", "retry: {backoff: {kind: fixed, delay: 0s}}", "retry.backoff", "at least 1 s, not 0 s"},
+		{"oban", "engine: {fetch: {cooldown: 0s}}", "engine.fetch.cooldown", "at least 0.001 s, not 0 s"},
+		{"celery", "engine: {workers: 40}", "engine.fetch.prefetch", "a multiple of the 40 workers, not 300"},
+		{"sqs", "retry: {preset: sqs, backoff: {kind: fixed, delay: 5s}}", "retry.backoff",
+			"only with retry.from: commit, not claim"},
+		{"river", "retry: {max-attempts: 28, backoff: {kind: linear, first: 1s, step: 1s}}", "retry.backoff",
+			"no delays that still change after 25 failures"},
+		{"river", "retry: {max-attempts: unlimited, backoff: {kind: polynomial, power: 4}}", "retry.backoff",
+			"no delays that still change after 25 failures"},
+		{"river",
+			"retry: {max-attempts: 40, jitter: none, backoff: {kind: exponential, first: 2s, factor: 2, scale: 20}}",
+			"retry.backoff", "no delays that still change after 25 failures"},
+		{"sidekiq", "retry: {deadline: 1h}", "retry.deadline",
+			"nearest: sidekiq_options retry_for, which runs from the first failure"},
 	} {
 		t.Run(tt.system+" "+tt.key, func(t *testing.T) {
 			line, there := lineOf(t, tt.system, tt.scenario, tt.key)
-			if !there || !strings.Contains(line.Cannot, tt.want) || line.Setting != "" {
+			if !there || strings.Count(line.Cannot, tt.want) != 1 || line.Setting != "" {
 				t.Errorf("want %q of %s, got %+v", tt.want, tt.key, line)
 			}
 		})
@@ -248,12 +269,31 @@ func TestSaid(t *testing.T) {
 		{"bullmq", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "JobsOptions priority: 0"},
 		{"celery", "jobs: [" + mail + ", " + urgent + "]", "jobs.urgent.priority",
 			"apply_async(priority=2), and 'priority_steps': list(range(10)) in broker_transport_options"},
-		{"oban", "engine: {lease: {ttl: 20m}}", "engine.lease.ttl", "plugins: [{Oban.Plugins.Lifeline, rescue_after: 1200000}]"},
+		{"oban", "engine: {lease: {ttl: 20m}}", "engine.lease.ttl",
+			"plugins: [{Oban.Plugins.Lifeline, rescue_after: 1200000}]"},
 		{"bullmq", "engine: {lease: {ttl: 2m}}", "engine.lease.heartbeat", "WorkerOptions lockRenewTime: 15000"},
 		{"sidekiq", "engine: {nodes: 3}", "engine.promoter.every",
 			"config[:poll_interval_average] = 5, with which the first poll comes within 5 s"},
 		{"sidekiq", "engine: {promoter: {every: 2s}}", "engine.promoter.every",
 			"config[:poll_interval_average] = 2, which Sidekiq spreads by ±50%"},
+		{"asynq", "jobs: [{timeout: 0s, " + mail[1:] + "]", "jobs.mail.timeout",
+			"asynq.Timeout(0), with a Deadline, since without both it is 30 minutes"},
+		{"temporal", "jobs: [{timeout: 0s, " + mail[1:] + "]", "jobs.mail.timeout",
+			"ActivityOptions.ScheduleToCloseTimeout alone"},
+		{"oban", "engine: {workers: 7, fetch: {cooldown: 20ms}}", "engine.fetch.cooldown",
+			"queues: [default: [limit: 7, dispatch_cooldown: 20]]"},
+		{"celery", "engine: {workers: 60}", "engine.fetch.prefetch", "worker_prefetch_multiplier = 6"},
+		{"celery", "engine: {fetch: {prefetch: 0}}", "engine.fetch.prefetch", "worker_prefetch_multiplier = 1"},
+		{"sqs", "retry: {preset: sqs, from: commit, jitter: ±20%, backoff: {kind: table, delays: [5s, 20s]}}",
+			"retry.backoff",
+			"consumer, on a failure: ChangeMessageVisibility VisibilityTimeout = " +
+				"round([5, 20][min(ApproximateReceiveCount - 1, 1)] * (0.8 + 0.4 * random()))"},
+		{"river", "engine: {fetch: {cooldown: 0s}}", "engine.fetch.cooldown",
+			"Config.FetchCooldown: river.FetchCooldownMin, which is 1 ms"},
+		{"river", "retry: {max-attempts: 40, jitter: none, backoff: {kind: linear, first: 1m, step: 1m, max: 3m}}",
+			"retry.backoff",
+			"NextRetry of Config.RetryPolicy, or of a class's worker: d := " +
+				"[]time.Duration{1*time.Minute, 2*time.Minute, 3*time.Minute}[min(len(job.Errors), 2)]; return time.Now().Add(time.Duration(float64(d) * (1 + 0*rand.Float64())))"},
 	} {
 		t.Run(tt.system+" "+tt.key, func(t *testing.T) {
 			if line, _ := lineOf(t, tt.system, tt.scenario, tt.key); line.Setting != tt.want {

@@ -1,9 +1,11 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -70,7 +72,7 @@ func (v *values) setting(value string) (string, error) {
 	if other, there := v.saying.When[value]; there {
 		return other, nil
 	}
-	var problems []error
+	var problem error // the first: of several names one value may be the cause
 	text := placeholder.ReplaceAllStringFunc(as, func(match string) string {
 		parts := placeholder.FindStringSubmatch(match)
 		unit := parts[2]
@@ -78,10 +80,10 @@ func (v *values) setting(value string) (string, error) {
 			unit = v.t.system.Unit
 		}
 		word, err := v.word(parts[1], unit)
-		problems = append(problems, err)
+		problem = cmp.Or(problem, err)
 		return word
 	})
-	return text, errors.Join(problems...)
+	return text, problem
 }
 
 // presumed returns an error for what the text of the saying passes over: a key of a map that is not in it, a value
@@ -124,6 +126,14 @@ func (v *values) word(name, unit string) (string, error) {
 			return "", fmt.Errorf("no %s number of retries", value)
 		}
 		return strconv.Itoa(n - 1), nil
+	case "workers":
+		return v.t.mine["engine.workers"], nil
+	case "multiplier": // of the workers: jobs that run count as prefetched
+		prefetch, workers := int(v.t.sc.Engine.Fetch.Prefetch), int(v.t.sc.Engine.Workers)
+		if prefetch%workers != 0 {
+			return "", fmt.Errorf("a multiple of the %d workers, not %d", workers, prefetch)
+		}
+		return strconv.Itoa(prefetch/workers + 1), nil
 	case "delays", "last", "low", "span":
 		return v.ofRetry(name, unit)
 	}
@@ -153,7 +163,10 @@ func (v *values) ofRetry(name, unit string) (string, error) {
 	if b.Kind == policies.Random {
 		return "", errors.New("no delays of a distribution")
 	}
-	delays := delaysOf(b)
+	delays, err := delaysOf(b)
+	if err != nil {
+		return "", err
+	}
 	if name == "last" {
 		return strconv.Itoa(len(delays) - 1), nil
 	}
@@ -171,19 +184,26 @@ func (v *values) ofRetry(name, unit string) (string, error) {
 // mostDelays bounds the delays that are listed of a retry policy that goes on for longer.
 const mostDelays = 25
 
-// delaysOf returns the delay after each failure before jitter, the last of which repeats.
-func delaysOf(b *policies.Backoff) (delays []time.Duration) {
-	last := b.MaxAttempts - 1
-	if last < 1 || last > mostDelays {
-		last = mostDelays
+// delaysOf returns the delay after each failure before jitter, the last of which repeats; an error if more than
+// mostDelays differ.
+func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
+	last := max(b.MaxAttempts-1, 1)
+	if b.MaxAttempts == 0 { // unlimited
+		last = math.MaxInt32
 	}
-	for n := 1; n <= last; n++ {
-		delays = append(delays, b.Delay(int64(n)))
+	for n := range min(last, mostDelays) {
+		delays = append(delays, b.Delay(int64(n+1)))
+	}
+	listed := delays[len(delays)-1]
+	for _, n := range []int{mostDelays + 1, last} {
+		if last > mostDelays && b.Delay(int64(n)) != listed {
+			return nil, fmt.Errorf("no delays that still change after %d failures", mostDelays)
+		}
 	}
 	for n := len(delays); n > 1 && delays[n-2] == delays[n-1]; n-- {
 		delays = delays[:n-1]
 	}
-	return delays
+	return delays, nil
 }
 
 // spread returns the range of the factor by which jitter multiplies a delay; false for other jitter.

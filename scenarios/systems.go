@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// System is a job system with the settings by which it can be told what a scenario says; systems.yaml explains them.
+// System is a job system with its settings for the keys of a scenario; systems.yaml explains the fields.
 type System struct {
-	Name     string            `yaml:"name"` // also of its preset
-	Title    string            `yaml:"title"`
-	Unit     string            `yaml:"unit"` // of durations: go, s, whole, ms
-	Docs     string            `yaml:"docs"` // where the settings are described
-	Says     []Saying          `yaml:"says"`
-	Cannot   []Unsayable       `yaml:"cannot"`
-	Policies map[string]string `yaml:"policies"` // by kind
-	Nearest  string            `yaml:"nearest"`  // to a policy that the system does not have
+	Name         string            `yaml:"name"` // also of its preset
+	Title        string            `yaml:"title"`
+	Unit         string            `yaml:"unit"` // of durations: go, s, whole, ms
+	Docs         string            `yaml:"docs"` // where the settings are described
+	Translations []Translation     `yaml:"translations"`
+	Cannot       []Missing         `yaml:"cannot"`
+	Policies     map[string]string `yaml:"policies"` // by kind
+	Nearest      string            `yaml:"nearest"`  // to a policy that the system does not have
 }
 
-// Saying is a setting of a System for a key of a scenario, or for a map with all its keys.
-type Saying struct {
+// Translation is a setting of a System for a key of a scenario, or for a map with all its keys.
+type Translation struct {
 	Key   string            `yaml:"key"`
 	With  []string          `yaml:"with"` // further keys that the setting includes
 	As    string            `yaml:"as"`
@@ -33,8 +33,8 @@ type Saying struct {
 	Several      bool              `yaml:"several"`       // also there, with more than one node
 }
 
-// Unsayable holds keys, each with all below it, for which a System has no setting.
-type Unsayable struct {
+// Missing holds keys, each with all below it, for which a System has no setting.
+type Missing struct {
 	Keys []string `yaml:"keys"`
 	Why  string   `yaml:"why"`
 }
@@ -61,6 +61,6 @@ var systems = sync.OnceValue(func() (all systemList) {
 // Systems returns the systems in whose settings a scenario can be written. The caller must not change them.
 func Systems() []System { return systems().Systems }
 
-// WorldKeys returns the keys, each with all below it, that describe the load, the store, the trouble and the run: what
-// no setting of a system can say.
+// WorldKeys returns the keys, each with all below it, that describe the load, the store, the trouble and the run: for
+// which no system has a setting.
 func WorldKeys() []string { return systems().World }

@@ -28,11 +28,11 @@ func newApply() *cobra.Command {
 		Use:     "apply SCENARIO --for SYSTEM",
 		Short:   "print a scenario as the settings of a job system",
 		GroupID: "write",
-		Long: `apply prints what a scenario says otherwise than the preset of a system does, as the settings of
-that system, what the system leaves to its user, and what the system cannot do, with what comes
-nearest. It is for the baseline, or for the policy of --policy; --set takes what qsim tune has found.
-A setting with delays is a line of code for the system's own hook. Whatever describes the load, the
-store, storms and the run itself is no setting, and left out.`,
+		Long: `apply prints where a scenario differs from the preset of a system, as the settings of that system,
+what the system leaves to its user, and what it cannot do, with what comes nearest. It is for the
+baseline, or for the policy of --policy; --set takes what qsim tune has found. A setting with delays
+is a line of code for the system's own hook. What describes the load, the store, storms and the run
+itself is no setting, and left out.`,
 		Example: `  qsim apply my.yaml --for river
   qsim apply my.yaml --for sidekiq --policy fifo --set retry.backoff.first=2s
   qsim apply retry-storm --for asynq --policy inflight-cap
@@ -73,11 +73,11 @@ func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}
 	for _, l := range r.Settings {
-		said := l.Setting
+		setting := l.Setting
 		if l.Cannot != "" {
-			said = "✗ " + l.Cannot
+			setting = "✗ " + l.Cannot
 		}
-		t.Add(l.Key, l.Value, said)
+		t.Add(l.Key, l.Value, setting)
 	}
 	if o.Format == text.CSV {
 		return t.Write(w, o)
@@ -87,7 +87,7 @@ func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 		return err
 	}
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
-	for _, line := range []string{"✗: cannot be said. " + alike, "Defaults: " + r.Preset,
+	for _, line := range []string{"✗: there is no setting. " + alike, "Defaults: " + r.Preset,
 		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
 		fmt.Fprintln(w)
 		for _, part := range text.Wrapped(line, o.Width) {

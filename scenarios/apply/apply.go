@@ -18,7 +18,8 @@ type Line struct {
 	Cannot  string `json:"cannot,omitempty"` // why there is no Setting
 }
 
-// Result holds what a scenario says otherwise than the preset of a system does, for one of its policies.
+// Result holds the keys in which a scenario, under one of its policies, differs from the preset of a system, and those
+// that the system leaves to its user.
 type Result struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
@@ -31,22 +32,22 @@ type Result struct {
 	Alike        int      `json:"alike"` // keys with the value of the preset
 }
 
-// translation is a scenario on its way into the settings of a system.
-type translation struct {
+// sheet is a scenario on its way into the settings of a system.
+type sheet struct {
 	*Result
 	system *scenarios.System
 	sc     *scenarios.Scenario // as the policy sees it
 	mine   map[string]string   // values by path
 	base   map[string]string   // those of the preset
-	said   map[string]bool     // sayings, by scope and key
+	done   map[string]bool     // translations, by scope and key
 }
 
 // To writes the settings of a scenario under one of its policies for a system. sets are the overrides that sc was
 // loaded with.
 func To(system *scenarios.System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
 	preset := scenarios.PresetNamed(system.Name)
-	t := &translation{system: system, sc: sc.Variant(policy),
-		mine: map[string]string{}, base: map[string]string{}, said: map[string]bool{},
+	t := &sheet{system: system, sc: sc.Variant(policy),
+		mine: map[string]string{}, base: map[string]string{}, done: map[string]bool{},
 		Result: &Result{System: system.Title, Scenario: sc.Name, Policy: sc.Policies[policy].Label,
 			Preset: preset.Source, Approximates: preset.Approximates, Docs: system.Docs}}
 	plain, problems := scenarios.Load("preset", fmt.Appendf(nil, "engine: {preset: %s}\n"+
@@ -81,9 +82,9 @@ func below(path string, keys ...string) bool {
 
 // Find returns the setting of a system for a key of the language, or why there is none; neither for a key that the
 // system does not know, and for one of scenarios.WorldKeys.
-func Find(system *scenarios.System, key string) (saying *scenarios.Saying, cannot string) {
-	for i := range system.Says {
-		if s := &system.Says[i]; below(key, s.Key) || slices.Contains(s.With, key) {
+func Find(system *scenarios.System, key string) (row *scenarios.Translation, cannot string) {
+	for i := range system.Translations {
+		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
 			return s, ""
 		}
 	}
@@ -95,8 +96,8 @@ func Find(system *scenarios.System, key string) (saying *scenarios.Saying, canno
 	return nil, ""
 }
 
-// key adds what is said of one key of the scenario.
-func (t *translation) key(s *scenarios.Setting) {
+// key adds the setting for one key of the scenario.
+func (t *sheet) key(s *scenarios.Setting) {
 	key, scope, class := s.Path, "", -1
 	if k, known := scenarios.KeyOf(s.Path); known {
 		key = k.Path
@@ -106,7 +107,7 @@ func (t *translation) key(s *scenarios.Setting) {
 		name, own, _ := strings.Cut(rest, ".")
 		scope, class = "jobs."+name+".", t.sc.ClassIndex(name)
 		if differs = t.base["jobs.a."+own] != s.Value; strings.HasPrefix(key, "retry.") {
-			differs = t.mine[key] != s.Value // of what is said for all classes
+			differs = t.mine[key] != s.Value // of the value for all classes
 		}
 	}
 	if below(key, scenarios.WorldKeys()...) {
@@ -115,27 +116,27 @@ func (t *translation) key(s *scenarios.Setting) {
 	if key == "jobs.CLASS.priority" { // a class without one stands somewhere among those that have one
 		differs = slices.ContainsFunc(t.sc.Jobs, func(j scenarios.JobClass) bool { return j.Priority != 0 })
 	}
-	saying, cannot := Find(t.system, key)
+	row, cannot := Find(t.system, key)
 	switch {
-	case !differs && (saying == nil || !saying.Always && !(saying.Several && t.mine["engine.nodes"] != "1")):
+	case !differs && (row == nil || !row.Always && !(row.Several && t.mine["engine.nodes"] != "1")):
 		t.Alike++
-	case saying == nil:
+	case row == nil:
 		cannot = cmp.Or(cannot, "there is no setting for it")
 		t.Settings = append(t.Settings, Line{Key: s.Path, Value: s.Value, Cannot: cannot})
-	case !t.said[scope+saying.Key]:
-		t.said[scope+saying.Key] = true
-		t.say(saying, s, scope, class)
+	case !t.done[scope+row.Key]:
+		t.done[scope+row.Key] = true
+		t.translate(row, s, scope, class)
 	}
 }
 
-// say adds the setting of a saying for the scenario, or for a class of it.
-func (t *translation) say(saying *scenarios.Saying, s *scenarios.Setting, scope string, class int) {
-	v := &values{t: t, saying: saying, scope: scope, class: class}
+// translate adds a setting for the scenario, or for a class of it.
+func (t *sheet) translate(row *scenarios.Translation, s *scenarios.Setting, scope string, class int) {
+	v := &values{t: t, row: row, scope: scope, class: class}
 	line := Line{Key: s.Path, Value: s.Value}
-	if value, there := v.of(saying.Key); there {
+	if value, there := v.of(row.Key); there {
 		line.Value = value
 	} else { // a map
-		line.Key = scope + saying.Key
+		line.Key = scope + row.Key
 		line.Value = v.joined()
 	}
 	setting, err := v.setting(line.Value)
@@ -145,8 +146,8 @@ func (t *translation) say(saying *scenarios.Saying, s *scenarios.Setting, scope 
 	t.Settings = append(t.Settings, line)
 }
 
-// policy adds what is said of the policy.
-func (t *translation) policy(p *scenarios.Policy) {
+// policy adds the setting for the policy.
+func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return
 	}

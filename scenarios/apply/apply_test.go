@@ -27,29 +27,29 @@ func load(t *testing.T, text string) *scenarios.Scenario {
 
 const jobs = "\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"
 
-// TestEveryKeyIsSaidOrNamed holds that no key of the language is passed over: each is said by a setting of each system,
-// named among what the system cannot say, or named as one of the world.
-func TestEveryKeyIsSaidOrNamed(t *testing.T) {
+// TestEveryKeyHasASettingOrAReason holds that no key of the language is passed over: each has a setting of each system,
+// a reason why the system has none, or is named as one of the world.
+func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	keys := scenarios.Keys()
 	isMap := func(path string) bool {
 		inside := func(k scenarios.Key) bool { return strings.HasPrefix(k.Path, path+".") }
 		return path == "jobs.CLASS.retry" || slices.ContainsFunc(keys, inside)
 	}
-	said := 0
+	keysSeen := 0
 	for _, system := range scenarios.Systems() {
 		for _, k := range keys {
 			if isMap(k.Path) || below(k.Path, scenarios.WorldKeys()...) {
 				continue
 			}
-			saying, cannot := Find(&system, k.Path)
-			if saying == nil && cannot == "" {
-				t.Errorf("%s says nothing of %s", system.Name, k.Path)
+			row, cannot := Find(&system, k.Path)
+			if row == nil && cannot == "" {
+				t.Errorf("%s has nothing for %s", system.Name, k.Path)
 			}
-			said++
+			keysSeen++
 		}
 	}
-	if said < 8*60 {
-		t.Errorf("%d keys of all systems: is that all?", said)
+	if keysSeen < 8*60 {
+		t.Errorf("%d keys of all systems: is that all?", keysSeen)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 		known("world", key)
 	}
 	for _, system := range scenarios.Systems() {
-		for _, s := range system.Says {
+		for _, s := range system.Translations {
 			for _, key := range append(s.With, s.Key) {
 				known(system.Name, key)
 			}
@@ -88,10 +88,10 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestPresetSaysWhatItMust holds that a scenario with a system's preset, written out or named, is said by the numbers of
-// processes and workers, and by what the system itself has otherwise, or leaves to its user: what goes out comes from
+// TestPresetNeedsFewSettings holds that a scenario with a system's preset, written out or named, becomes the numbers of
+// processes and workers, and what the system itself has otherwise, or leaves to its user: what goes out comes from
 // what came in.
-func TestPresetSaysWhatItMust(t *testing.T) {
+func TestPresetNeedsFewSettings(t *testing.T) {
 	must := map[string]string{
 		"sqs":      "engine.fetch.batch engine.fetch.poll engine.commit.batch",
 		"bullmq":   "engine.lease.heartbeat",
@@ -157,11 +157,11 @@ func TestGolden(t *testing.T) {
 			for _, r := range []*Result{capped, To(&system, own, 0, nil)} {
 				fmt.Fprintf(&got, "%s under %s, for %s\n", r.Scenario, r.Policy, r.System)
 				for _, l := range r.Settings {
-					said := l.Setting
+					setting := l.Setting
 					if l.Cannot != "" {
-						said = "✗ " + l.Cannot
+						setting = "✗ " + l.Cannot
 					}
-					fmt.Fprintf(&got, "%s: %s\n    %s\n", l.Key, l.Value, said)
+					fmt.Fprintf(&got, "%s: %s\n    %s\n", l.Key, l.Value, setting)
 				}
 				fmt.Fprintf(&got, "%d alike\n\n", r.Alike)
 			}
@@ -179,8 +179,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeSaid holds that a value which a setting cannot take is named with the reason, and never bent.
-func TestWhatCannotBeSaid(t *testing.T) {
+// TestNoSetting holds that a value which a setting cannot take is named with the reason, and never bent.
+func TestNoSetting(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"river", "retry: {jitter: decorrelated}", "retry.backoff", "no jitter decorrelated"},
 		{"river", "retry: {jitter: +10s}", "retry.backoff", "no jitter +10s"},
@@ -263,8 +263,8 @@ func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) 
 	return settings[at], true
 }
 
-// TestSaid holds settings that a system needs in a form, or beside a value, that the value alone does not show.
-func TestSaid(t *testing.T) {
+// TestSettings holds settings that a system needs in a form, or beside a value, that the value alone does not show.
+func TestSettings(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"bullmq", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "JobsOptions priority: 0"},
 		{"celery", "jobs: [" + mail + ", " + urgent + "]", "jobs.urgent.priority",

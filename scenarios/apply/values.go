@@ -17,12 +17,12 @@ import (
 	"qsim/scenarios"
 )
 
-// values are what stands for the names in the text of a saying.
+// values are what stands for the names in the text of a translation.
 type values struct {
-	t      *translation
-	saying *scenarios.Saying
-	scope  string // "jobs.CLASS." or ""
-	class  int    // -1: all
+	t     *sheet
+	row   *scenarios.Translation
+	scope string // "jobs.CLASS." or ""
+	class int    // -1: all
 }
 
 // of returns the value of a key of the language in the scope: that of the class, or else that of all classes.
@@ -32,44 +32,44 @@ func (v *values) of(key string) (value string, there bool) {
 		return value, there
 	}
 	value, there = v.t.mine[v.scope+key]
-	_, ownMap := v.t.mine[v.scope+v.saying.Key+".kind"]
-	if !there && !(ownMap && below(key, v.saying.Key)) {
+	_, ownMap := v.t.mine[v.scope+v.row.Key+".kind"]
+	if !there && !(ownMap && below(key, v.row.Key)) {
 		value, there = v.t.mine[key]
 	}
 	return value, there
 }
 
-// joined returns the values of a map, and of the keys that are said with it, as text.
+// joined returns the values of a map, and of the keys that its setting includes, as text.
 func (v *values) joined() string {
 	var parts []string
 	for _, k := range scenarios.Keys() {
 		value, there := v.of(k.Path)
-		if name, ok := strings.CutPrefix(k.Path, v.saying.Key+"."); ok && there {
+		if name, ok := strings.CutPrefix(k.Path, v.row.Key+"."); ok && there {
 			parts = append(parts, name+": "+value)
 		}
 	}
-	for _, key := range v.saying.With {
+	for _, key := range v.row.With {
 		value, _ := v.of(key)
 		parts = append(parts, key[strings.LastIndexByte(key, '.')+1:]+": "+value)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// placeholder matches the names in the text of a saying, with the unit that some have.
+// placeholder matches the names in the text of a translation, with the unit that some have.
 var placeholder = regexp.MustCompile(`\{([a-z-]+)(?::([a-z]+))?\}`)
 
-// setting returns the text of the saying with values for its names. The error states what cannot be said.
+// setting returns the text of the translation with values for its names. The error states why there is none.
 func (v *values) setting(value string) (string, error) {
-	as := v.saying.As
-	if kind, _ := v.of(v.saying.Key + ".kind"); v.saying.Kinds != nil {
-		if as = v.saying.Kinds[kind]; as == "" {
+	as := v.row.As
+	if kind, _ := v.of(v.row.Key + ".kind"); v.row.Kinds != nil {
+		if as = v.row.Kinds[kind]; as == "" {
 			return "", fmt.Errorf("no backoff of kind %s", kind)
 		}
 	}
 	if err := v.presumed(as, value); err != nil {
 		return "", err
 	}
-	if other, there := v.saying.When[value]; there {
+	if other, there := v.row.When[value]; there {
 		return other, nil
 	}
 	var problem error // the first: of several names one value may be the cause
@@ -86,24 +86,24 @@ func (v *values) setting(value string) (string, error) {
 	return text, problem
 }
 
-// presumed returns an error for what the text of the saying passes over: a key of a map that is not in it, a value
+// presumed returns an error for what the text of the translation passes over: a key of a map that is not in it, a value
 // of another key that it needs, or a timeout that is longer than its own value.
 func (v *values) presumed(as, value string) error {
-	if v.saying.Kinds != nil {
+	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
-			name, inside := strings.CutPrefix(k.Path, v.saying.Key+".")
+			name, inside := strings.CutPrefix(k.Path, v.row.Key+".")
 			own, there := v.of(k.Path)
 			if inside && there && name != "kind" && !strings.Contains(as, "{"+name+"}") {
 				return fmt.Errorf("no %s of %s", name, own)
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(v.saying.Needs)) {
-		if other, _ := v.of(key); other != v.saying.Needs[key] {
-			return fmt.Errorf("only with %s: %s, not %s", key, v.saying.Needs[key], other)
+	for _, key := range slices.Sorted(maps.Keys(v.row.Needs)) {
+		if other, _ := v.of(key); other != v.row.Needs[key] {
+			return fmt.Errorf("only with %s: %s, not %s", key, v.row.Needs[key], other)
 		}
 	}
-	if d, err := quantity.ParseDuration(value); v.saying.OverTimeouts && err == nil {
+	if d, err := quantity.ParseDuration(value); v.row.OverTimeouts && err == nil {
 		for class := range v.t.sc.Jobs {
 			if timeout := v.t.sc.TimeoutOf(class); timeout > d {
 				return fmt.Errorf("at least the longest timeout, %s, not %s", quantity.Duration(timeout), value)
@@ -113,14 +113,14 @@ func (v *values) presumed(as, value string) error {
 	return nil
 }
 
-// word returns what stands for a name in the text of a saying.
+// word returns what stands for a name in the text of a translation.
 func (v *values) word(name, unit string) (string, error) {
 	switch name {
 	case "value":
-		value, _ := v.of(v.saying.Key)
+		value, _ := v.of(v.row.Key)
 		return v.converted(value, unit)
 	case "retries":
-		value, _ := v.of(v.saying.Key)
+		value, _ := v.of(v.row.Key)
 		n, err := strconv.Atoi(value)
 		if err != nil {
 			return "", fmt.Errorf("no %s number of retries", value)
@@ -137,7 +137,7 @@ func (v *values) word(name, unit string) (string, error) {
 	case "delays", "last", "low", "span":
 		return v.ofRetry(name, unit)
 	}
-	value, there := v.of(v.saying.Key + "." + name)
+	value, there := v.of(v.row.Key + "." + name)
 	if !there {
 		return "", fmt.Errorf("the %s is not given", name)
 	}
@@ -273,10 +273,10 @@ func (v *values) duration(d time.Duration, unit string) (string, error) {
 	return seconds, nil
 }
 
-// bounded returns an error for a number, or one of seconds, out of the bounds of the saying.
+// bounded returns an error for a number, or one of seconds, out of the bounds of the translation.
 func (v *values) bounded(word, unit string) error {
 	x, err := strconv.ParseFloat(word, 64)
-	switch s := v.saying; {
+	switch s := v.row; {
 	case err != nil:
 		return nil
 	case x < s.Least:

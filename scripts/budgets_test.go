@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 119, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/study", 5900, 3000},
+	{"scenarios/study", 5975, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
 	{"scenarios/world", 4546, 2700},
@@ -67,7 +67,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_300, 56_000
+	mostLines, goalLines             = 86_380, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -39,17 +39,17 @@ the configuration is exposed to, how badly, what a cure is and what the cure mak
 
 What is judged is the metric of the incident, under five seeds unless --seeds says otherwise:
     exposed         its 95 % interval is beyond the limit that the incident's own cure holds
-    not sure        the interval is on both sides of the limit
+    not sure        the interval is on both sides of the limit, or the trouble does not fit
     safe            the interval is within the limit
     does not apply  the scenario lacks what the incident is about
 Where the same scenario without the trouble has more than half of the limit, twice that is the
 limit. The scenario's own storms are left out.
 
 What is scaled so that all of it takes some seconds: a scenario of more than 150 jobs/s gets
-fewer workers on at most 8 nodes, and rates, batches and limits smaller by as much, but the costs of its store
-stay; the load of the trouble is that of the incident per worker, or per limit of the
-dependency; the times before and after it are cut to what the scenario's jobs and leases
-need, and windows to 10 minutes or three of its long jobs. A trace keeps its arrivals.
+fewer nodes and workers, and rates, batches and limits smaller by as much, those of its policy
+too, but not the costs of its store; the load of the trouble is that of the incident per
+worker, or per limit of a dependency; the times before and after it are cut to what jobs and
+leases need, and windows to 10 minutes or three long jobs. A scenario with a trace stays whole.
 
 Each row is written as a scenario, with the policies Yours and Cured: qsim run shows it, with
 the same numbers. Exit codes:
@@ -88,9 +88,6 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(f.policies) > 1 {
-		return ui.UsageError("doctor judges one policy: give --policy once")
-	}
 	for _, incident := range f.incidents {
 		if all := study.Incidents(); !slices.Contains(all, incident) {
 			return ui.Unknown("incident", incident, all)
@@ -99,6 +96,9 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	l, source, err := s.load(c, name)
 	if err != nil {
 		return err
+	}
+	if len(f.policies) > 0 && len(l.Scenario.Policies) > 1 {
+		return ui.UsageError("doctor judges one policy, not %d: give --policy once, with a label", len(l.Scenario.Policies))
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: nothing is written; once more to quit at once")
 	defer stop()

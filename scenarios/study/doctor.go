@@ -27,7 +27,8 @@ type Doctor struct {
 // Exposure is how a scenario fares in an incident.
 type Exposure string
 
-// The verdicts of a Finding: the interval is beyond the limit, within it, or on both sides; or it cannot happen.
+// The verdicts of a Finding: the interval is beyond the limit, within it, or on both sides or not known, for the trouble
+// does not fit the scenario; or it cannot happen.
 const (
 	Exposed Exposure = "exposed"
 	Safe    Exposure = "safe"
@@ -49,14 +50,15 @@ type Diagnosis struct {
 type Finding struct {
 	Incident string
 	Exposure Exposure
-	Why      string              // why it does not apply
+	Why      string              // why it does not apply, was not simulated or has no cure
 	Yours    results.Verdict     // the objective of the incident, without its cure
-	Cured    results.Verdict     // and with it
+	Cured    results.Verdict     // and with it; NaN if the cure does not fit the scenario
 	Calm     float64             // the metric without the incident's trouble; NaN: it was not needed, or has no value
 	Cure     string              // as a policy has it, in `with:` or with another kind
 	Cost     string              // what the cure makes worse in this incident; "": nothing that shows
-	Scenario *scenarios.Scenario // that shows it; nil if the incident does not apply
+	Scenario *scenarios.Scenario // that shows it; nil if it was not simulated
 	Command  string              // that shows it; set by who writes the scenario
+	over     float64             // the metric as a multiple of its limit
 }
 
 // Run simulates all incidents that apply, and again, without its trouble, each incident whose limit is not met: whoever
@@ -73,10 +75,15 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 			continue
 		}
 		f := Finding{Incident: incidents[i].name, Exposure: Immune, Calm: math.NaN()}
+		f.Cured.Value = f.Calm
 		r, why := p.lay(&incidents[i])
 		if f.Why = why; r != nil {
-			if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
-				r, f.Why = nil, "it does not fit: "+errors.Unwrap(err).Error()
+			if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil { // perhaps for its cure alone
+				f.Exposure, f.Why = Unsure, "its cure does not fit: "+errors.Unwrap(err).Error()
+				r.sets[len(r.sets)-1] = p.policies("")
+				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
+					r, f.Why = nil, "not tried: its trouble does not fit: "+errors.Unwrap(err).Error()
+				}
 			}
 		}
 		if rows, found.Findings = append(rows, r), append(found.Findings, f); r == nil {
@@ -88,17 +95,22 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 	err = d.each(ctx, p, rows, troubled, func(i int, settings *measure.Settings, runs []measure.Run) error {
 		r, f := rows[i], &found.Findings[i]
 		r.settings, r.runs = settings, runs
-		err := f.judge(r)
-		if d.tell(f); f.Exposure == Safe || len(r.calm) == 0 {
-			rows[i] = nil
+		if err := f.judge(r); err != nil {
+			return err
 		}
-		return err
+		if f.Exposure == Safe || len(r.calm) == 0 {
+			rows[i] = nil
+			d.tell(f)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	err = d.each(ctx, p, rows, calm, func(i int, settings *measure.Settings, runs []measure.Run) error {
-		return found.Findings[i].compare(rows[i], settings, runs)
+		err := found.Findings[i].compare(rows[i], settings, runs)
+		d.tell(&found.Findings[i])
+		return err
 	})
 	found.sort()
 	return found, err
@@ -121,9 +133,13 @@ func (d *Doctor) each(ctx context.Context, p *patient, rows []*row, sets func(*r
 		}
 	}
 	s := &simulator{source: &p.source, parallel: d.Parallel, each: d.Seeds}
-	return s.run(ctx, tasks, func(k int, settings *measure.Settings, runs []measure.Run) error {
+	err := s.run(ctx, tasks, func(k int, settings *measure.Settings, runs []measure.Run) error {
 		return done(at[k], settings, runs)
 	})
+	if failed := (*SettingError)(nil); errors.As(err, &failed) { // so that the values repeat it from the scenario itself
+		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)
+	}
+	return err
 }
 
 // compare judges a row anew by the runs of the same without its trouble.
@@ -151,8 +167,11 @@ func (f *Finding) judge(r *row) error {
 	if err != nil {
 		return err
 	}
-	f.Yours, f.Cured, f.Cure, f.Cost = summary.Objectives[0], summary.Objectives[1], r.cure(r.of.cure), cost(summary)
-	f.Exposure = exposures[f.Yours.Outcome]
+	f.Yours = summary.Objectives[0]
+	f.over = f.Yours.Value / r.objective.Bound
+	if f.Exposure = exposures[f.Yours.Outcome]; f.Why == "" {
+		f.Cured, f.Cure, f.Cost = summary.Objectives[1], r.cure(), cost(summary)
+	}
 	return nil
 }
 

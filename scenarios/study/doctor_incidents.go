@@ -56,21 +56,23 @@ func engine(missing string, met func(e *scenarios.Engine) bool) need {
 	return need{func(sc *scenarios.Scenario) bool { return met(&sc.Engine) }, missing}
 }
 
-// role finds the class of a scenario that stands for a class of an incident: that with the highest score above 0.
+// role finds the class of a patient that stands for a class of an incident: that with the highest score above 0.
 type role struct {
-	score   func(j *scenarios.JobClass) float64
+	score   func(p *patient, j *scenarios.JobClass) float64
 	missing string // there is none
 }
 
 var (
-	busiest = role{func(j *scenarios.JobClass) float64 {
-		return 1e-9 + j.Arrivals.MeanRate()*meanRun(j)
-	}, ""}
-	urgent  = role{func(j *scenarios.JobClass) float64 { return 1e6 - float64(j.Priority) }, ""}
-	lazy    = role{func(j *scenarios.JobClass) float64 { return 1e6 + float64(j.Priority) }, ""}
-	delayed = role{func(j *scenarios.JobClass) float64 { return j.Delay.Std().Seconds() }, "no scheduled jobs (delay)"}
-	shared  = role{func(j *scenarios.JobClass) float64 { return float64(j.Tenants.Count - 1) }, "one tenant"}
-	ordered = role{func(j *scenarios.JobClass) float64 {
+	onlyTrouble = "no jobs but those of the trouble"
+
+	busiest = role{func(p *patient, j *scenarios.JobClass) float64 { return 1e-9 + p.load(j) }, onlyTrouble}
+	urgent  = role{func(_ *patient, j *scenarios.JobClass) float64 { return 1e6 - float64(j.Priority) }, onlyTrouble}
+	lazy    = role{func(_ *patient, j *scenarios.JobClass) float64 { return 1e6 + float64(j.Priority) }, onlyTrouble}
+	delayed = role{func(_ *patient, j *scenarios.JobClass) float64 {
+		return j.Delay.Std().Seconds()
+	}, "no scheduled jobs (delay)"}
+	shared  = role{func(_ *patient, j *scenarios.JobClass) float64 { return float64(j.Tenants.Count - 1) }, "one tenant"}
+	ordered = role{func(_ *patient, j *scenarios.JobClass) float64 {
 		if j.Serial == nil {
 			return 0
 		}
@@ -89,12 +91,12 @@ func classes(sc *scenarios.Scenario) (all []int) {
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the class of a scenario that plays a role, none of those in but; nil if none does.
-func (r role) cast(sc *scenarios.Scenario, but []string) (found *scenarios.JobClass) {
+// cast returns the class of a patient that plays a role, none of those in but; nil if none does.
+func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
-	for i := range sc.Jobs {
-		j := &sc.Jobs[i]
-		if score := r.score(j); score > most && !slices.Contains(but, j.Class) {
+	for i := range p.sc.Jobs {
+		j := &p.sc.Jobs[i]
+		if score := r.score(p, j); score > most && !slices.Contains(but, j.Class) {
 			found, most = j, score
 		}
 	}

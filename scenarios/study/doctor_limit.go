@@ -1,7 +1,6 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -59,11 +58,7 @@ func (r *row) bound(value float64) {
 // judged returns overrides with the objective of the row.
 func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	o := &r.objective
-	text := fmt.Sprintf("metric: %s, %s", o.Metric, strings.Replace(o.Text, " ", ": ", 1))
-	for _, f := range []struct{ key, value string }{{"during", o.During}, {"after", o.After}, {"class", o.Class}} {
-		if f.value != "" {
-			text += fmt.Sprintf(", %s: %s", f.key, f.value)
-		}
-	}
-	return append(slices.Clone(sets), scenarios.Override{Path: "objectives", Value: "[{" + text + "}]"})
+	bound := scenarios.Bound{Text: strings.TrimPrefix(o.Text, "below ")}
+	return append(slices.Clone(sets), scenarios.Set("objectives", []scenarios.Objective{{Metric: o.Metric,
+		During: o.During, After: o.After, Class: o.Class, Below: &bound, Expect: "met"}}))
 }

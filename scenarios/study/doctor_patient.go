@@ -1,12 +1,16 @@
 package study
 
 import (
+	"cmp"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"qsim/policies"
 	"qsim/scenarios"
 )
 
@@ -15,15 +19,16 @@ type patient struct {
 	source Source
 	sc     *scenarios.Scenario // as source loads
 	policy scenarios.Policy
-	label  string  // of the policy, in the scenario
-	scale  float64 // workers, rates and limits are this share of the scenario's, in (0, 1]
+	label  string             // of the policy, in the scenario
+	scale  float64            // workers, rates and limits are this share of the scenario's, in (0, 1]
+	traces map[string]float64 // mean arrivals per second, by file
 	seeds  int
 }
 
 // mostLoad is the most jobs per second that the doctor simulates; a heavier scenario is scaled down to it.
 const mostLoad = 150.0
 
-// mostNodes is the most nodes of a scenario that is scaled down: each polls, whatever the load.
+// mostNodes is the most nodes of a scenario of which a smaller share is simulated: each polls, whatever the load.
 const mostNodes = 8
 
 // admit returns the scenario of source under its baseline, or its only policy, with its load scaled down.
@@ -32,7 +37,8 @@ func admit(source Source, seeds int) (*patient, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &patient{source: source, policy: sc.Policies[sc.PoliciesNamed(sc.Baseline)[0]], scale: 1, seeds: seeds}
+	p := &patient{source: source, policy: sc.Policies[sc.PoliciesNamed(sc.Baseline)[0]], scale: 1, seeds: seeds,
+		traces: map[string]float64{}}
 	p.source.Policies = nil
 	p.source.Sets = slices.Concat(source.Sets, p.policy.Overrides())
 	p.label, p.policy.With = p.policy.Label, nil
@@ -43,15 +49,43 @@ func admit(source Source, seeds int) (*patient, error) {
 	}
 	var load float64
 	for i := range p.sc.Jobs {
-		load += p.sc.Jobs[i].Arrivals.MeanRate()
+		a := &p.sc.Jobs[i].Arrivals
+		if a.File != "" {
+			if p.traces[a.File], err = traceRate(p.sc, a.File); err != nil {
+				return nil, err
+			}
+		}
+		load += p.rate(a)
 	}
-	if load <= mostLoad {
+	if load <= mostLoad || len(p.traces) > 0 {
 		return p, nil
 	}
 	p.source.Sets = append(p.source.Sets, p.scaled(mostLoad/load)...)
-	p.sc, err = p.source.setting(nil)
+	if p.sc, err = p.source.setting(nil); err == nil {
+		p.policy = p.sc.Policies[0]
+	}
 	return p, err
 }
+
+// traceRate returns the mean arrivals per second in a trace.
+func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
+	file, err := sc.OpenFile(name)
+	if err != nil {
+		return 0, err
+	}
+	text, err := io.ReadAll(file)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	last, _, _ := scenarios.TraceLine(lines[len(lines)-1]) // which a run refuses if it is wrong
+	return float64(len(lines)) / max(1, last), errors.Join(err, file.Close())
+}
+
+// rate returns the mean arrivals per second of a class of the patient or of an incident.
+func (p *patient) rate(a *scenarios.Arrivals) float64 {
+	return max(a.MeanRate(), p.traces[a.File])
+}
+
+// load returns the mean number of workers that a class keeps busy.
+func (p *patient) load(j *scenarios.JobClass) float64 { return p.rate(&j.Arrivals) * meanRun(j) }
 
 // policies returns the override that compares the patient's own policy, Yours, with Cured, which has the keys or is the
 // policy that cure says; "": with none.
@@ -73,9 +107,9 @@ func (p *patient) policies(cure string) scenarios.Override {
 func (p *patient) scaled(share float64) []scenarios.Override {
 	e := &p.sc.Engine
 	all := scaledCount(e.Nodes*e.Workers, share)
-	nodes := min(e.Nodes, mostNodes, all)
-	workers := scaledCount(all, 1/float64(nodes))
-	p.scale = min(1, float64(nodes*workers)/float64(e.Nodes*e.Workers))
+	nodes := min(max(mostNodes, scaledCount(e.Nodes, share)), e.Nodes, max(1, all/min(2, e.Workers))) // some policies divide the workers of a node
+	workers := min(e.Workers, max(2, all/nodes))
+	p.scale = float64(nodes*workers) / float64(e.Nodes*e.Workers)
 	sets := []scenarios.Override{scenarios.Set("engine.nodes", nodes), scenarios.Set("engine.workers", workers),
 		scenarios.Set("engine.max-in-flight", scaledCount(e.MaxInFlight, p.scale)),
 		scenarios.Set("engine.store.parallel", scaledCount(e.Store.Parallel, p.scale))}
@@ -95,6 +129,27 @@ func (p *patient) scaled(share float64) []scenarios.Override {
 			limit.Concurrency = new(scaledCount(*limit.Concurrency, p.scale))
 		}
 		sets = append(sets, scenarios.Set("dependencies."+d.Name+".limit", limit))
+	}
+	return append(sets, p.limits(workers)...)
+}
+
+// limits returns the overrides that fit the counts of workers and the rates of the policy, which are those of a node, to
+// nodes of so many workers.
+func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
+	kind, _ := policies.Find(p.policy.Kind)
+	for _, param := range kind.Params {
+		text := []byte(param.Default)
+		if given, is := p.policy.Params[param.Name]; is {
+			text = []byte(given.Value)
+		}
+		count, each := scenarios.Count(0), scenarios.Rate{}
+		path := "policies.Yours." + param.Name
+		switch {
+		case param.Type == policies.TypeCountOrShare && count.UnmarshalText(text) == nil:
+			sets = append(sets, scenarios.Set(path, max(min(1, count), count*workers/p.sc.Engine.Workers))) // less than all stays less
+		case param.Type == policies.TypeRate && each.UnmarshalText(text) == nil && each.Num > 0:
+			sets = append(sets, scenarios.Set(path, rate(each.PerSecond()*float64(workers)/float64(p.sc.Engine.Workers))))
+		}
 	}
 	return sets
 }
@@ -129,15 +184,18 @@ func rate(perSecond float64) scenarios.Rate {
 	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
 }
 
-// cure returns a cure with the patient's numbers: TTL/3 is a third of its lease, MOST most of the workers that its
-// own jobs leave idle, MORE a worker more on each node.
-func (p *patient) cure(text string) string {
-	e := &p.sc.Engine
+// cure returns the incident's cure with the patient's numbers: TTL/3 is a third of its lease, MOST most of the workers
+// that its own jobs leave idle, MORE a worker more on each node.
+func (r *row) cure() string {
+	e, text := &r.sc.Engine, r.of.cure
 	idle := float64(e.Nodes * e.Workers)
-	for i := range p.sc.Jobs {
-		if j := &p.sc.Jobs[i]; j.Arrivals.Process != "batch" {
-			idle -= j.Arrivals.MeanRate() * meanRun(j)
+	for i := range r.sc.Jobs {
+		if j := &r.sc.Jobs[i]; j.Arrivals.Process != "batch" {
+			idle -= r.load(j)
 		}
+	}
+	for _, name := range r.of.adds {
+		text = strings.ReplaceAll(text, "jobs."+name+".", "jobs."+cmp.Or(r.as[name], name)+".")
 	}
 	return strings.NewReplacer("TTL/3", (e.Lease.TTL / 3).Std().Truncate(time.Millisecond).String(),
 		"MORE", strconv.Itoa(int(e.Workers)+1), "MOST", strconv.Itoa(max(1, int(0.75*idle)))).Replace(text)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -15,7 +16,8 @@ type row struct {
 	*patient
 	of      *incident
 	library *scenarios.Scenario // the incident's own
-	as      map[string]string   // classes of the incident that are not trouble, to those of the patient
+	as      map[string]string   // classes of the incident, to those of the patient or, of its trouble, to new names
+	has     []string            // classes of the incident's trouble that the patient has already
 	on      map[string]string   // dependencies likewise
 	dose    float64             // workers of the patient ÷ those of the incident, or limits of the dependency
 	start   time.Duration       // of the incident's trouble, in its own scenario
@@ -51,7 +53,7 @@ func (p *patient) lay(of *incident) (r *row, why string) {
 	if of.always || len(r.library.Storms)+len(of.adds) == 0 && !of.store {
 		r.calm = nil
 	}
-	r.sets = append(r.sets, p.policies(p.cure(of.cure)))
+	r.sets = append(r.sets, p.policies(r.cure()))
 	return r, ""
 }
 
@@ -92,6 +94,17 @@ func (r *row) cast() (why string) {
 		r.on[own.Name] = r.sc.Dependencies[at].Name
 		r.dose = limitOf(&r.sc.Dependencies[at]) / limitOf(own)
 	}
+	for _, name := range r.of.adds {
+		j, at := &r.library.Jobs[r.library.ClassIndex(name)], r.sc.ClassIndex(name)
+		if at >= 0 && r.sc.Jobs[at].Arrivals.Process == j.Arrivals.Process &&
+			scenarios.Set("", r.sc.Jobs[at].Service) == scenarios.Set("", j.Service) {
+			r.has = append(r.has, name)
+			continue
+		}
+		for free := name; r.sc.ClassIndex(free) >= 0; r.as[name] = free {
+			free = "other-" + free
+		}
+	}
 	for i := range r.library.Jobs {
 		j := &r.library.Jobs[i]
 		if slices.Contains(r.of.adds, j.Class) {
@@ -102,14 +115,14 @@ func (r *row) cast() (why string) {
 			part = busiest
 		}
 		if j.Calls != "" {
-			part = role{func(c *scenarios.JobClass) float64 {
+			part = role{func(p *patient, c *scenarios.JobClass) float64 {
 				if c.Calls != r.on[j.Calls] {
 					return 0
 				}
-				return busiest.score(c)
+				return busiest.score(p, c)
 			}, "no class calls the dependency " + kindOf(&r.library.Dependencies[0])}
 		}
-		class := part.cast(r.sc, r.of.adds)
+		class := part.cast(r.patient, r.has)
 		if class == nil {
 			return part.missing
 		}
@@ -127,7 +140,7 @@ func (r *row) clock() {
 	for i := range r.sc.Jobs {
 		j := &r.sc.Jobs[i]
 		run = max(run, time.Duration(1e9*min(j.Service.Dist().Sample(0.99), 1e6)))
-		if !slices.Contains(r.of.adds, j.Class) {
+		if !slices.Contains(r.has, j.Class) {
 			first = max(first, j.Arrivals.Start.Std())
 		}
 	}
@@ -182,13 +195,13 @@ func (r *row) arrive() {
 		if j.Arrivals.Process == "batch" {
 			continue
 		}
-		load := j.Arrivals.MeanRate() * meanRun(j)
-		if all += load; slices.Contains(r.of.adds, j.Class) && r.sc.ClassIndex(j.Class) < 0 {
+		load := r.load(j)
+		if all += load; slices.Contains(r.of.adds, j.Class) && !slices.Contains(r.has, j.Class) {
 			trouble += load
 		}
 	}
 	for i := range r.sc.Jobs {
-		own += r.sc.Jobs[i].Arrivals.MeanRate() * meanRun(&r.sc.Jobs[i])
+		own += r.load(&r.sc.Jobs[i])
 	}
 	each := r.dose // a rate of the patient, as a multiple of the incident's
 	if trouble > 0 && trouble < all {
@@ -200,8 +213,8 @@ func (r *row) arrive() {
 	var added []scenarios.JobClass
 	for _, name := range r.of.adds {
 		j := r.library.Jobs[r.library.ClassIndex(name)]
-		at := r.sc.ClassIndex(name)
-		if at >= 0 {
+		has := slices.Contains(r.has, name)
+		if has {
 			r.calm = append(r.calm, scenarios.Override{Path: "jobs." + name + ".arrivals",
 				Value: "{process: constant, rate: 1/h, start: " + r.length.String() + "}"})
 		}
@@ -216,9 +229,9 @@ func (r *row) arrive() {
 			few := min(8/r.length.Seconds(), 0.3*float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)/max(meanRun(&j), 1e-9))
 			j.Arrivals.Rate = rate(max(few, j.Arrivals.Rate.PerSecond()*each))
 		}
-		j.Priority = r.rank(j.Priority)
+		j.Priority, j.Class = r.rank(j.Priority), cmp.Or(r.as[name], name)
 		switch {
-		case at < 0:
+		case !has:
 			added = append(added, j)
 		case j.Arrivals.Process == "batch":
 			r.sets = append(r.sets, scenarios.Set("jobs."+name+".arrivals", j.Arrivals))
@@ -283,7 +296,8 @@ func (r *row) storm() {
 	}
 	for _, j := range r.library.Jobs { // a batch of what stands for the patient's own jobs
 		class := r.as[j.Class]
-		if j.Arrivals.Process != "batch" || class == "" || r.sc.Jobs[r.sc.ClassIndex(class)].Arrivals.Process == "batch" {
+		at := r.sc.ClassIndex(class)
+		if j.Arrivals.Process != "batch" || at < 0 || r.sc.Jobs[at].Arrivals.Process == "batch" {
 			continue
 		}
 		size := scaledCount(*j.Arrivals.Size, r.dose)
@@ -315,15 +329,15 @@ func (r *row) hits(names []string) (here []string) {
 // burst returns a burst of the size that the incident's has for its own workers, or for its dependency.
 func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
 	own := &r.library.Jobs[r.library.ClassIndex(b.Class)]
-	class := r.as[b.Class]
-	if class == "" {
+	b.Class = cmp.Or(r.as[b.Class], b.Class)
+	at := r.sc.ClassIndex(b.Class)
+	if at < 0 || slices.Contains(r.has, b.Class) {
 		if b.Count != nil && !r.of.whole {
 			b.Count = new(scaledCount(*b.Count, r.dose))
 		}
 		return &b
 	}
-	j := &r.sc.Jobs[r.sc.ClassIndex(class)]
-	b.Class = class
+	j := &r.sc.Jobs[at]
 	size := r.dose
 	if len(r.on) == 0 {
 		size *= meanRun(own) / max(meanRun(j), 1e-9)
@@ -335,7 +349,7 @@ func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
 	// As far above the capacity as the incident's is.
 	load := func(sc *scenarios.Scenario, factor float64, class string) (all float64) {
 		for i := range sc.Jobs {
-			one := sc.Jobs[i].Arrivals.MeanRate() * meanRun(&sc.Jobs[i])
+			one := r.load(&sc.Jobs[i])
 			if sc.Jobs[i].Class == class {
 				one *= factor
 			}
@@ -343,8 +357,8 @@ func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
 		}
 		return all / float64(sc.Engine.Nodes*sc.Engine.Workers)
 	}
-	more := load(r.library, float64(*b.Factor), own.Class) - load(r.sc, 1, class)
-	one := j.Arrivals.MeanRate() * meanRun(j) / float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)
+	more := load(r.library, float64(*b.Factor), own.Class) - load(r.sc, 1, b.Class)
+	one := r.load(j) / float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)
 	b.Factor = new(max(*b.Factor, scenarios.Factor(math.Ceil(100*(1+more/max(one, 1e-9)))/100)))
 	return &b
 }

@@ -2,10 +2,17 @@ package study
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"qsim/results"
 	"qsim/scenarios"
@@ -169,5 +176,194 @@ jobs:
 	}
 	if limit := limitOf(&p.sc.Dependencies[0]) / hook.Arrivals.MeanRate(); limit < 2.9 || limit > 3.1 || hook.MaxRunning > 60 {
 		t.Errorf("got a limit of %v × the rate, and %v at most running", limit, hook.MaxRunning)
+	}
+}
+
+// lay lays an incident upon a scenario as the doctor does, and loads the row.
+func lay(t *testing.T, name string, source Source) (r *row, sc *scenarios.Scenario) {
+	t.Helper()
+	p, err := admit(source, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(incidents, func(of incident) bool { return of.name == name })
+	r, why := p.lay(&incidents[i])
+	if r == nil {
+		t.Fatalf("%s does not apply: %s", name, why)
+	}
+	if sc, err = p.source.setting(r.judged(r.sets)); err != nil {
+		t.Fatal(err)
+	}
+	return r, sc
+}
+
+// TestDoctorKeepsJobsOfTheSameName: a class of the scenario with the name of one that an incident adds, but not its jobs,
+// stays as it is and stands for classes of the incident, and the incident's comes under another name.
+func TestDoctorKeepsJobsOfTheSameName(t *testing.T) {
+	const text = `engine: {workers: 20}
+jobs: [{class: reports, arrivals: 30/s, service: 300ms}, {class: invoices, arrivals: {process: constant, rate: 3/s}, service: 1s}]
+`
+	for _, tt := range []struct{ incident, adds, cure string }{
+		{"long-jobs-hold-every-worker", "reports", "jobs.other-reports.max-running: "},
+		{"redeliveries-before-new", "invoices", "kind: weighted"},
+	} {
+		r, sc := lay(t, tt.incident, Source{Name: "shop.yaml", Text: []byte(text)})
+		added, own := sc.ClassIndex("other-"+tt.adds), &sc.Jobs[sc.ClassIndex(tt.adds)]
+		library := &r.library.Jobs[r.library.ClassIndex(tt.adds)]
+		if added < 0 || sc.Jobs[added].Arrivals.Process != library.Arrivals.Process {
+			t.Fatalf("%s: the trouble is not added: %v", tt.incident, sc.Jobs)
+		}
+		if was := &r.sc.Jobs[r.sc.ClassIndex(tt.adds)]; own.Arrivals.Process != was.Arrivals.Process {
+			t.Errorf("%s: arrivals of the scenario's own %s became %v", tt.incident, tt.adds, own.Arrivals)
+		}
+		if !strings.HasPrefix(r.cure(), tt.cure) {
+			t.Errorf("%s: got the cure %s, want %s", tt.incident, r.cure(), tt.cure)
+		}
+		if !slices.Contains(slices.Collect(maps.Values(r.as)), "reports") {
+			t.Errorf("%s: the busiest class stands for none of %v", tt.incident, r.as)
+		}
+	}
+	only := "jobs: [{class: invoices, arrivals: {process: " // as the incident has it
+	library := libraryScenario("redeliveries-before-new")
+	j := library.Jobs[library.ClassIndex("invoices")]
+	p, err := admit(Source{Name: "one.yaml", Text: []byte(only + j.Arrivals.Process + ", rate: 1/s}, service: 1s}]\n"),
+		Sets: []scenarios.Override{scenarios.Set("jobs", []scenarios.JobClass{j})}}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(incidents, func(of incident) bool { return of.name == "redeliveries-before-new" })
+	if _, why := p.lay(&incidents[i]); why != onlyTrouble {
+		t.Errorf("without any other jobs: got %q, want %q", why, onlyTrouble)
+	}
+}
+
+// TestDoctorCountsTraces: jobs of a trace count as load as those of a process do.
+func TestDoctorCountsTraces(t *testing.T) {
+	dir := t.TempDir()
+	var lines strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&lines, "%v\n", float64(i+1)/10)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "jobs.csv"), []byte(lines.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const text = `engine: {workers: 20}
+dependencies: [{name: api, limit: {concurrency: 30}}]
+jobs: [{class: mail, arrivals: ARRIVALS, service: 1s, calls: api}, {class: late, arrivals: 1/h, service: 1s, priority: 9}]
+`
+	for _, incident := range []string{"redeliveries-before-new", "retries-keep-the-overload", "strict-priority-starves"} {
+		var rates [2]string
+		for k, arrivals := range []string{"{process: trace, file: jobs.csv}", "10/s"} {
+			source := Source{Name: filepath.Join(dir, "shop.yaml"), Text: []byte(strings.Replace(text, "ARRIVALS", arrivals, 1))}
+			_, sc := lay(t, incident, source)
+			for i := range sc.Jobs {
+				if j := &sc.Jobs[i]; j.Class != "mail" {
+					rates[k] += fmt.Sprintf("%s %.1f, ", j.Class, j.Arrivals.MeanRate())
+				}
+			}
+			for i := range sc.Storms {
+				if b := sc.Storms[i].Burst; b != nil && b.Factor != nil {
+					rates[k] += fmt.Sprintf("%s %.1f, ", b.Class, *b.Factor)
+				}
+			}
+		}
+		if rates[0] != rates[1] {
+			t.Errorf("%s: got %s with a trace, want %s", incident, rates[0], rates[1])
+		}
+	}
+}
+
+// TestDoctorScalesPolicies: what is scaled down has no more workers than it had, and loads with the limits of its policy
+// as they are for its nodes.
+func TestDoctorScalesPolicies(t *testing.T) {
+	for _, tt := range []struct{ policy, want, engine, rate string }{
+		{"{kind: separate, retry-workers: 40}", "retry-workers: 2", "{workers: 200}", "2300/s"},
+		{"{kind: separate, retry-workers: 1}", "retry-workers: 1", "{nodes: 200, workers: 2}", "230/s"},
+		{"{kind: inflight-cap, retries: 40}", "retries: 2", "{workers: 200}", "2300/s"},
+		{"{kind: inflight-cap, retries: 20%}", "retries: 20%", "{workers: 200}", "2300/s"},
+		{"{kind: retry-budget}", "min-rate: 0.65/s", "{workers: 200}", "2300/s"},
+		{"{kind: fifo}", "fifo", "{nodes: 12, workers: 1}", "155/s"},
+	} {
+		text := "engine: " + tt.engine + "\npolicies: [" + tt.policy + "]\njobs: [{class: mail, service: 10ms, arrivals: " + tt.rate + "}]\n"
+		source := Source{Name: "shop.yaml", Text: []byte(text)}
+		whole, err := source.setting(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := admit(source, 2)
+		if err != nil {
+			t.Errorf("%s: %v", tt.policy, err)
+			continue
+		}
+		if got := p.policies("").Value; !strings.Contains(got, tt.want) {
+			t.Errorf("got %s, want %s in it", got, tt.want)
+		}
+		e, was := &p.sc.Engine, &whole.Engine
+		if p.scale > 1 || e.Nodes > was.Nodes || e.Workers > was.Workers || e.Workers < min(2, was.Workers) {
+			t.Errorf("%s: %d × %d workers at scale %v", tt.policy, e.Nodes, e.Workers, p.scale)
+		}
+		if _, err := p.source.setting([]scenarios.Override{p.policies("")}); err != nil {
+			t.Errorf("%s: %v", tt.policy, err)
+		}
+	}
+}
+
+// TestDoctorIsNotSureOfWhatItDidNotTry: an incident whose trouble is refused is one that the doctor is not sure of, and
+// one of which the cure alone is refused is judged without it.
+func TestDoctorIsNotSureOfWhatItDidNotTry(t *testing.T) {
+	const text = "jobs: [{class: mail, service: 1s, arrivals: 2/s}]\nduration: 1m\n"
+	for cured, refused := range map[bool]func(sc *scenarios.Scenario) bool{
+		false: func(sc *scenarios.Scenario) bool { return true },
+		true:  func(sc *scenarios.Scenario) bool { return len(sc.Policies) > 1 },
+	} {
+		source := Source{Name: "shop.yaml", Text: []byte(text), Fits: func(sc *scenarios.Scenario) error {
+			if sc.Duration.Std() > time.Minute && refused(sc) {
+				return errors.New("too large")
+			}
+			return nil
+		}}
+		f := alone(t, "redeliveries-before-new", source, 2)
+		if !strings.HasSuffix(f.Why, "does not fit: too large") {
+			t.Errorf("got the reason %q", f.Why)
+		}
+		if !cured && (f.Exposure != Unsure || f.Scenario != nil) || cured && (f.Scenario == nil || f.Yours.Text == "") {
+			t.Errorf("got %+v", f)
+		}
+	}
+}
+
+// TestDoctorTellsItsLastWord: Judged is called once for each incident, with the verdict that the diagnosis has.
+func TestDoctorTellsItsLastWord(t *testing.T) {
+	var lock sync.Mutex
+	told := map[string]Exposure{}
+	const text = "engine: {workers: 4}\njobs: [{class: mail, service: 1s, arrivals: 3.9/s}]\nduration: 1m\n" // nearly overloaded
+	d := Doctor{Source: Source{Name: "shop.yaml", Text: []byte(text)}, Seeds: 2, Judged: func(incident string, e Exposure) {
+		lock.Lock()
+		defer lock.Unlock()
+		if told[incident] != "" {
+			t.Errorf("%s: told twice", incident)
+		}
+		told[incident] = e
+	}, Incidents: []string{"redeliveries-before-new", "retry-behind-the-backlog", "retry-keeps-its-old-place", "stuck-rows-slow-every-claim"}}
+	found, err := d.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eased := 0
+	for _, f := range found.Findings {
+		if told[f.Incident] != f.Exposure {
+			t.Errorf("%s: told %q, found %q", f.Incident, told[f.Incident], f.Exposure)
+		}
+		if f.Exposure == Safe && f.Calm > 0 {
+			eased++
+		}
+	}
+	if eased == 0 {
+		t.Error("no verdict changed")
+	}
+	for i := range len(found.Findings) - 1 {
+		if a, b := &found.Findings[i], &found.Findings[i+1]; a.Exposure == b.Exposure && a.over < b.over {
+			t.Errorf("%s is before %s: %v and %v times the limit", a.Incident, b.Incident, a.over, b.over)
+		}
 	}
 }

@@ -28,7 +28,7 @@ type diagnosisJSON struct {
 type findingJSON struct {
 	Incident string   `json:"incident"` // name of the incident's scenario in the library
 	Exposure Exposure `json:"exposure"` // interval beyond the limit, within it, on both sides; or none
-	Why      string   `json:"why"`      // why it does not apply; else empty
+	Why      string   `json:"why"`      // why it does not apply, was not tried or has no cure; else empty
 	Metric   string   `json:"metric"`   // what is judged, with its filters
 	Limit    string   `json:"limit"`    // the bound in words, inclusive: below 10s
 	Value    number   `json:"value"`    // the metric; null: there is no value
@@ -38,7 +38,7 @@ type findingJSON struct {
 	Calm     number   `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
 	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it
 	Cured    number   `json:"cured"`    // the metric with the cure
-	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: the incident does not apply
+	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: it was not simulated
 	Holds   results.Outcome `json:"cured_verdict"`
 	Cost    string          `json:"cost"`    // what the cure makes clearly worse in the incident; empty: nothing
 	Command string          `json:"command"` // command line that shows it; empty: no files were written
@@ -52,7 +52,7 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 		none := number(math.NaN())
 		one := findingJSON{Incident: f.Incident, Exposure: f.Exposure, Why: f.Why, Value: none, Low: none, High: none,
 			Calm: number(f.Calm), Cured: none, Command: f.Command}
-		if y := &f.Yours; f.Exposure != Immune {
+		if y := &f.Yours; f.Scenario != nil {
 			one.Metric, one.Limit, one.Bound = y.Query.String(), y.Text, y.Bound
 			one.Value, one.Low, one.High = number(y.Value), number(y.Low), number(y.High)
 			one.Cure, one.Cured, one.Holds, one.Cost = f.Cure, number(f.Cured.Value), f.Cured.Outcome, f.Cost
@@ -72,11 +72,13 @@ func (d *Diagnosis) Count(e Exposure) (n int) {
 	return n
 }
 
-// sort puts the findings in the order of their verdicts: exposed, not sure, safe, does not apply.
+// sort puts the findings in the order of their verdicts: exposed, not sure, safe, does not apply; of each, those first
+// that are the most over their limits.
 func (d *Diagnosis) sort() {
 	order := []Exposure{Exposed, Unsure, Safe, Immune}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
-		return cmp.Compare(slices.Index(order, a.Exposure), slices.Index(order, b.Exposure))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Exposure), slices.Index(order, b.Exposure)),
+			cmp.Compare(b.over, a.over))
 	})
 }
 
@@ -87,7 +89,7 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		row := []string{f.Incident, string(f.Exposure), "", "", "", "", f.Why}
-		if y := &f.Yours; f.Exposure != Immune {
+		if y := &f.Yours; f.Scenario != nil {
 			info, _ := measure.Lookup(y.Metric)
 			copy(row[2:], []string{y.Metric, y.Limit(), atLeast(y, info), "", ""})
 			if f.Exposure != Safe {
@@ -120,7 +122,7 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 
 // remedy returns the cure with what it costs, and whether it helps.
 func (f *Finding) remedy() string {
-	words := []string{f.Cure}
+	words := []string{cmp.Or(f.Cure, f.Why)}
 	switch f.Cured.Outcome {
 	case results.Missed:
 		words = append(words, "not enough")

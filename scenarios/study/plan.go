@@ -77,7 +77,7 @@ type SettingError struct {
 
 // Error returns the values of the keys and the error.
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("%s: %v", strings.Join(e.Values(), " "), e.Err)
+	return strings.TrimPrefix(fmt.Sprintf("%s: %v", strings.Join(e.Values(), " "), e.Err), ": ")
 }
 
 // Unwrap returns the error without the values.

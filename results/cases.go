@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // Case is one condition that decides the exit code of a command, with its outcome for one policy.
@@ -49,8 +51,9 @@ func (c *Comparison) Cases() (all []Case) {
 		if d.Verdict == Unclear {
 			measured += "; " + strings.TrimPrefix(d.Note(), "unclear; ")
 		}
-		all = append(all, Case{Policy: d.Policy, Name: fmt.Sprintf("%s worse by at most %g%%", d.Query, 100*c.Gate.Most),
-			Outcome: d.Verdict, Failed: d.Verdict == Missed || d.Verdict == Unclear && c.Gate.Strict, Words: measured})
+		name := d.Query.String() + " worse by at most " + plain.Digits(100*c.Gate.Most, 3) + "%"
+		all = append(all, Case{Policy: d.Policy, Name: name, Outcome: d.Verdict,
+			Failed: d.Verdict == Missed || d.Verdict == Unclear && c.Gate.Strict, Words: measured})
 	}
 	return all
 }

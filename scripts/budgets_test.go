@@ -52,10 +52,10 @@ var budgets = []budget{
 	{"results/measure", 4863, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7436, 4300},
-	{"results/text", 1892, 1700},
+	{"results/text", 1901, 1700},
 	{"cmd/bench", 5141, 3000},
-	{"cmd/cli", 5537, 3600},
-	{"cmd/input", 145, 100},
+	{"cmd/cli", 5575, 3600},
+	{"cmd/input", 148, 100},
 	{"cmd/play", 1220, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
@@ -67,7 +67,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_380, 56_000
+	mostLines, goalLines             = 86_450, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -10,11 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/text"
-	"qsim/scenarios"
 )
 
 // annotation is a diagnostic of a scenario in the JSON that editors and CI systems read.
@@ -27,43 +25,46 @@ type annotation struct {
 	Help     string `json:"help,omitempty"`
 }
 
-// annotate prints the diagnostics of scenarios in a machine-readable format for editors and CI systems.
+// annotate loads scenarios and prints their diagnostics in a machine-readable format for editors and CI systems.
 func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
-	sets, err := f.overrides(c)
+	names, err := unfold(names, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	if names, err = unfold(names, c.ErrOrStderr()); err != nil {
+	loaded, err := loadEach(c, names, f, io.Discard, io.Discard)
+	if err != nil && loaded == nil {
 		return err
 	}
-	all, worst := []annotation{}, ui.ExitMet
-	for _, name := range names {
-		shown, src, err := scenarios.Open(name)
-		if err != nil {
-			all = append(all, annotation{File: name, Severity: "error", Message: err.Error()})
-			worst = ui.Worse(worst, ui.Settle(c, input.OpenError(err)))
-			continue
-		}
-		_, problems := scenarios.Load(shown, src, sets)
-		if len(problems.Errors()) > 0 || f.strict && len(problems) > 0 {
-			worst = ui.Worse(worst, ui.ExitUsage)
-		}
-		for _, d := range problems {
+	all := diagnosed(loaded)
+	output := ui.Output{"json": ui.JSON(all, "  "), "github": func(w io.Writer) error { return writeGithub(w, all) }}
+	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
+}
+
+// diagnosed returns an annotation for each diagnostic of scenarios.
+func diagnosed(scenarios []loaded) []annotation {
+	all := []annotation{}
+	for _, l := range scenarios {
+		for _, d := range l.Diagnostics {
 			message := d.Message
 			if d.Set != "" {
 				message = d.Set + ": " + message
 			}
-			all = append(all, annotation{shown, d.Line, d.Col, d.Severity.String(), message, d.Help})
+			all = append(all, annotation{l.Name, d.Line, d.Col, d.Severity.String(), message, d.Help})
 		}
 	}
-	output := ui.Output{"json": ui.JSON(all, "  "), "github": func(w io.Writer) error { return writeGithub(w, all) }}
-	if err := output.Print(c.OutOrStdout(), format); err != nil {
-		return err
+	return all
+}
+
+// unloaded returns a suite for each scenario that could not be loaded.
+func unloaded(scenarios []loaded) (all []text.Suite) {
+	for _, l := range scenarios {
+		if l.Scenario == nil {
+			var why strings.Builder
+			_ = l.Diagnostics.Render(&why, l.Name, nil) // a Builder takes everything
+			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: why.String()})
+		}
 	}
-	if worst != ui.ExitMet {
-		return ui.Fail(worst, nil)
-	}
-	return nil
+	return all
 }
 
 // writeGithub prints annotations as workflow commands: https://docs.github.com/actions/reference/workflow-commands.
@@ -82,8 +83,12 @@ func writeGithub(w io.Writer, all []annotation) error {
 		if a.Help != "" {
 			message += "\n" + a.Help
 		}
-		place = value.Replace(inWorkspace(a.File)) + place
-		if _, err := fmt.Fprintf(w, "::%s file=%s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
+		subject := "file"
+		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result, which is no place to annotate
+			subject = "title"
+		}
+		place = subject + "=" + value.Replace(inWorkspace(a.File)) + place
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
 			return err
 		}
 	}
@@ -103,9 +108,13 @@ func inWorkspace(file string) string {
 	return file
 }
 
-// annotationsOf returns an annotation for each case that fails or is unclear.
+// annotationsOf returns an annotation for each case that fails or is unclear, and each suite without cases.
 func annotationsOf(suites []text.Suite) (all []annotation) {
 	for _, s := range suites {
+		if s.Error != "" {
+			first, _, _ := strings.Cut(s.Error, "\n")
+			all = append(all, annotation{File: s.File, Severity: "error", Message: first})
+		}
 		for i := range s.Cases {
 			c := &s.Cases[i]
 			severity := "error"

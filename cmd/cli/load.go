@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,12 +16,21 @@ import (
 	"qsim/scenarios"
 )
 
-// loaded is a scenario loaded without errors, with its overrides.
+// loaded is a scenario as it was loaded, with its overrides.
 type loaded = input.Scenario
 
 // loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
 // go to stderr and warnings to notes; the failure that it returns, if any prevents a run, has nothing left to print.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
+	all, err := loadEach(c, names, f, stderr, notes)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// loadEach is loadAll, and if that fails returns the scenarios all the same, with diagnostics that say why.
+func loadEach(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {
 		return nil, err
@@ -34,12 +44,14 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 		l, err := loadOne(name, overrides, f, stderr, notes)
 		if err != nil {
 			worst = ui.Worse(worst, ui.Settle(c, err))
-			continue
+			if failure := (*ui.Failure)(nil); !errors.As(err, &failure) || failure.Err != nil {
+				l.Diagnostics = append(l.Diagnostics, scenarios.Diagnostic{Severity: scenarios.Error, Message: err.Error()})
+			}
 		}
 		all = append(all, l)
 	}
 	if worst != ui.ExitMet {
-		return nil, ui.Fail(worst, nil)
+		return all, ui.Fail(worst, nil)
 	}
 	return all, nil
 }

@@ -111,11 +111,14 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	all, err := loadEach(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if f.format == "github" { // errors and warnings of scenarios, too, stand where their lines are shown
-		err = cmp.Or(annotate(c, names, &f.scenarioFlags, f.format), err)
+		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed(all))), err)
 	}
 	if err != nil {
+		if failed := unloaded(all); f.format == "junit" && failed != nil {
+			err = cmp.Or(s.print(output{suites: failed}, "", ""), err)
+		}
 		return err
 	}
 	if f.format == "openmetrics" && len(all) > 1 {
@@ -149,6 +152,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		code, err := s.one(ctx, l)
 		if err != nil {
 			code = ui.Settle(c, err)
+			if len(s.judged) == i { // it came to no verdict
+				s.fail(c, l, err)
+			}
 		}
 		if worst = ui.Worse(worst, code); worst == ui.ExitInterrupted {
 			break
@@ -163,6 +169,15 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		return ui.Fail(worst, nil)
 	}
 	return nil
+}
+
+// fail notes and annotates that a scenario could not be simulated.
+func (s *session) fail(c *cobra.Command, l loaded, err error) {
+	failed := text.Suite{Name: l.Scenario.Name, File: l.Name, Error: err.Error()}
+	s.judged = append(s.judged, failed)
+	if s.flags.format == "github" {
+		ui.Settle(c, ui.IOError("write result", writeGithub(s.stdout, annotationsOf([]text.Suite{failed}))))
+	}
 }
 
 // one runs one scenario: simulates, summarizes, prints and writes the files.

@@ -54,10 +54,12 @@ func (s *session) print(result output, path, note string) error {
 	all := s.flags.Tables(result.table)
 	all["json"], all["openmetrics"] = ui.Bytes(result.json), result.openMetrics
 	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, result.suites) }
-	all["github"] = func(w io.Writer) error {
-		return cmp.Or(writeGithub(w, annotationsOf(result.suites)), stepSummary(all["markdown"]))
+	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(result.suites)) }
+	err := all.Print(s.stdout, s.flags.format)
+	if s.flags.format == "github" { // with the annotations out, whatever becomes of it
+		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(all["markdown"])))
 	}
-	return cmp.Or(all.Print(s.stdout, s.flags.format), s.lastLine(path, note))
+	return cmp.Or(err, s.lastLine(path, note))
 }
 
 // lastLine prints a note and the path of the files, if there are any: below a table, otherwise to standard error.

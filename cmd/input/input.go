@@ -36,13 +36,15 @@ type Options struct {
 	Notes    io.Writer // warnings
 }
 
-// Scenario is a scenario that was loaded without errors, with its overrides.
+// Scenario is a scenario with its overrides, as it was loaded.
 type Scenario struct {
-	Name     string // as it is shown
-	Scenario *scenarios.Scenario
+	Name     string              // as it is shown
+	Scenario *scenarios.Scenario // nil if Load fails
 	Source   []byte
 	Sets     []scenarios.Override // all that was laid upon the source: those of the options, and the policies added
 	Policies []string             // those selected: see scenarios.Scenario.Select; none: all
+
+	Diagnostics scenarios.Diagnostics // also if Load fails
 }
 
 // Load loads the scenario of a file, or a built-in one, and prints its diagnostics. Diagnostics are written, and the
@@ -50,7 +52,7 @@ type Scenario struct {
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {
-		return Scenario{}, OpenError(err)
+		return Scenario{Name: name}, OpenError(err)
 	}
 	scenario, diagnostics := scenarios.Load(shown, src, o.Sets)
 	named := scenario
@@ -63,6 +65,7 @@ func Load(name string, o Options) (Scenario, error) {
 		o.Sets = slices.Concat(o.Sets, added)
 		scenario, diagnostics = scenarios.Load(shown, src, o.Sets)
 	}
+	failed := Scenario{Name: shown, Diagnostics: diagnostics}
 	problems := len(diagnostics.Errors())
 	if o.Strict {
 		problems = len(diagnostics)
@@ -72,10 +75,10 @@ func Load(name string, o Options) (Scenario, error) {
 		to = o.Errors
 	}
 	if err := diagnostics.Render(to, shown, src); err != nil {
-		return Scenario{}, ui.IOError("write diagnostics", err)
+		return failed, ui.IOError("write diagnostics", err)
 	}
 	if problems > 0 {
-		return Scenario{}, ui.Fail(ui.ExitUsage, nil)
+		return failed, ui.Fail(ui.ExitUsage, nil)
 	}
 	if len(keep) > 0 {
 		for _, p := range scenario.Policies[len(scenario.Policies)-len(added):] {
@@ -85,17 +88,17 @@ func Load(name string, o Options) (Scenario, error) {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
 				names := PolicyNames(scenario)
 				if near := plain.Nearest(policy, append(names, Kinds()...)); near != "" {
-					return Scenario{}, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
+					return failed, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
 				}
-				return Scenario{}, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",
+				return failed, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",
 					policy, shown, strings.Join(names, ", "))
 			}
 		}
 		if scenario, err = scenario.Select(keep); err != nil {
-			return Scenario{}, ui.UsageError("%s: %w", shown, err)
+			return failed, ui.UsageError("%s: %w", shown, err)
 		}
 	}
-	return Scenario{shown, scenario, src, o.Sets, keep}, nil
+	return Scenario{shown, scenario, src, o.Sets, keep, diagnostics}, nil
 }
 
 // chosen splits the values of --policy: labels and kinds in the scenario, which are kept, and other kinds or maps,

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 
 	"qsim/results"
 )
@@ -13,6 +14,7 @@ type Suite struct {
 	Name  string // of the scenario
 	File  string // that the scenario is from
 	Cases []results.Case
+	Error string // why the scenario could not be loaded or simulated, its first line the message; empty: it could
 }
 
 // junitSuites is a JUnit XML report in the form of junit-10.xsd, which Jenkins, GitLab and others read:
@@ -41,6 +43,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	Failure *junitOutcome `xml:"failure"`
+	Error   *junitOutcome `xml:"error"`
 	Skipped *junitOutcome `xml:"skipped"`
 	Out     string        `xml:"system-out"`
 }
@@ -51,7 +54,7 @@ type junitOutcome struct {
 }
 
 // WriteJUnit writes suites as one JUnit XML report: a test case for each case, a class for each policy. An unclear case
-// that does not fail is skipped.
+// that does not fail is skipped. What could not be simulated is a case with an error.
 func WriteJUnit(w io.Writer, suites []Suite) error {
 	var all junitSuites
 	for _, s := range suites {
@@ -70,8 +73,14 @@ func WriteJUnit(w io.Writer, suites []Suite) error {
 			}
 			suite.Cases = append(suite.Cases, test)
 		}
+		if s.Error != "" {
+			message, _, _ := strings.Cut(s.Error, "\n")
+			suite.Cases = append(suite.Cases, junitCase{Class: s.Name, Name: "simulation", Out: s.Error,
+				Error: &junitOutcome{Type: "error", Message: message}})
+			suite.Tests, suite.Errors = suite.Tests+1, 1
+		}
 		all.Suites = append(all.Suites, suite)
-		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
+		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
 	}
 	out, err := xml.MarshalIndent(all, "", "  ")
 	if err == nil {

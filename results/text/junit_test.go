@@ -24,6 +24,7 @@ var junitRules = map[string]junitElement{
 		[]string{"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError",
 			"system-out", "system-err"}},
 	"failure":    {nil, []string{"type", "message"}, nil},
+	"error":      {nil, []string{"type", "message"}, nil},
 	"skipped":    {nil, []string{"type", "message"}, nil},
 	"system-out": {},
 }
@@ -70,7 +71,7 @@ func checkJUnit(t *testing.T, document []byte) (problems []string) {
 				}
 			}
 			for _, o := range stack[1:] {
-				counted := map[string]string{"testcase": "tests", "failure": "failures", "skipped": "skipped"}
+				counted := map[string]string{"testcase": "tests", "failure": "failures", "error": "errors", "skipped": "skipped"}
 				o.counts[counted[name]]++
 			}
 			stack = append(stack, open{name, map[string]int{}, said})
@@ -94,7 +95,7 @@ func TestJUnit(t *testing.T) {
 			{Policy: "fifo", Name: "dead.count below 1, expected to be missed", Outcome: results.Missed, Words: "7"},
 			{Policy: "fifo", Name: "goodput above 5", Outcome: results.Unclear, Words: "5 ±1"},
 			{Policy: "lifo", Name: "goodput above 5", Outcome: results.Unclear, Failed: true, Words: "5 ±1"}}},
-		{Name: "two", File: "<stdin>"},
+		{Name: "two", File: "<stdin>"}, {Name: "three", File: "three.yaml", Error: "an invariant broke\nhistory"},
 	}
 	var out bytes.Buffer
 	if err := WriteJUnit(&out, suites); err != nil {
@@ -103,7 +104,9 @@ func TestJUnit(t *testing.T) {
 	if problems := checkJUnit(t, out.Bytes()); problems != nil {
 		t.Errorf("%q\n%s", problems, &out)
 	}
-	for _, want := range []string{`<testsuites tests="5" failures="2" errors="0">`,
+	for _, want := range []string{`<testsuites tests="6" failures="2" errors="1">`,
+		`<testsuite name="three" file="three.yaml" tests="1" failures="0" errors="1" skipped="0">`,
+		`<error type="error" message="an invariant broke">`, "history</system-out>",
 		`<testsuite name="one" file="one.yaml" tests="5" failures="2" errors="0" skipped="1">`,
 		`<testcase classname="one.a&lt;b&gt;&amp;&#34;c&#34;" name="sojourn.mean below 10s">`,
 		`: sojourn.mean below 10s: missed, 12s ±0.1s`,
@@ -113,7 +116,8 @@ func TestJUnit(t *testing.T) {
 		}
 	}
 	for _, broken := range []struct{ old, new, want string }{
-		{`tests="5" failures="2" errors="0">`, `tests="4" failures="2" errors="0">`, "testsuites has 4 tests"},
+		{`tests="6" failures="2" errors="1">`, `tests="4" failures="2" errors="1">`, "testsuites has 4 tests"},
+		{`tests="6" failures="2" errors="1">`, `tests="6" failures="2" errors="0">`, "testsuites has 0 errors"},
 		{` errors="0" skipped`, ` skipped`, "testsuite has no errors"},
 		{"<testcase ", `<testcase status="x" `, "testcase has status"},
 		{"system-out>", "output>", "output within testcase"},

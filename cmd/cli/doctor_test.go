@@ -1,3 +1,5 @@
+//go:build !race
+
 package cli
 
 import (
@@ -9,9 +11,11 @@ import (
 	"testing"
 
 	"qsim/cmd/ui"
+	"qsim/results/schematest"
 )
 
-// TestDoctorsCommands: the command of every row runs, and shows the number and the cure's number of the row.
+// TestDoctorsCommands: the diagnosis is as its schema has it, and the command of every row runs and shows the number and
+// the cure's number of the row.
 func TestDoctorsCommands(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "small.yaml")
@@ -40,6 +44,7 @@ func TestDoctorsCommands(t *testing.T) {
 	if err := json.Unmarshal(text, &found); err != nil {
 		t.Fatal(err)
 	}
+	schematest.Validate(t, qsim("schema", "doctor"), text)
 	shown := 0
 	for _, f := range found.Incidents {
 		if f.Exposure == "does not apply" {

@@ -23,7 +23,8 @@ policies: [{kind: fifo}, {kind: fresh-first}]
 objectives: [{metric: fresh.wait.p99, during: down, below: 1s}, {metric: jain, below: 2}]
 `
 
-// TestSchemasOfResults runs commands and holds what they write to the schemas, which describe every key of it.
+// TestSchemasOfResults runs commands and holds what they write to the schemas, which describe every key of it. That of
+// doctor is held by TestDoctorsCommands.
 func TestSchemasOfResults(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "small.yaml")
@@ -57,7 +58,6 @@ func TestSchemasOfResults(t *testing.T) {
 		{"compare", qsim("compare", run, file, "--set", "engine.workers=3", "--max-regression", "5%", "--metric", "all", "--format", "json", "--quiet")},
 		{"sweep", qsim("sweep", file, "--vary", "engine.workers=3,4", "--vary", "retry.jitter=full,none", "--out", dir, "--format", "json", "--quiet")},
 		{"tune", qsim("tune", file, "--over", "engine.workers=2..6", "--smallest", "engine.workers", "--max-seeds", "20", "--out", dir, "--format", "json", "--quiet")},
-		{"doctor", qsim("doctor", file, "--seeds", "2", "--out", dir, "--format", "json", "--quiet")},
 		{"trace", qsim("trace", file, "--format", "json")},
 		{"trace", qsim("trace", file, "--find", "dead", "--format", "json")},
 		{"trace", qsim("trace", file, "--from", "20s", "--to", "30s", "--limit", "50", "--format", "json")},

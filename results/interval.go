@@ -18,11 +18,10 @@ func tQuantile(n, level float64) float64 {
 	return studentQuantile(n-1, 1-level/2)
 }
 
-// studentQuantile returns the quantile for probability p of Student's t distribution with that many degrees of freedom.
+// studentQuantile returns the quantile for probability p, at least 1/2, of Student's t distribution with v degrees of
+// freedom: the t with F(t) = 1 - I(v/(v+t²); v/2, 1/2)/2 = p, where I is the regularized incomplete beta function.
+// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), section 26.7.
 func studentQuantile(freedom, p float64) float64 {
-	if p < 0.5 {
-		return -studentQuantile(freedom, 1-p)
-	}
 	x := mathext.InvRegIncBeta(freedom/2, 0.5, 2*(1-p))
 	return steady(math.Sqrt(freedom * (1 - x) / x))
 }

@@ -116,20 +116,20 @@ func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f 
 			return ui.UsageError("--static writes a page that no qsim serves: it goes without --%s", flag)
 		}
 	}
+	page, err := play.NewStatic(f.static, options)
+	if err != nil {
+		return ui.UsageError("--static %s: %w", f.static, err)
+	}
 	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is not written")
 	defer stop()
-	if err := play.WriteStatic(ctx, f.static, options); err != nil {
-		if ctx.Err() != nil {
-			return ui.Fail(ui.ExitInterrupted, nil)
-		}
+	if err := page.Write(ctx); err != nil && ctx.Err() != nil {
+		return ui.Fail(ui.ExitInterrupted, nil)
+	} else if err != nil {
 		return ui.IOError("write the page", err)
 	}
 	index := filepath.Join(f.static, "index.html")
-	if _, err := fmt.Fprintln(c.OutOrStdout(), index); err != nil {
+	if _, err := fmt.Fprintln(c.OutOrStdout(), index); err != nil || !f.open {
 		return ui.IOError("write address", err)
 	}
-	if f.open {
-		return browse(index, c.ErrOrStderr())
-	}
-	return nil
+	return browse(index, c.ErrOrStderr())
 }

@@ -5,7 +5,6 @@ package play
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -41,23 +40,15 @@ func face(ttf []byte) font.Face {
 }
 `
 
-// lean writes a go.mod into a folder, to build with, and returns its path. It replaces plotModule by a copy without what
-// a page has no use for: LaTeX, formats other than SVG, and fonts of no chart. Nothing else keeps the linker from taking
-// them in, 3 MB gzipped.
+// lean writes a go.work into a folder, to build with, and returns its path. It replaces plotModule by a copy without
+// what a page has no use for: LaTeX, formats other than SVG, and fonts of no chart. Nothing else keeps the linker from
+// taking them in, 3 MB gzipped. The copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
-	module, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", plotModule)
+	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)
 	if err != nil {
 		return "", err
 	}
-	own, err := goCommand(ctx, "env", "GOMOD")
-	if err != nil {
-		return "", err
-	}
-	requirements, err := os.ReadFile(own)
-	if err != nil {
-		return "", err
-	}
-	sums, err := os.ReadFile(filepath.Join(filepath.Dir(own), "go.sum"))
+	own, err := goCommand(ctx, "off", "list", "-m", "-f", "go {{.GoVersion}}\nuse {{printf `%q` .Dir}}")
 	if err != nil {
 		return "", err
 	}
@@ -65,12 +56,11 @@ func lean(ctx context.Context, folder string) (file string, err error) {
 	if err := os.CopyFS(plot, os.DirFS(module)); err != nil {
 		return "", err
 	}
-	file = filepath.Join(folder, "go.mod")
-	requirements = fmt.Appendf(requirements, "\nreplace %s => %q\n", plotModule, plot)
+	file = filepath.Join(folder, "go.work")
+	own += "\nreplace " + plotModule + " => ./plot\n"
 	return file, errors.Join(
 		os.Remove(filepath.Join(plot, "vgall.go")),
 		os.Remove(filepath.Join(plot, "text", "latex.go")),
 		os.WriteFile(filepath.Join(plot, "font", "liberation", "liberation.go"), []byte(liberation), 0o666),
-		os.WriteFile(file, requirements, 0o666),
-		os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o666))
+		os.WriteFile(file, []byte(own), 0o666))
 }

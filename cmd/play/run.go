@@ -26,7 +26,6 @@ type first struct {
 	Policy int    `json:"first"` // index of those shown
 	Value  string `json:"value"`
 	Metric string `json:"metric"`
-	Millis int64  `json:"ms"`
 }
 
 // result is a summary of the simulations so far, for display and copying on the page: table, charts, confidence.
@@ -37,13 +36,12 @@ type result struct {
 	Sure     string `json:"sure"` // how sure it is, in words
 	Done     bool   `json:"done"`
 	Prints   string `json:"fingerprints"` // of each policy under these seeds, as qsim run prints them
-	Millis   int64  `json:"ms"`           // since the request
 }
 
 // run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
-// its first seed has ended, then the table and the charts under more and more seeds, until the intervals are narrow.
+// its first seed has ended, then the table and the charts, under that seed and then under more and more, until the
+// intervals are narrow.
 func (s *stage) run(ctx context.Context, a *ask, out *stream) {
-	began := time.Now()
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {
 		return
@@ -80,17 +78,23 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 		}
 		firsts, runs := p.take()
 		for _, run := range firsts {
-			out.send(first{run.Policy, valueOf(run, query, info), query.String(), time.Since(began).Milliseconds()})
+			out.send(first{run.Policy, valueOf(run, query, info), query.String()})
 		}
 		seeds := len(runs) / len(sc.Policies)
+		if drawn == 0 && seeds > 0 && ctx.Err() == nil { // the first charts are of one seed, however fast others follow
+			if runs, seeds = runs[:len(sc.Policies)], 1; !open {
+				ended <- err // once more
+				open = true
+			}
+		}
 		if last := !open && seeds > 0; ctx.Err() == nil && (last || seeds > drawn && time.Now().After(next)) {
 			start := time.Now()
+			drawn = seeds
 			r, failed := resultOf(&settings, runs, !open && err == nil, int(sc.Seeds), s.o.Version)
 			if failed != nil {
 				err = failed
 				continue
 			}
-			drawn, r.Millis = seeds, time.Since(began).Milliseconds()
 			out.send(r)
 			if seeds > 1 {
 				next = time.Now().Add(max(5*time.Since(start), 250*time.Millisecond))

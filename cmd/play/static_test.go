@@ -3,6 +3,7 @@
 package play
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"errors"
@@ -29,9 +30,29 @@ var long = flag.Bool("long", false, "hold every shipped scenario to its fingerpr
 // TestStatic tries a static page: from disk, from a web server, and what it simulates.
 func TestStatic(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "page")
-	o := Options{Name: "small.yaml", Source: []byte(small), Run: "small.yaml", Version: "0.1.0"}
-	if err := WriteStatic(t.Context(), folder, o); err != nil {
-		t.Fatal(err)
+	o := Options{Name: "somebody/small.yaml", Source: []byte(small), Run: "somebody/small.yaml", Version: "0.1.0"}
+	var pages []map[string]string
+	for range 2 { // the second over the first
+		page, err := NewStatic(folder, o)
+		if err == nil {
+			err = page.Write(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string]string{}
+		for _, f := range page.files {
+			text, err := os.ReadFile(filepath.Join(folder, f.Path))
+			if texts[f.Path] = string(text); err != nil || strings.Contains(string(text), "somebody") {
+				t.Errorf("%s says where the scenario lies: %v", f.Path, err)
+			}
+		}
+		pages = append(pages, texts)
+	}
+	for name, text := range pages[0] {
+		if pages[1][name] != text {
+			t.Errorf("%s is %d bytes, and written again other %d", name, len(text), len(pages[1][name]))
+		}
 	}
 	for name, test := range map[string]func(t *testing.T, folder string){"page": staticPageWorks, "served": staticPageServed, "fingerprints": staticFingerprints} {
 		t.Run(name, func(t *testing.T) { test(t, folder) })
@@ -66,8 +87,11 @@ func staticPageWorks(t *testing.T, folder string) {
 	want := decode[result](t, lines[len(lines)-1])
 	asked := browsertest.Eval[string](tb, `fetch("run", {body: JSON.stringify({scenario: "small.yaml", sets: [], policies: [], metrics: []}), signal: new AbortController().signal}).then(r => r.text())`)
 	lines = strings.Split(strings.TrimSpace(asked), "\n")
+	if n := []int{strings.Count(asked, `{"problems":`), strings.Count(asked, `{"first":`), strings.Count(asked, `{"seeds":1,`)}; !slices.Equal(n, []int{1, 2, 1}) {
+		t.Errorf("the scene, first figures of two policies and charts of one seed are sent %d times", n)
+	}
 	is := decode[result](t, lines[len(lines)-1])
-	if is.Millis, want.Millis = 0, 0; is != want || want.Prints == "" {
+	if is != want || want.Prints == "" {
 		t.Errorf("in the browser it is\n%+v\nwant\n%+v", is, want)
 	}
 
@@ -97,17 +121,31 @@ func staticPageWorks(t *testing.T, folder string) {
 
 	// Another scenario, and back.
 	shipped := lightest()[0]
-	tb.Run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(s => { s.value = %q; s.dispatchEvent(new Event("change")); })(document.getElementById("scenario"))`, shipped)))
+	if left := browsertest.Eval[string](tb, fmt.Sprintf(`((s, $) => { s.value = %q; s.dispatchEvent(new Event("change")); $("yaml").click(); $("save").click();
+		return [!$("hold").disabled, $("out").children.length, $("life").children.length, document.querySelector(".knob, .check"), !$("lives").hidden, !$("hint").hidden].join(); })(document.getElementById("scenario"), id => document.getElementById(id))`, shipped)); left != "false,0,0,,false,false" {
+		t.Errorf("of the scenario before, there is left %s", left)
+	}
 	tb.Until(fmt.Sprintf(`location.hash === "#scenario=" + encodeURIComponent(%q) && document.title.startsWith(%[1]q) && document.getElementById("flags") && %s && document.getElementById("state").title !== %q`, shipped, settled, prints))
 	tb.Run(chromedp.Click("#flags"))
 	tb.Until(fmt.Sprintf(`window.taken?.startsWith("qsim run %s")`, shipped))
 	tb.Run(chromedp.Click("#undo"))
-	tb.Until(`document.getElementById("scenario").value === "small.yaml" && ` + settled)
+	tb.Until(`document.getElementById("scenario").value === "small.yaml" && !document.getElementById("redo").disabled && ` + settled)
+	tb.Run(chromedp.Evaluate[chromedp.Void](`location.hash = "#scenario=small.yaml&set=seeds%3D1"`))
+	tb.Until(`document.getElementById("redo").disabled && ` + settled)
 	tb.Quiet(address, "blob:")
 	other.Quiet(address, "blob:")
 
 	other, _ = static(t, folder, "#scenario=none")
 	other.Until(`document.getElementById("state").textContent === 'the page has no scenario "none"'`)
+
+	// An engine built from another source than the program.
+	mixed := filepath.Join(t.TempDir(), "mixed")
+	text, err := os.ReadFile(filepath.Join(folder, "opening.js"))
+	if err := errors.Join(err, os.CopyFS(mixed, os.DirFS(folder)), os.WriteFile(filepath.Join(mixed, "opening.js"), bytes.Replace(text, []byte(`fingerprints\":\" `), []byte(`fingerprints\":\" 0`), 1), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	other, _ = static(t, mixed, "")
+	other.Until(`document.getElementById("state").textContent.includes("its engine is of another version than its first charts")`)
 }
 
 // staticPageServed weighs the page, and opens it on a web server that knows nothing of it.
@@ -202,27 +240,38 @@ func staticFingerprints(t *testing.T, folder string) {
 	}
 }
 
-// TestStaticRefusals says what a static page lacks: the files beside a scenario, and a Go that builds it.
+// TestStaticRefusals says what a static page lacks: the files beside a scenario, room for it and in its folder, and a Go
+// that builds it.
 func TestStaticRefusals(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "waits.csv"), []byte("0.3s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(folder, "page")
-	own := Options{Name: filepath.Join(folder, "own.yaml"), Source: []byte(strings.Replace(small, "{dist: exponential, mean: 200ms}", "{dist: empirical, file: waits.csv}", 1))}
-	if err := WriteStatic(t.Context(), page, own); err == nil || !strings.Contains(err.Error(), "own.yaml names files beside it, which a static page cannot read") {
-		t.Errorf("a scenario with a file: %v", err)
+	taken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(taken, "play.js"), []byte("own"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ folder, was, is, want string }{
+		{page, "{dist: exponential, mean: 200ms}", "{dist: empirical, file: waits.csv}", "own.yaml names files beside it, which a static page cannot read"},
+		{page, "rate: 20/s", "rate: 200k/s", "jobs.mail.arrivals brings most of 24,000,000 jobs in one simulation, and the page takes 20,000,000 at most"},
+		{page, "rate: 20/s", "rate: 100k/s", "jobs.mail.arrivals brings so many jobs that about"},
+		{taken, "", "", "play.js is there already, and of no page of qsim play"},
+	} {
+		own := Options{Name: filepath.Join(folder, "own.yaml"), Source: []byte(strings.Replace(small, tt.was, tt.is, 1))}
+		if _, err := NewStatic(tt.folder, own); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.want, err)
+		}
 	}
 	t.Setenv("PATH", "")
-	err := WriteStatic(t.Context(), page, Options{Name: "small.yaml", Source: []byte(small)})
+	without, err := NewStatic(page, Options{Name: "small.yaml", Source: []byte(small)})
+	if err == nil {
+		err = without.Write(t.Context())
+	}
 	if !errors.Is(err, ErrNoWorker) || !strings.Contains(err.Error(), "GOOS=js GOARCH=wasm go ") {
 		t.Errorf("without Go: %v", err)
 	}
 	if _, err := os.Stat(page); err == nil {
 		t.Error("a page is there all the same")
-	}
-	many, _ := scenarios.Load("a", []byte(strings.Replace(small, "rate: 20/s", "rate: 200k/s", 1)), nil)
-	if err := fitsBrowser(many); err == nil || !strings.Contains(err.Error(), "jobs.mail.arrivals brings so many jobs") {
-		t.Errorf("24 million jobs: %v", err)
 	}
 }

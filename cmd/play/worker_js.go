@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func answer(stages map[string]*stage, own, scenario, kind, body string, out *str
 	do := stages[scenario].answers(kind)
 	a, err := readAsk(strings.NewReader(body))
 	if err != nil || do == nil {
-		return fmt.Errorf("request for %q: %w", kind, err)
+		return cmp.Or(err, fmt.Errorf("the page has no request for %q", kind))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longest) // which is noticed between simulations
 	defer cancel()

@@ -60,6 +60,9 @@ function enter() {
   document.body.dataset.run = asked.scenario;
   document.title = asked.scenario + " – qsim play";
   scene = latest = null;
+  for (const id of ["out", "life", "knobs"]) $(id).replaceChildren();
+  $("policies").replaceChildren($("policies").querySelector("legend"));
+  $("hold").disabled = $("lives").hidden = $("hint").hidden = true;
 }
 const lists = /\.\+$/;
 function set(path, value, name) {
@@ -424,13 +427,13 @@ async function copy(text, what) {
   say($("copied"), what + " copied.");
 }
 const takes = {
-  yaml: () => copy(scene.yaml, "YAML"),
+  yaml: () => scene && copy(scene.yaml, "YAML"),
   flags: () => copy(["qsim", "run", document.body.dataset.run, ...asked.sets.flatMap(s => ["--set", s.path + "=" + s.value]), ...asked.policies.flatMap(p => ["--policy", p]), ...asked.metrics.flatMap(m => ["--metric", m])].map(shell).join(" "), "Command"),
   markdown: () => copy(latest?.markdown ?? "", "Markdown"),
   link: () => copy(location.href, "Link"),
   save: () => {
-    const a = make("a", {href: URL.createObjectURL(new Blob([scene.yaml], {type: "text/yaml"})), download: document.body.dataset.run.replace(/.*\//, "").replace(/\.ya?ml$/, "") + "-played.yaml"});
-    a.click();
+    const a = make("a", {href: URL.createObjectURL(new Blob([scene?.yaml], {type: "text/yaml"})), download: document.body.dataset.run.replace(/.*\//, "").replace(/\.ya?ml$/, "") + "-played.yaml"});
+    if (scene) a.click();
     setTimeout(() => URL.revokeObjectURL(a.href), 1000);
   },
   undo: () => travel(past, future),
@@ -446,7 +449,7 @@ addEventListener("keydown", event => {
   event.preventDefault();
   takes[event.shiftKey ? "redo" : "undo"]();
 });
-addEventListener("hashchange", () => { const before = fragment(); past.push(copyOf(asked)); follow(); if (fragment() !== before) settle(0); else past.pop(); });
+addEventListener("hashchange", () => { const before = fragment(); past.push(copyOf(asked)); follow(); if (fragment() !== before) { future = []; settle(0); } else past.pop(); });
 chooser?.addEventListener("change", () => change(() => { asked = {...copyOf(nothing), scenario: chooser.value}; }));
 follow();
 settle(0);

@@ -7,7 +7,7 @@ const unpacked = new Response(new Blob([bytes]).stream().pipeThrough(new Decompr
 const module = WebAssembly.compileStreaming(unpacked);
 const script = URL.createObjectURL(new Blob([engine.script], {type: "text/javascript"}));
 const own = document.body.dataset.own, begins = document.body.dataset.run;
-const text = new TextEncoder();
+const text = new TextEncoder(), prints = lines => JSON.parse(lines.trim().split("\n").at(-1)).fingerprints;
 function start(scenario) {
   const worker = new Worker(script);
   worker.ready = module.then(m => { worker.postMessage(m); worker.postMessage([own, scenario, "", ""]); });
@@ -28,13 +28,17 @@ window.fetch = async (kind, {body, signal}) => {
       answer.error(why);
     };
     signal.addEventListener("abort", () => end(signal.reason));
-    if (kind === "run" && scenario === begins && Object.values(ask).every(all => !all.length)) answer.enqueue(text.encode(opening));
+    // What opening.js says already, up to the first charts, is not said again: there the engine only proves that it is the same.
+    let known = kind === "run" && scenario === begins && Object.values(ask).every(all => !all.length);
+    if (known) answer.enqueue(text.encode(opening));
     worker.onerror = event => end(new Error(event.message));
     worker.onmessage = ({data}) => {
-      if (data !== null) {
-        if (data.startsWith('{"seeds":')) idle ??= start(scenario);
-        return answer.enqueue(text.encode(data));
-      }
+      const charts = data?.startsWith('{"seeds":');
+      known &&= !data?.startsWith('{"error":');
+      if (charts) idle ??= start(scenario);
+      if (known && (data === null || charts && prints(data) !== prints(opening))) return end(new Error("its engine is of another version than its first charts; write the page anew"));
+      if (known) return void (known = !charts);
+      if (data !== null) return answer.enqueue(text.encode(data));
       open = false;
       if (idle) worker.terminate();
       else idle = worker;

@@ -294,7 +294,9 @@ func TestPageShipped(t *testing.T) {
 		return
 	}
 	mail := `[...document.querySelectorAll("#head thead tr:last-child th")].findIndex(h => h.textContent.startsWith("mail: p99 wait of fresh jobs in payments-down"))`
-	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown))
+	tb.Until(settled + ` && location.hash.includes("metric=") && document.getElementById("column").value !== ""`)
+	tb.Run(chromedp.KeyEvent(kb.ArrowDown))
 	tb.Until(settled + ` && ` + mail + ` > 0`)
 	browsertest.Eval[bool](tb, `["Shared FIFO", "Separate queue", "In-flight cap 20%"].every(p => { document.getElementById("on-" + p).click(); return true; })`)
 	tb.Until(hash + `.startsWith("#policy=Weighted+80/20&metric=") && ` + settled + ` && document.querySelectorAll("#head tbody tr").length === 1`)

@@ -116,6 +116,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	if sc == nil {
 		return nil, seen
 	}
+	seen.Columns = columns(sc) // before those asked for are there, so that the list stays as it is
 	chosen, err := s.chosen(sc, a)
 	for i := 0; i < len(a.Metrics) && err == nil; i++ {
 		var q measure.Query
@@ -131,7 +132,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 		label := sc.Policies[i].Label
 		seen.Policies = append(seen.Policies, policy{label, len(chosen.PoliciesNamed(label)) > 0})
 	}
-	seen.Knobs, seen.Columns, seen.About = s.knobs(sc, chosen, a.Sets), columns(sc), sc.Description
+	seen.Knobs, seen.About = s.knobs(sc, chosen, a.Sets), sc.Description
 	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
 	for _, k := range scenarios.PolicyKinds() {
 		doc, _, _ := strings.Cut(k.Doc, ". ")

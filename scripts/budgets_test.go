@@ -67,7 +67,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_426, 56_000
+	mostLines, goalLines             = 87_400, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -21,8 +21,6 @@ import (
 	"qsim/scenarios"
 )
 
-// ErrNoWorker is the failure to build the engine for a browser.
-var ErrNoWorker = errors.New("the engine is built for the browser by Go from qsim's source")
 
 // Static is a page to be written as files: it simulates in the browser, one scenario at first, or any shipped one.
 type Static struct {
@@ -166,7 +164,7 @@ func goCommand(ctx context.Context, workspace string, words ...string) (string, 
 	command.Stderr = &problems
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: GOOS=js GOARCH=wasm %s: %w\n%srun it where both are", ErrNoWorker, command, err, &problems)
+		return "", fmt.Errorf("the engine is built for the browser by Go from qsim's source: GOOS=js GOARCH=wasm %s: %w\n%srun it where Go and that source are", command, err, &problems)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

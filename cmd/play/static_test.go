@@ -66,11 +66,11 @@ func static(t *testing.T, folder, fragment string) (tb *browsertest.Tab, address
 	return browsertest.Open(t, address+"index.html"+fragment, 1280), address
 }
 
-// mostGzipped is what all files of a static page may weigh, in bytes: 4 MB.
+// mostGzipped is the largest allowed size of all files of a static page together, compressed by gzip, in bytes: 4 MB.
 const mostGzipped = 4e6
 
-// staticPageWorks opens the page from disk, without a network: its charts are there before the engine is, what the engine
-// answers is what the served page shows, byte for byte, and sliders, undo, links and scenarios work alike.
+// staticPageWorks opens the page from disk, without a network: its charts are shown before the engine has loaded, the
+// engine's results equal those of the served page byte for byte, and sliders, undo, links and scenarios work as there.
 func staticPageWorks(t *testing.T, folder string) {
 	tb, address := static(t, folder, "")
 	tb.Until(`document.querySelector("#out .time")`)
@@ -209,8 +209,8 @@ func lightest() (names []string) {
 // someScenarios are how many are held to their fingerprints without -long.
 const someScenarios = 8
 
-// staticFingerprints holds what shipped scenarios do in a browser to the fingerprints of those that run natively, which
-// scenarios/world keeps, of two seeds under each policy.
+// staticFingerprints compares the fingerprints of shipped scenarios, simulated in a browser with two seeds under each
+// policy, with the native ones, which scenarios/world keeps.
 func staticFingerprints(t *testing.T, folder string) {
 	text, err := os.ReadFile("../../scenarios/world/testdata/fingerprints.txt")
 	if err != nil {
@@ -251,8 +251,8 @@ func staticFingerprints(t *testing.T, folder string) {
 	}
 }
 
-// TestStaticRefusals says what a static page lacks: the files beside a scenario, room for it and in its folder, and a Go
-// that builds it.
+// TestStaticRefusals runs --static with inputs that it must refuse: a scenario with files beside it, one that is too
+// large, a folder with files of somebody else, and a machine without a Go that could build the engine.
 func TestStaticRefusals(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "waits.csv"), []byte("0.3s\n"), 0o600); err != nil {
@@ -279,7 +279,7 @@ func TestStaticRefusals(t *testing.T) {
 	if err == nil {
 		err = without.Write(t.Context())
 	}
-	if !errors.Is(err, ErrNoWorker) || !strings.Contains(err.Error(), "GOOS=js GOARCH=wasm go ") {
+	if err == nil || !strings.Contains(err.Error(), "built for the browser by Go from qsim's source: GOOS=js GOARCH=wasm go ") {
 		t.Errorf("without Go: %v", err)
 	}
 	if _, err := os.Stat(page); err == nil {

@@ -10,7 +10,7 @@ import (
 // keep all methods of a program in it: the page in a browser would be larger by a fifth.
 type markup struct{ strings.Builder }
 
-// escaped is what html/template makes of a text, within an element or a quoted attribute.
+// escaped replaces characters as html/template does in the content of an element or in a quoted attribute.
 var escaped = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;",
 	">", "&gt;")
 

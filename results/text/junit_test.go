@@ -12,7 +12,8 @@ import (
 	"qsim/results"
 )
 
-// junitElement holds what an element of a JUnit XML report may have, by junit-10.xsd of the Jenkins plugin xUnit.
+// junitElement lists the attributes and children that one element of a JUnit XML report may have, by junit-10.xsd of the
+// Jenkins plugin xUnit.
 type junitElement struct{ required, optional, children []string }
 
 var junitRules = map[string]junitElement{

@@ -141,8 +141,8 @@ jobs:
 policies: [{kind: separate, retry-workers: 25%}]
 `
 
-// TestGolden holds what each system makes of two scenarios: the shipped one with an in-flight cap, which knows nothing
-// of the system, and one that lies upon its preset.
+// TestGolden compares the settings that two scenarios become in each system with files: of the shipped scenario with an
+// in-flight cap, which uses no preset, and of one on the preset of that system.
 func TestGolden(t *testing.T) {
 	name, src, err := scenarios.Open("retry-storm")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios"
 )
 
-// values are what stands for the names in the text of a translation.
+// values resolves the names in the text of a translation to the settings of a scenario.
 type values struct {
 	t     *sheet
 	row   *scenarios.Translation

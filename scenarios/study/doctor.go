@@ -38,7 +38,7 @@ const (
 
 var exposures = map[results.Outcome]Exposure{results.Met: Safe, results.Missed: Exposed, results.Unclear: Unsure}
 
-// Diagnosis is what the doctor found, by incident.
+// Diagnosis holds the verdict of each incident of the library about one scenario.
 type Diagnosis struct {
 	Scenario, Policy string
 	Scale            float64 // share of the scenario's workers and load that was simulated
@@ -46,7 +46,7 @@ type Diagnosis struct {
 	Findings         []Finding // the worst first
 }
 
-// Finding is what became of a scenario in one incident.
+// Finding is the outcome of a scenario in one incident.
 type Finding struct {
 	Incident string
 	Exposure Exposure

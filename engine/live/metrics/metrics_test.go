@@ -320,7 +320,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// life is what a recorder is told of a job that is done at the first attempt.
+// life holds the events of one job that succeeds at its first attempt.
 var life = []engine.Event{{Kind: engine.Leased, Waited: 3 * time.Millisecond},
 	{Kind: engine.Started, Waited: 4 * time.Millisecond},
 	{Kind: engine.Finished, Job: 1 << 20, Token: 3, Ran: time.Millisecond},

@@ -21,7 +21,6 @@ import (
 	"qsim/scenarios"
 )
 
-
 // Static is a page to be written as files: it simulates in the browser, one scenario at first, or any shipped one.
 type Static struct {
 	*stage

@@ -29,6 +29,7 @@ type Translation struct {
 	// Needs holds the only values of other keys with which the setting does what the key does.
 	Needs        map[string]string `yaml:"needs"`
 	OverTimeouts bool              `yaml:"over-timeouts"` // the value is at least the longest timeout of a job
+	Paced        bool              `yaml:"paced"`         // the poll is at least the cooldown
 	Always       bool              `yaml:"always"`        // also where the value is the preset's
 	Several      bool              `yaml:"several"`       // also there, with more than one node
 }

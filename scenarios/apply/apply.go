@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"qsim/scenarios"
@@ -117,6 +118,9 @@ func (t *sheet) key(s *scenarios.Setting) {
 		differs = slices.ContainsFunc(t.sc.Jobs, func(j scenarios.JobClass) bool { return j.Priority != 0 })
 	}
 	row, cannot := Find(t.system, key)
+	if row != nil && (row.OverTimeouts || row.Paced) { // which a value can break that is none of its own
+		differs = differs || (&values{t: t, row: row, scope: scope, class: class}).presumed(row.As, s.Value) != nil
+	}
 	switch {
 	case !differs && (row == nil || !row.Always && !(row.Several && t.mine["engine.nodes"] != "1")):
 		t.Alike++
@@ -132,14 +136,12 @@ func (t *sheet) key(s *scenarios.Setting) {
 // translate adds a setting for the scenario, or for a class of it.
 func (t *sheet) translate(row *scenarios.Translation, s *scenarios.Setting, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
-	line := Line{Key: s.Path, Value: s.Value}
-	if value, there := v.of(row.Key); there {
-		line.Value = value
-	} else { // a map
-		line.Key = scope + row.Key
-		line.Value = v.joined()
+	value, _ := v.of(row.Key) // none of a map
+	line := Line{Key: scope + strings.TrimPrefix(row.Key, "jobs.CLASS."), Value: value}
+	if parts := v.joined(); parts != "" {
+		line.Value = strings.TrimPrefix(value+", "+parts, ", ")
 	}
-	setting, err := v.setting(line.Value)
+	setting, err := v.setting(value)
 	if line.Setting = setting; err != nil {
 		line.Setting, line.Cannot = "", err.Error()
 	}
@@ -151,15 +153,17 @@ func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return
 	}
-	var params []string
+	var params, weights []string
 	for _, s := range t.sc.Explain(nil) {
 		if name, ok := strings.CutPrefix(s.Path, "policies."+p.Label+"."); ok && !below(name, "kind", "label", "with") {
 			params = append(params, name+": "+s.Value)
+			weights = append(weights, strconv.Quote(strings.TrimPrefix(name, "weights."))+": "+s.Value)
 		}
 	}
 	line := Line{Key: "policies." + p.Label, Value: strings.Join(append([]string{p.Kind}, params...), ", ")}
 	if as, there := t.system.Policies[p.Kind]; there {
-		line.Setting = strings.ReplaceAll(as, "{params}", strings.Join(params, ", "))
+		line.Setting = strings.NewReplacer("{params}", strings.Join(params, ", "),
+			"{weights}", strings.Join(weights, ", ")).Replace(as)
 	} else {
 		line.Cannot = fmt.Sprintf("no %s: %s has none; nearest: %s", p.Kind, t.system.Title, t.system.Nearest)
 	}

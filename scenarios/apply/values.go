@@ -87,7 +87,7 @@ func (v *values) setting(value string) (string, error) {
 }
 
 // presumed returns an error for what the text of the translation passes over: a key of a map that is not in it, a value
-// of another key that it needs, or a timeout that is longer than its own value.
+// of another key that it needs, a timeout that is longer than its own value, or a poll shorter than the cooldown.
 func (v *values) presumed(as, value string) error {
 	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
@@ -102,6 +102,10 @@ func (v *values) presumed(as, value string) error {
 		if other, _ := v.of(key); other != v.row.Needs[key] {
 			return fmt.Errorf("only with %s: %s, not %s", key, v.row.Needs[key], other)
 		}
+	}
+	fetch := &v.t.sc.Engine.Fetch
+	if poll := fetch.Poll.Dist().Duration(0); v.row.Paced && poll < fetch.Cooldown.Std() {
+		return fmt.Errorf("a poll of at least the cooldown, %s, not %s", fetch.Cooldown, quantity.Duration(poll))
 	}
 	if d, err := quantity.ParseDuration(value); v.row.OverTimeouts && err == nil {
 		for class := range v.t.sc.Jobs {
@@ -137,7 +141,13 @@ func (v *values) word(name, unit string) (string, error) {
 	case "delays", "last", "low", "span":
 		return v.ofRetry(name, unit)
 	}
-	value, there := v.of(v.row.Key + "." + name)
+	key := v.row.Key + "." + name
+	for _, other := range v.row.With {
+		if strings.HasSuffix(other, "."+name) {
+			key = other
+		}
+	}
+	value, there := v.of(key)
 	if !there {
 		return "", fmt.Errorf("the %s is not given", name)
 	}

@@ -18,6 +18,7 @@ type Param struct {
 	Default string   // as ParseValue reads it
 	Doc     string   // a phrase
 	Choices []string // of a TypeChoice
+	Amount  bool     // of a TypeNumber: it is chosen for a load, and for half of that half would do
 }
 
 // TypeShare and the constants below are the types of parameters, and of their values in Arguments.

@@ -17,7 +17,7 @@ var tenantFairKind = Kind{
 		{Name: "share", Type: TypeShare, Default: "10%",
 			Doc: "share of the jobs in flight above which a tenant is noisy"},
 		{Name: "at-least", Type: TypeNumber, Default: "30",
-			Doc: "jobs in flight below which that does not make it noisy"},
+			Doc: "jobs in flight below which that does not make it noisy", Amount: true},
 	},
 	New: func(a Arguments) (engine.Policy, error) {
 		return TenantFair(a.Value("share").(quantity.Share), int(a.Number("at-least"))), nil

@@ -14,7 +14,7 @@ var tokenBucketKind = Kind{
 		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +
 		"free, outages stop retries. If no fresh job succeeds any more, an empty bucket stays empty.",
 	Params: []Param{
-		{Name: "capacity", Type: TypeNumber, Default: "500", Doc: "tokens in a full bucket"},
+		{Name: "capacity", Type: TypeNumber, Default: "500", Doc: "tokens in a full bucket", Amount: true},
 		{Name: "cost", Type: TypeNumber, Default: "5", Doc: "tokens that a retry takes"},
 		{Name: "timeout-cost", Type: TypeNumber, Default: "10",
 			Doc: "tokens that a retry has cost if it fails by timeout"},

@@ -90,8 +90,8 @@ var processes = kindTable{what: "arrival process", key: "process", rows: []kindR
 		doc: "poisson at the rate mean × (1 + swing × sin(2π (t - start) / period))", example: "mean: 50/s, swing: 60%, period: 24h"},
 	{kind: "batch", required: []string{"size", "every"}, optional: startStop,
 		doc: "so many at the start and then at equal gaps", example: "size: 10k, every: 1h"},
-	{kind: "trace", required: []string{"file"}, optional: startStop,
-		doc: "recorded arrivals", example: "file: arrivals.csv"},
+	{kind: "trace", required: []string{"file"}, optional: append([]string{"share"}, startStop...),
+		doc: "recorded arrivals, or a share of them", example: "file: arrivals.csv"},
 }}
 
 var startStop = []string{"start", "stop", "only"}

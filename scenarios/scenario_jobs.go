@@ -123,8 +123,9 @@ type Arrivals struct {
 	Every   *Duration     `yaml:"every,omitempty"`  // from one batch to the next; more than 0s
 	// lines of "seconds[,tenant]", in order: in the folder of the scenario or below it; see OpenFile
 	File  string    `yaml:"file,omitempty"`
-	Start Duration  `yaml:"start"`          // before it no job comes
-	Stop  *Duration `yaml:"stop,omitempty"` // after it no job comes; left out: the end of the duration
+	Share *Share    `yaml:"share,omitempty"` // of the lines, those that come, drawn; left out: all
+	Start Duration  `yaml:"start"`           // before it no job comes
+	Stop  *Duration `yaml:"stop,omitempty"`  // after it no job comes; left out: the end of the duration
 	// of the arrivals, numbered from 0, those that come: all others stay away; none: all come
 	Only []Count `yaml:"only,omitempty,flow"`
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/scenarios"
 )
@@ -57,7 +58,7 @@ func admit(source Source, seeds int) (*patient, error) {
 		}
 		load += p.rate(a)
 	}
-	if load <= mostLoad || len(p.traces) > 0 {
+	if load <= mostLoad {
 		return p, nil
 	}
 	p.source.Sets = append(p.source.Sets, p.scaled(mostLoad/load)...)
@@ -81,6 +82,9 @@ func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
 
 // rate returns the mean arrivals per second of a class of the patient or of an incident.
 func (p *patient) rate(a *scenarios.Arrivals) float64 {
+	if a.Share != nil {
+		return p.traces[a.File] * a.Share.Float()
+	}
 	return max(a.MeanRate(), p.traces[a.File])
 }
 
@@ -133,28 +137,40 @@ func (p *patient) scaled(share float64) []scenarios.Override {
 	return append(sets, p.limits(workers)...)
 }
 
-// limits returns the overrides that fit the counts of workers and the rates of the policy, which are those of a node, to
-// nodes of so many workers.
+// limits returns the overrides that fit the counts, rates and amounts of the policy, which are those of a node unless
+// the store counts for all, to nodes of so many workers.
 func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 	kind, _ := policies.Find(p.policy.Kind)
-	for _, param := range kind.Params {
-		text := []byte(param.Default)
-		if given, is := p.policy.Params[param.Name]; is {
-			text = []byte(given.Value)
-		}
-		count, each := scenarios.Count(0), scenarios.Rate{}
-		path := "policies.Yours." + param.Name
-		switch {
-		case param.Type == policies.TypeCountOrShare && count.UnmarshalText(text) == nil:
-			sets = append(sets, scenarios.Set(path, max(min(1, count), count*workers/p.sc.Engine.Workers))) // less than all stays less
-		case param.Type == policies.TypeRate && each.UnmarshalText(text) == nil && each.Num > 0:
-			sets = append(sets, scenarios.Set(path, rate(each.PerSecond()*float64(workers)/float64(p.sc.Engine.Workers))))
+	share := float64(workers) / float64(p.sc.Engine.Workers)
+	price, amount := scenarios.Count(1), share // price: the most of a bucket that one job takes
+	if kind.State == policies.StateStore {
+		amount = p.scale
+	}
+	for _, amounts := range []bool{false, true} {
+		for _, param := range kind.Params {
+			text := []byte(param.Default)
+			if given, is := p.policy.Params[param.Name]; is {
+				text = []byte(given.Value)
+			}
+			count, each := scenarios.Count(0), scenarios.Rate{}
+			path := "policies.Yours." + param.Name
+			switch {
+			case amounts != param.Amount:
+			case param.Type == policies.TypeCountOrShare && count.UnmarshalText(text) == nil:
+				sets = append(sets, scenarios.Set(path, max(min(1, count), count*workers/p.sc.Engine.Workers))) // less than all stays less
+			case param.Type == policies.TypeRate && each.UnmarshalText(text) == nil && each.Num > 0:
+				sets = append(sets, scenarios.Set(path, rate(each.PerSecond()*share)))
+			case param.Type == policies.TypeNumber && count.UnmarshalText(text) == nil && amounts:
+				sets = append(sets, scenarios.Set(path, min(count, max(price, scaledCount(count, amount)))))
+			case param.Type == policies.TypeNumber:
+				price = max(price, count)
+			}
 		}
 	}
 	return sets
 }
 
-// thinner returns the override that gives a class a share of its arrivals. Those of a trace stay.
+// thinner returns the override that gives a class a share of its arrivals.
 func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Override {
 	a := j.Arrivals
 	if a.Rate.Num > 0 {
@@ -167,6 +183,10 @@ func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Overri
 	}
 	if a.Size != nil {
 		a.Size = new(scaledCount(*a.Size, share))
+	}
+	if a.File != "" {
+		share *= cmp.Or(a.Share, new(quantity.Percent(100))).Float()
+		a.Share = new(quantity.Fraction(int64(math.Round(share*1e6)), 1e6))
 	}
 	return scenarios.Set("jobs."+j.Class+".arrivals", a)
 }

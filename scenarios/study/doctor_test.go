@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -153,32 +150,6 @@ func TestDoctorKnowsTheLibrary(t *testing.T) {
 	}
 }
 
-// TestDoctorScalesHeavyLoads: a heavy scenario is simulated small, as busy as it is, and within its limits.
-func TestDoctorScalesHeavyLoads(t *testing.T) {
-	const text = `engine: {nodes: 20, workers: 200}
-dependencies: [{name: api, limit: {rate: 3000/s}}]
-jobs:
-  - {class: mail, arrivals: 5000/s, service: 200ms}
-  - {class: hook, arrivals: 1000/s, service: 500ms, calls: api, max-running: 2000}
-`
-	p, err := admit(Source{Name: "heavy.yaml", Text: []byte(text)}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, mail, hook := &p.sc.Engine, &p.sc.Jobs[0], &p.sc.Jobs[1]
-	load := mail.Arrivals.MeanRate() + hook.Arrivals.MeanRate()
-	if load < mostLoad*0.9 || load > mostLoad*1.1 {
-		t.Errorf("got %v jobs/s, want about %v", load, mostLoad)
-	}
-	busy := (mail.Arrivals.MeanRate()*0.2 + hook.Arrivals.MeanRate()*0.5) / float64(e.Nodes*e.Workers)
-	if busy < 0.36 || busy > 0.39 || e.Nodes != mostNodes {
-		t.Errorf("got %v nodes that are busy for %v of the time, want %d and 0.375", e.Nodes, busy, mostNodes)
-	}
-	if limit := limitOf(&p.sc.Dependencies[0]) / hook.Arrivals.MeanRate(); limit < 2.9 || limit > 3.1 || hook.MaxRunning > 60 {
-		t.Errorf("got a limit of %v × the rate, and %v at most running", limit, hook.MaxRunning)
-	}
-}
-
 // lay lays an incident upon a scenario as the doctor does, and loads the row.
 func lay(t *testing.T, name string, source Source) (r *row, sc *scenarios.Scenario) {
 	t.Helper()
@@ -234,77 +205,6 @@ jobs: [{class: reports, arrivals: 30/s, service: 300ms}, {class: invoices, arriv
 	i := slices.IndexFunc(incidents, func(of incident) bool { return of.name == "redeliveries-before-new" })
 	if _, why := p.lay(&incidents[i]); why != onlyTrouble {
 		t.Errorf("without any other jobs: got %q, want %q", why, onlyTrouble)
-	}
-}
-
-// TestDoctorCountsTraces: jobs of a trace count as load as those of a process do.
-func TestDoctorCountsTraces(t *testing.T) {
-	dir := t.TempDir()
-	var lines strings.Builder
-	for i := range 6000 {
-		fmt.Fprintf(&lines, "%v\n", float64(i+1)/10)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "jobs.csv"), []byte(lines.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	const text = `engine: {workers: 20}
-dependencies: [{name: api, limit: {concurrency: 30}}]
-jobs: [{class: mail, arrivals: ARRIVALS, service: 1s, calls: api}, {class: late, arrivals: 1/h, service: 1s, priority: 9}]
-`
-	for _, incident := range []string{"redeliveries-before-new", "retries-keep-the-overload", "strict-priority-starves"} {
-		var rates [2]string
-		for k, arrivals := range []string{"{process: trace, file: jobs.csv}", "10/s"} {
-			source := Source{Name: filepath.Join(dir, "shop.yaml"), Text: []byte(strings.Replace(text, "ARRIVALS", arrivals, 1))}
-			_, sc := lay(t, incident, source)
-			for i := range sc.Jobs {
-				if j := &sc.Jobs[i]; j.Class != "mail" {
-					rates[k] += fmt.Sprintf("%s %.1f, ", j.Class, j.Arrivals.MeanRate())
-				}
-			}
-			for i := range sc.Storms {
-				if b := sc.Storms[i].Burst; b != nil && b.Factor != nil {
-					rates[k] += fmt.Sprintf("%s %.1f, ", b.Class, *b.Factor)
-				}
-			}
-		}
-		if rates[0] != rates[1] {
-			t.Errorf("%s: got %s with a trace, want %s", incident, rates[0], rates[1])
-		}
-	}
-}
-
-// TestDoctorScalesPolicies: what is scaled down has no more workers than it had, and loads with the limits of its policy
-// as they are for its nodes.
-func TestDoctorScalesPolicies(t *testing.T) {
-	for _, tt := range []struct{ policy, want, engine, rate string }{
-		{"{kind: separate, retry-workers: 40}", "retry-workers: 2", "{workers: 200}", "2300/s"},
-		{"{kind: separate, retry-workers: 1}", "retry-workers: 1", "{nodes: 200, workers: 2}", "230/s"},
-		{"{kind: inflight-cap, retries: 40}", "retries: 2", "{workers: 200}", "2300/s"},
-		{"{kind: inflight-cap, retries: 20%}", "retries: 20%", "{workers: 200}", "2300/s"},
-		{"{kind: retry-budget}", "min-rate: 0.65/s", "{workers: 200}", "2300/s"},
-		{"{kind: fifo}", "fifo", "{nodes: 12, workers: 1}", "155/s"},
-	} {
-		text := "engine: " + tt.engine + "\npolicies: [" + tt.policy + "]\njobs: [{class: mail, service: 10ms, arrivals: " + tt.rate + "}]\n"
-		source := Source{Name: "shop.yaml", Text: []byte(text)}
-		whole, err := source.setting(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := admit(source, 2)
-		if err != nil {
-			t.Errorf("%s: %v", tt.policy, err)
-			continue
-		}
-		if got := p.policies("").Value; !strings.Contains(got, tt.want) {
-			t.Errorf("got %s, want %s in it", got, tt.want)
-		}
-		e, was := &p.sc.Engine, &whole.Engine
-		if p.scale > 1 || e.Nodes > was.Nodes || e.Workers > was.Workers || e.Workers < min(2, was.Workers) {
-			t.Errorf("%s: %d × %d workers at scale %v", tt.policy, e.Nodes, e.Workers, p.scale)
-		}
-		if _, err := p.source.setting([]scenarios.Override{p.policies("")}); err != nil {
-			t.Errorf("%s: %v", tt.policy, err)
-		}
 	}
 }
 

@@ -2,9 +2,12 @@ package study
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,6 +63,42 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 		all.Incidents = append(all.Incidents, one)
 	}
 	return results.MarshalLines(all)
+}
+
+// StoredRows returns the names of the files of rows that a doctor wrote into a folder, by its doctor.json; none if there
+// is no such file, or one of another form.
+func StoredRows(folder string) (names []string) {
+	text, _ := os.ReadFile(filepath.Join(folder, "doctor.json"))
+	var stored diagnosisJSON
+	if json.Unmarshal(text, &stored) != nil {
+		return nil
+	}
+	for _, row := range stored.Incidents {
+		if row.Command != "" && slices.Contains(Incidents(), row.Incident) {
+			names = append(names, row.Incident+".yaml")
+		}
+	}
+	return names
+}
+
+// Cases returns a case for each incident that applies: that its limit holds. Under strict an unclear one fails.
+func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Exposure == Immune {
+			continue
+		}
+		c := results.Case{Policy: d.Policy, Name: f.Incident, Outcome: results.Unclear, Words: f.Why,
+			Failed: f.Exposure == Exposed || strict && f.Exposure == Unsure}
+		if f.Scenario != nil {
+			c.Name, c.Outcome, c.Words = f.Incident+", "+f.Yours.Query.String()+" "+f.Yours.Text, f.Yours.Outcome, f.Yours.Words()
+			if f.Exposure != Safe {
+				c.Words += "; " + strings.TrimPrefix("cure: "+f.remedy(), "cure: its ") // or it does not fit
+			}
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // Count returns how many incidents have a verdict.

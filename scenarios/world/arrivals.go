@@ -71,6 +71,9 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 			return nil, err
 		}
 		t := newTrace(file, a.File, engine.Time(a.Start), stop, factors, draws)
+		if a.Share != nil {
+			t.share = a.Share.Float()
+		}
 		t.tenantOf = func(name string) (engine.TenantID, bool) { return sc.TraceTenant(class, name) }
 		return t, nil
 	}

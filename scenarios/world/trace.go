@@ -21,6 +21,7 @@ type trace struct {
 	start    engine.Time
 	stop     engine.Time
 	levels   levels
+	share    float64 // of the lines, in [0, 1]
 	draws    classDraws
 	tenantOf func(name string) (engine.TenantID, bool)
 	index    uint64
@@ -29,7 +30,8 @@ type trace struct {
 }
 
 func newTrace(file io.ReadCloser, name string, start, stop engine.Time, factors levels, draws classDraws) *trace {
-	return &trace{file: file, name: name, lines: bufio.NewScanner(file), start: start, stop: stop, levels: factors, draws: draws}
+	return &trace{file: file, name: name, lines: bufio.NewScanner(file), start: start, stop: stop, levels: factors,
+		share: 1, draws: draws}
 }
 
 func (t *trace) next() (arrival, bool) {
@@ -73,6 +75,7 @@ func (t *trace) parse() (arrival, error) {
 		}
 	}
 	factor, _ := t.levels.now(float64(a.at))
+	factor = float64(factor * t.share)
 	a.count = uint64(factor)
 	if rest := factor - float64(a.count); rest > 0 && t.draws.uniform(uint64(t.number), drawAccept) < rest {
 		a.count++

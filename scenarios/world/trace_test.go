@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"qsim/engine"
 	"qsim/engine/keyed"
+	"qsim/engine/quantity"
 	"qsim/scenarios"
 )
 
@@ -121,6 +123,24 @@ func TestTraceWithABurst(t *testing.T) {
 	n := float64(len(times(t, sc, 1)))
 	if want := 4000 + 2.5*2000; math.Abs(n-want) > 5*math.Sqrt(2000*0.25) {
 		t.Errorf("%v jobs, want about %v", n, want)
+	}
+}
+
+// Of a share of a trace the lines that come are drawn, by seed, and a burst multiplies what comes.
+func TestShareOfATrace(t *testing.T) {
+	var lines strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&lines, "%.3f\n", float64(i)/1000)
+	}
+	sc := traced(t, lines.String(), "storms: [{name: b, at: 2s, for: 2s, burst: {class: mail, factor: 2.5}}]")
+	share := quantity.Percent(30)
+	sc.Jobs[0].Arrivals.Share = &share
+	one, other := times(t, sc, 1), times(t, sc, 2)
+	if want := 0.3*4000 + 0.75*2000; math.Abs(float64(len(one))-want) > 5*math.Sqrt(6000*0.21) { // p < 1e-6
+		t.Errorf("%v jobs, want about %v", len(one), want)
+	}
+	if slices.Equal(one, other) || !slices.Equal(one, times(t, sc, 1)) {
+		t.Errorf("%d jobs of one seed, %d of another: they are not drawn by seed", len(one), len(other))
 	}
 }
 

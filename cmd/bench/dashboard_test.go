@@ -91,6 +91,10 @@ var panels = func() []panel {
 	}
 }()
 
+// variables are what a user of the dashboard chooses, each with the series among whose labels of that name it is.
+var variables = [][2]string{{"job", "qsim_workers"}, {"scenario", "qsim_predicted_claims"},
+	{"policy", `qsim_predicted_claims{scenario="$scenario"}`}}
+
 // dashboard returns the panels as Grafana imports them, two to a row.
 func dashboard(t *testing.T) []byte {
 	type object = map[string]any
@@ -112,12 +116,13 @@ func dashboard(t *testing.T) []byte {
 				"matcher":    object{"id": "byRegexp", "options": ".*predicted.*"},
 				"properties": []object{{"id": "custom.lineStyle", "value": object{"fill": "dash", "dash": []int{8, 6}}}}}}}})
 	}
+	choices := []object{{"name": "source", "type": "datasource", "query": "prometheus"}}
+	for _, v := range variables {
+		choices = append(choices, variable(v[0], v[1]))
+	}
 	text, err := json.MarshalIndent(object{"title": "Queue: running and predicted", "uid": "qsim-queue",
 		"schemaVersion": 39, "editable": true, "refresh": "5s", "time": object{"from": "now-30m", "to": "now"},
-		"panels": drawn,
-		"templating": object{"list": []object{{"name": "source", "type": "datasource", "query": "prometheus"},
-			variable("job", "qsim_workers"), variable("scenario", "qsim_predicted_claims"),
-			variable("policy", `qsim_predicted_claims{scenario="$scenario"}`)}},
+		"panels": drawn, "templating": object{"list": choices},
 	}, "", " ")
 	if err != nil {
 		t.Fatal(err)

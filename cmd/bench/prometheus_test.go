@@ -153,6 +153,13 @@ func TestPrometheus(t *testing.T) {
 			}
 		}
 	}
+	for i, want := range []string{"queue", "watched", "fifo"} {
+		name, from := variables[i][0], variables[i][1]
+		found := server.query(t, "query", url.Values{"query": {chosen(from)}})
+		if len(found) == 0 || found[0].Metric[name] != want {
+			t.Errorf("dashboard, $%s: %v of %s, want %s", name, found, from, want)
+		}
+	}
 	checkMetrics(t, fetch(t, "http://"+at+"/metrics"))
 	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -253,6 +260,7 @@ func startPrometheus(t *testing.T, dir string, targets ...string) prometheusServ
 
 // series is one series of the answer to a query: with one value, or with several over time.
 type series struct {
+	Metric map[string]string
 	Value  [2]any
 	Values [][2]any
 }
@@ -297,13 +305,15 @@ func (s prometheusServer) want(t *testing.T, query string, want float64) {
 	}
 }
 
+// chosen returns a query of the dashboard with values for its variables.
+func chosen(query string) string {
+	return strings.NewReplacer("$job", "queue", "$scenario", "watched", "$policy", "fifo", "$__rate_interval", "2s").Replace(query)
+}
+
 // finds reports whether a query of the dashboard had a number for an answer at any time since then.
 func (s prometheusServer) finds(t *testing.T, query string, since time.Time) bool {
 	t.Helper()
-	for variable, value := range map[string]string{"$job": "queue", "$scenario": "watched", "$policy": "fifo", "$__rate_interval": "2s"} {
-		query = strings.ReplaceAll(query, variable, value)
-	}
-	form := url.Values{"query": {query}, "step": {"0.25"}, "start": {strconv.FormatInt(since.Unix(), 10)},
+	form := url.Values{"query": {chosen(query)}, "step": {"0.25"}, "start": {strconv.FormatInt(since.Unix(), 10)},
 		"end": {strconv.FormatInt(time.Now().Unix()+1, 10)}}
 	for _, one := range s.query(t, "query_range", form) {
 		for _, sample := range one.Values {

@@ -17,7 +17,7 @@ import (
 
 // annotation is a diagnostic of a scenario in the JSON that editors and CI systems read.
 type annotation struct {
-	File     string `json:"file"`
+	File     string `json:"file"`   // empty: about the command line
 	Line     int    `json:"line"`   // from 1; 0: about the file as a whole, or about a flag
 	Column   int    `json:"column"` // from 1, in characters
 	Severity string `json:"severity"`
@@ -87,8 +87,11 @@ func writeGithub(w io.Writer, all []annotation) error {
 		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result, which is no place to annotate
 			subject = "title"
 		}
-		place = subject + "=" + value.Replace(inWorkspace(a.File)) + place
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
+		place = " " + subject + "=" + value.Replace(inWorkspace(a.File)) + place
+		if a.File == "" {
+			place = ""
+		}
+		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
 			return err
 		}
 	}

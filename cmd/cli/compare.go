@@ -87,7 +87,7 @@ Exit codes:
 	ui.Group(c, "How to run a scenario", "set", "parallel", "memory")
 	ui.Group(c, "Output", "format", "same-within", "report")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
-	return c
+	return judges(c, &f.format)
 }
 
 // result is one of the results under comparison, with its name and program version.
@@ -240,7 +240,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	if err != nil {
 		return result{}, err
 	}
-	l, err := loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	l, err := s.loadOne(name, overrides)
 	if err != nil {
 		return result{}, err
 	}

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +51,7 @@ What is scaled so that all of it takes some seconds: a scenario of more than 150
 fewer nodes and workers, and rates, batches and limits smaller by as much, those of its policy
 too, but not the costs of its store; the load of the trouble is that of the incident per
 worker, or per limit of a dependency; the times before and after it are cut to what jobs and
-leases need, and windows to 10 minutes or three long jobs. A scenario with a trace stays whole.
+leases need, and windows to 10 minutes or three long jobs. Of a trace a share of the lines comes.
 
 Each row is written as a scenario, with the policies Yours and Cured: qsim run shows it, with
 the same numbers. Exit codes:
@@ -62,6 +64,7 @@ the same numbers. Exit codes:
 		Example: `  qsim doctor my.yaml
   qsim doctor my.yaml --policy weighted --seeds 20
   qsim doctor my.yaml --set engine.lease.ttl=5m --incident heartbeats-stall -o doctor
+  qsim doctor my.yaml --format junit --no-files > doctor.xml      a test case for each incident
   qsim doctor my.yaml --format json --no-files | jq '.incidents[] | select(.exposure == "exposed")'`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
@@ -75,12 +78,12 @@ the same numbers. Exit codes:
 	flags.Lookup("policy").Usage = "judge the policy of this `LABEL` or kind (default: the baseline)"
 	flags.Lookup("strict").Usage = "warnings are errors, and not being sure of an incident counts as exposed"
 	ui.Group(c, "What to judge", "incident")
-	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)")
+	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)", judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to run it", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
-	return c
+	return judges(c, &f.format)
 }
 
 func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
@@ -115,7 +118,8 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	if err != nil {
 		return s.failure(l, err, "interrupted: nothing is written")
 	}
-	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+	suites := []text.Suite{{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)}}
+	result := output{suites: suites, json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		return study.WriteDiagnosis(w, found, o)
 	}}
 	path := ""
@@ -140,7 +144,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 }
 
 // storeDiagnosis writes into a folder the rows as scenarios, beside copies of the files that they read, and the result,
-// and sets the command of each row.
+// and sets the command of each row. Rows that an earlier doctor wrote there, and this one did not, are removed.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result output) error {
 	var files []results.File
 	for i := range found.Findings {
@@ -173,5 +177,16 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	return results.Replace(out, files)
+	stale := study.StoredRows(out)
+	if err := results.Replace(out, files); err != nil {
+		return err
+	}
+	for _, name := range stale {
+		if !slices.ContainsFunc(files, func(f results.File) bool { return f.Path == name }) {
+			if err := os.Remove(filepath.Join(out, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -21,9 +22,18 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 		return loaded{}, study.Source{}, err
 	}
 	overrides = append(overrides, more...)
-	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
+	l, err := s.loadOne(name, overrides)
 	fits := func(sc *scenarios.Scenario) error { return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel) } // of all cells
 	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
+}
+
+// loadOne loads a scenario with the overrides given; in a workflow its diagnostics stand where their lines are shown.
+func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, error) {
+	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
+	if s.flags.format == "github" {
+		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed([]loaded{l}))), err)
+	}
+	return l, err
 }
 
 // checkError returns the command's error for flag values that cannot be simulated, after printing their problems to

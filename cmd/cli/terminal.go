@@ -17,9 +17,6 @@ func addFormat(c *cobra.Command, to *string, more ...string) {
 	ui.AddChoice(c, to, "format", "FORMAT", "of the result: "+quantity.OrList(words), words...)
 }
 
-// judging lists the further formats of commands with verdicts: annotations of a GitHub workflow, and JUnit XML.
-var judging = []string{"github", "junit"}
-
 // plotMode is the value of --plot: the way a plot is drawn in the terminal.
 type plotMode string
 

@@ -25,46 +25,49 @@ var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promo
 // String returns the operation's name in the spelling of scenarios.
 func (o Op) String() string { return opNames[o] }
 
-// Call is a request to the store and, once it is answered, the answer: a record of the driver's, which the engine fills
-// in and the store answers in place. Fields that the op does not use mean nothing: they may hold values of an earlier
-// call.
+// Call is a request to the store and, once it is answered, the answer. The driver owns the record, the engine fills in
+// the request and the store fills in the answer. Fields that the operation does not use are meaningless: they may hold
+// values of an earlier call.
 type Call struct {
-	ID     uint64 // of the engine's calls, counted from 1
-	Op     Op
-	Woken  bool  // Wake made the engine call: there was new ready work; not a timer, the end of an execution or another answer
-	Step   uint8 // OpRecover, OpPromote: 0: all at once; 1: the first of two steps, which reads or takes, see TwoStep; 2: the second, which inserts
-	OfNode bool  // OpExtend: all leases of the engine, see Store.ExtendNode
-	Kept   bool  // OpExtend of a node: those of its former lives too
-	Order  Order // OpPromote, but for the second step
-	Role   Op    // OpLead: OpRecover or OpPromote
+	ID uint64 // number of the call in its engine, counted from 1
+	Op Op
+	// the engine made the call because of Wake: new ready work; not a timer, the end of an execution or another answer
+	Woken bool
+	// OpRecover, OpPromote: 0: all in one step; 1: the first of two steps, which reads or takes, see TwoStep; 2: the
+	// second, which inserts
+	Step   uint8
+	OfNode bool  // OpExtend: extend all leases of the engine, see Store.ExtendNode
+	Kept   bool  // OpExtend with OfNode: also the leases of the node's former lives
+	Order  Order // OpPromote, except for the second step: order of the due jobs
+	Role   Op    // OpLead: the role, OpRecover or OpPromote
 	Engine EngineID
-	TTL    time.Duration // OpClaim, OpExtend, OpRecover, OpLead
-	Grace  time.Duration // OpRecover
-	Limit  int           // OpClaim, OpRecover, OpPromote, OpStats
-	Terms  []Term        // OpClaim: with Limit the Plan
-	// Batch, of OpCommit, is shared with the engine and with the other calls that carry it. It
-	// does not change once it has been sent: who wants it otherwise makes a copy.
+	TTL    time.Duration // OpClaim, OpExtend, OpRecover, OpLead: the time until the lease or the leadership expires
+	Grace  time.Duration // OpRecover: least time since a lease's expiry
+	Limit  int           // OpClaim, OpRecover, OpPromote, OpStats: most jobs
+	Terms  []Term        // OpClaim: the terms of the plan, whose limit is Limit
+	// Batch, of OpCommit, is shared with the engine and with the other calls that carry it. It must
+	// not change once it has been sent: change a copy instead.
 	Batch Batch
-	Keys  []LeaseKey // OpExtend
-	Jobs  []JobID    // OpPromote, second step
+	Keys  []LeaseKey // OpExtend: the leases to extend
+	Jobs  []JobID    // OpPromote, second step: the jobs to make ready
 
-	Reply // once it is answered
+	Reply // set by the store
 }
 
 // Reply is the result of a store call. The engine keeps none of its slices.
 type Reply struct {
 	Err      error
-	Leases   []Lease       // OpClaim, OpRecover
+	Leases   []Lease       // OpClaim, OpRecover: the leases granted
 	Next     time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
-	Results  []Result      // OpCommit
-	Current  []bool        // OpExtend
-	Extended int           // OpExtend of a node
-	Promoted []Promotion   // OpPromote
-	Leading  bool          // OpLead
-	Stats    Stats         // OpStats
+	Results  []Result      // OpCommit: a result for each outcome of the batch
+	Current  []bool        // OpExtend: for each lease, whether its holder still has it
+	Extended int           // OpExtend with OfNode: number of leases extended
+	Promoted []Promotion   // OpPromote: the jobs taken or made ready
+	Leading  bool          // OpLead: whether the engine leads
+	Stats    Stats         // OpStats: the counts
 }
 
-// Rows returns the number of jobs in a call: those it names, or the most it may take.
+// Rows returns the number of jobs that a call names, or the most that it may take.
 func (c *Call) Rows() int {
 	switch c.Op {
 	case OpClaim, OpRecover:
@@ -99,8 +102,8 @@ func (c *Call) CopyFrom(o *Call) {
 	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
 }
 
-// Execute performs c on store and fills in the answer, reusing its slices. A non-nil
-// refuse is the answer of a store that did not even try.
+// Execute performs c on store and fills in the answer, reusing its slices. A non-nil refuse is the
+// answer in place of the store's.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
 	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]

@@ -12,37 +12,37 @@ import (
 // it did then.
 type committer struct {
 	filling *batch
-	flushAt Time              // when filling has lingered long enough; Never: it has, or nothing is filling
-	due     bool              // filling has lingered long enough: it goes as soon as a call is free
-	ready   heap.Heap[queued] // full, waiting for a call
-	paused  heap.Heap[queued] // pausing before they start over
-	queued  uint64            // batches that were ever put in ready or paused
-	flying  []*batch          // sent, or pausing before they are sent again
+	flushAt Time              // end of the filling batch's linger; Never: it is over, or nothing is filling
+	due     bool              // the filling batch's linger is over: it is sent as soon as a call is free
+	ready   heap.Heap[queued] // full batches that wait for a call
+	paused  heap.Heap[queued] // batches that pause before their tries start over
+	queued  uint64            // number of batches ever put in ready or paused
+	flying  []*batch          // batches sent, or pausing before they are sent again
 	spare   []*batch
-	open    fifo[bool] // of the batches from the first that is not answered on: whether each is open
-	lastSeq uint64     // of the last of them
-	pending int        // outcomes not yet committed
-	calls   int        // most batches in flying
-	guarded int        // of the pending outcomes, those with a Guard of their own: a reaper's
-	dated   bool       // delays may run from before the commit, or end at multiples of a grain
+	open    fifo[bool] // for each batch from the first unanswered one on, whether it is open
+	lastSeq uint64     // sequence number of the last batch in open
+	pending int        // number of outcomes not yet committed
+	calls   int        // highest number of batches in flying
+	guarded int        // number of pending outcomes with a Guard of their own: a reaper's
+	dated   bool       // whether retry delays may run from before the commit, or end at multiples of a grain
 }
 
 type batch struct {
 	seq      uint64
-	id       uint64 // of the latest call; 0: none is under way
-	againAt  Time   // flying: when the call counts as lost, or the pause is over
+	id       uint64 // ID of the latest call; 0: none is under way
+	againAt  Time   // flying: the time at which the call counts as lost, or the pause is over
 	tries    int
-	out      int    // calls that carry outcomes and are not known to be over
-	sent     bool   // the store may know of it: what it holds is fixed
-	closed   bool   // it holds nothing any more
-	slots    []Slot // noSlot: of a lease that no worker held
+	out      int    // number of calls that carry its outcomes and may still be executed
+	sent     bool   // the store may have received the batch: its outcomes must not change
+	closed   bool   // the batch is answered, given up or empty
+	slots    []Slot // slot of each outcome; noSlot: of a lease that no worker held
 	outcomes []Outcome
-	applied  []bool // of an earlier try, by outcome; empty: none that is known of
+	applied  []bool // by outcome, whether an earlier try applied it; empty: not known of any
 }
 
 // queued is a batch that waits for a commit call; the one queued first gets the first free call.
 type queued struct {
-	at    Time // paused: not before; ready: 0
+	at    Time // paused: earliest time to send it; ready: 0
 	order uint64
 	*batch
 }

@@ -8,33 +8,32 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Config is the configuration of an Engine. Durations are at least 0; Validate says what else must hold.
+// Config is the configuration of an Engine. Durations are at least 0; Validate checks all other conditions.
 type Config struct {
 	Engine  EngineID
-	Workers int // handlers that run at once: at least 1
+	Workers int // highest number of handlers that run at once: at least 1
 
 	Fetch    FetchConfig
 	Commit   CommitConfig
 	Lease    LeaseConfig
 	Reaper   ReaperConfig
 	Promoter PromoterConfig
-	// Leader says how engines agree on a leader: one that has not renewed for TTL is deposed; it renews, and the
-	// others try, every Renew, which is below TTL.
+	// Leader is the timing of leader election: a leader that has not renewed for TTL is deposed; every Renew,
+	// which is below TTL, the leader renews and the other engines try to become leader.
 	Leader struct{ TTL, Renew time.Duration }
 
-	// CallTimeout is how long a call other than a commit may go unanswered before
-	// it counts as lost.
+	// CallTimeout is the time after which an unanswered call, other than a commit, counts as lost.
 	CallTimeout time.Duration
 
-	// Kinds configures jobs by Job.Kind; kinds past its end are as the last.
+	// Kinds holds the configuration of each job kind, by Job.Kind; the last entry also applies to kinds past the end.
 	Kinds []KindConfig
 
-	Policy   Policy   // of this engine alone
-	Recorder Recorder // what the engine perceives; nil: nobody listens
+	Policy   Policy   // the fetch policy of this engine alone
+	Recorder Recorder // receiver of the engine's events; nil: none
 	Rand     keyed.Rand
 
-	// InStep makes periodic timers count from the start of the process. Otherwise the first pause of each is a part of
-	// its period, drawn for the process: real ones that start together do not start at one instant.
+	// InStep makes periodic timers count from the start of the process. Otherwise the first pause of each timer is a
+	// random part of its period, since real processes that start together do not tick together.
 	InStep bool
 }
 
@@ -42,112 +41,111 @@ type Config struct {
 type FetchConfig struct {
 	Batch int           // most jobs of one claim: at least 1
 	Poll  time.Duration // pause after a claim that found too little: above 0
-	// PollTick, if not nil, draws each such pause in place of Poll, which is their mean; see PromoterConfig.Tick.
+	// PollTick, if not nil, draws each pause between polls, with Poll as the mean; see PromoterConfig.Tick.
 	PollTick func(u float64) time.Duration
 	// IgnoreDue leaves jobs that fall due, or are promoted, to be found by a poll. Otherwise the engine claims when it has
-	// promoted some, and when the earliest falls due, which the answer to a claim says.
+	// promoted some, and at the time of the earliest due job in the answer to a claim.
 	IgnoreDue bool
-	Prefetch  int           // claimed jobs that may wait in the node, their leases running
+	Prefetch  int           // most claimed jobs that may wait in the node for a worker while their leases run
 	Cooldown  time.Duration // least time from one claim to the next
-	// Debounce makes a wake or a poll begin a cooldown also while no worker is idle, and polls keep a pace of their own,
-	// whatever is claimed between them. Otherwise only claims do, and the pause before a poll begins anew with each.
+	// Debounce starts a cooldown at every wake or poll, even while no worker is idle, and makes polls keep a fixed pace,
+	// whatever is claimed between them. Otherwise only claims start a cooldown, and each restarts the pause before the
+	// next poll.
 	Debounce bool
-	// ErrorPause is the pause after a claim that failed. 0: Poll. Negative: none, the
-	// next claim follows the answer at once, see hotLoop.
+	// ErrorPause is the pause after a claim that failed. 0: Poll. Negative: none, the next claim
+	// follows at once, see hotLoop.
 	ErrorPause time.Duration
 }
 
 // CommitConfig configures how outcomes are batched and sent to the store.
 type CommitConfig struct {
-	Batch        int             // most outcomes of one call: at least 1
-	Linger       time.Duration   // longest wait for a batch to fill
-	Calls        int             // commits under way at once: at least 1
-	Timeout      time.Duration   // a commit unanswered this long is sent again: above 0
-	Tries        int             // how often a batch is sent; 0: for ever
-	Drop         bool            // forgets a batch after its tries: the leases expire. Otherwise it starts over, behind the other batches
-	Backpressure int             // no claims while this many outcomes are uncommitted; 0: no bound
-	Backoff      []time.Duration // pauses before the second try, the third...; the last repeats; none: 100 ms after an error, 0 after a time-out
+	Batch   int           // most outcomes of one call: at least 1
+	Linger  time.Duration // longest wait for a batch to fill
+	Calls   int           // commits under way at once: at least 1
+	Timeout time.Duration // a commit unanswered this long is sent again: above 0
+	Tries   int           // most times a batch is sent; 0: no limit
+	// give a batch up after its tries, so that the leases expire; otherwise its tries start over, behind the other
+	// batches
+	Drop         bool
+	Backpressure int // no claims while this many outcomes are uncommitted; 0: no bound
+	// pauses before the second try, the third...; the last repeats; empty: 100 ms after an error, 0 after a time-out
+	Backoff []time.Duration
 }
 
 // LeaseConfig configures the lease of a claim: its TTL (visibility timeout) and heartbeats.
 type LeaseConfig struct {
-	TTL       time.Duration // above 0
-	Heartbeat time.Duration // each lease is extended this often, counted from its claim; 0: never
-	// RunLate and IgnoreLate are what becomes of a claim's answer that comes after CallTimeout, or comes twice: its
-	// jobs run where workers are idle, or it is ignored and the leases expire. Otherwise, and for what does not run,
-	// the jobs are handed back, which costs no attempt.
+	TTL       time.Duration // lease TTL (visibility timeout): above 0
+	Heartbeat time.Duration // interval between extensions of a lease, counted from its claim; 0: no extensions
+	// RunLate and IgnoreLate choose what happens to jobs in a claim's answer that comes after CallTimeout, or comes
+	// twice: RunLate runs them on idle workers, IgnoreLate lets their leases expire. Otherwise, and when no worker
+	// is idle, the jobs are handed back, which costs no attempt.
 	RunLate, IgnoreLate bool
-	// Max is the longest time from a claim to the end of its lease: an extension that
-	// would take it further is not asked for, and the lease lapses while its job runs
-	// on. 0: no limit.
+	// Max is the longest time from a claim to the end of its lease: later extensions are not
+	// requested, and the lease lapses while its job runs on. 0: no limit.
 	Max time.Duration
-	// OfNode makes all leases of the node live while it beats: one heartbeat extends
-	// them all, whichever they are. It wants a Store that can extend a
+	// OfNode makes one heartbeat extend all leases of the node. It requires a Store that can extend a
 	// node, and Heartbeat above 0.
 	OfNode bool
-	// Kept, with OfNode, lets a restarted node beat under its old name: it keeps the
-	// leases of its former lives alive, whose jobs it has forgotten.
+	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases
+	// of its former lives, whose jobs it has forgotten.
 	Kept bool
-	// Local makes the holder look at its own wall clock, see Engine.SetWallClock: it
-	// takes a lease for lost, commits nothing of it and cancels its job, once that
-	// clock reads a TTL more than when the lease was asked for. Then expiries are
-	// absolute times by the clock of who wrote them, and who reads them has another: a
-	// clock that is fast claims longer leases and recovers those of others early.
+	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once
+	// that clock reads a TTL more than when the lease was requested, the holder counts it as lost,
+	// commits no outcome and cancels the job. Expiries are then absolute times by the clock of the
+	// node that wrote them, read by nodes with other clocks: a fast clock claims longer leases and
+	// recovers other nodes' leases early.
 	Local bool
-	// AckAtStart takes a job out of the store when its handler starts, as far as others
-	// can see: its lease is then extended for ever, by a call of its own whose answer
-	// does not matter. What is held, or claimed ahead, has a lease of TTL until then.
-	// Heartbeat must be 0.
+	// AckAtStart takes a job out of the store when its handler starts, as far as others can see: its
+	// lease is then extended for ever, by a separate call whose answer is ignored. Buffered jobs have
+	// a lease of TTL until they start. Heartbeat must be 0.
 	AckAtStart bool
 }
 
 // ReaperConfig configures how expired leases are recovered.
 type ReaperConfig struct {
-	// Every is the time between two recoveries. 0: at the expiry of each lease,
-	// which wants a store with StoreOptions.LapseAfter = Grace.
+	// Every is the time between two recoveries. 0: at the expiry of each lease, which requires a store
+	// with StoreOptions.LapseAfter = Grace.
 	Every   time.Duration
 	Batch   int // most leases of one recovery: at least 1
 	Grace   time.Duration
-	OnStart bool // recover at once, until nothing is left
-	// Nothing makes an expiry count for nothing: the job is ready again at once
-	// and the retry policy is not asked. Otherwise it is a failure like any other.
+	OnStart bool // recover at once when the engine starts, until no expired lease is left
+	// Nothing makes an expired lease cost no attempt: the job is ready again at once and the retry
+	// policy is not consulted. Otherwise it is a failure like any other.
 	Nothing    bool
-	LeaderOnly bool // only the engine that leads recovers, see Store.Lead; otherwise each on its own
-	Off        bool // this engine recovers nothing
+	LeaderOnly bool // only the engine that leads recovers leases, see Store.Lead; otherwise every engine does
+	Off        bool // this engine recovers no leases
 
-	// BuryAt buries a job whose Recoveries are at least this, whatever else is said
-	// here; 0: never.
+	// BuryAt buries a job whose Recoveries are at least this, whatever the other fields choose; 0: no
+	// limit.
 	BuryAt int32
-	// After is what becomes of a job whose lease was recovered. Redo: ready at once, unless the retry policy buries
-	// it, which is not asked when; Bury: dead; no verb: what the retry policy says, as of any failure.
+	// After is the outcome of a job whose lease was recovered. Redo: ready at once, unless BuryAt or Nothing
+	// applies; Bury: dead; no verb: as the retry policy decides, like any failure.
 	After Verb
-	Stand Place // where a job stands when it is ready again
+	Stand Place // position of a recovered job when it is ready again
 
-	// Guard, if not FenceDefault, makes a recovery of two steps: it reads which leases
-	// have expired, and after Gap, whatever has happened meanwhile, it writes what
-	// becomes of their jobs, if Guard lets it. With FenceToken it yields to a commit
-	// and to another recovery that came in between, but overrules an extension, which
-	// leaves the token as it is; with FenceState it also overrules a new claim; with
-	// FenceNone it yields only to the end of the job. It wants a Store that is a
-	// TwoStep. FenceDefault: one atomic call.
+	// Guard, if not FenceDefault, splits a recovery in two steps: the first reads the expired leases,
+	// and the second, after Gap, writes the outcomes of their jobs under the fence Guard. FenceToken
+	// lets a commit or another recovery in between win, but overrules an extension, which leaves the
+	// token as it is; FenceState also overrules a new claim; FenceNone overrules all but the end of
+	// the job. It requires a Store that is a TwoStep. FenceDefault: one atomic call.
 	Guard Fence
-	Gap   time.Duration // at least 0
+	Gap   time.Duration // time between the two steps: at least 0
 }
 
 // PromoterConfig configures how waiting jobs become ready.
 type PromoterConfig struct {
-	// Every is the time between two promotions. 0: waiting jobs become ready by
-	// themselves, which wants a store without StoreOptions.Promoted.
+	// Every is the time between two promotions. 0: waiting jobs become ready by themselves, which
+	// requires a store without StoreOptions.Promoted.
 	Every time.Duration
-	// Tick, if not nil, draws each of these times in place of Every, and First, if not nil, the time before the first
-	// promotion of a process. What they return is raised to a millisecond, or to Every if that is shorter.
+	// Tick, if not nil, draws the time between two promotions in place of Every, and First, if not nil, the time
+	// before the first promotion of a process. Draws are raised to a millisecond, or to Every if that is shorter.
 	Tick, First func(u float64) time.Duration
 	Batch       int   // most jobs of one promotion: at least 1
-	Order       Order // which of the due jobs first
-	LeaderOnly  bool  // only the engine that leads promotes, see Store.Lead; otherwise each on its own
-	// Gap, if above 0, makes a promotion of two steps: jobs are taken from where they
-	// wait, and this much later put where they are ready. A process that dies in
-	// between loses them. It wants a Store that is a TwoStep.
+	Order       Order // order in which due jobs are promoted
+	LeaderOnly  bool  // only the engine that leads promotes, see Store.Lead; otherwise every engine does
+	// Gap, if above 0, splits a promotion in two steps: jobs are taken from the waiting ones, and
+	// after Gap inserted among the ready ones. A process that dies in between loses them. It requires
+	// a Store that is a TwoStep.
 	Gap time.Duration
 }
 
@@ -155,18 +153,18 @@ type PromoterConfig struct {
 type KindConfig struct {
 	Retry   RetryPolicy
 	Timeout time.Duration // execution timeout; 0: none
-	// WaitOut makes a timeout tell the handler to stop and no more: what it returns counts. Otherwise the attempt has
-	// failed then, whatever the handler does.
+	// WaitOut makes an execution timeout cancel the handler's context only: the handler's result counts. Otherwise
+	// the attempt has failed at the timeout, whatever the handler returns.
 	WaitOut bool
-	// Free gives the worker the next job at the timeout, beside the handler that may run on. Otherwise it is busy until
-	// that returns. Not with WaitOut.
+	// Free frees the worker at the timeout, although the handler may run on beside the next job. Otherwise the worker
+	// is busy until the handler returns. Not with WaitOut.
 	Free bool
-	// From is the event with which the delay of a retry begins: 0, the commit, when the store learns of the failure;
-	// Finished, the failure, though a commit that is sent again does not make up for its pauses; or Leased, the claim,
-	// so that what is over by the attempt's end is over.
+	// From is the event at which the delay of a retry begins: 0: the commit, when the store receives the failure;
+	// Finished: the failure itself (pauses between resends of the commit still count on top); Leased: the claim, so
+	// that the run time is part of the delay.
 	From EventKind
-	// Grain cuts the due time of a retry to a whole multiple of it on the engine's clock, as where a system keeps whole
-	// seconds; 0: none.
+	// Grain rounds the due time of a retry down to a whole multiple of it on the engine's clock, as in a system that
+	// stores whole seconds; 0: no rounding.
 	Grain time.Duration
 }
 

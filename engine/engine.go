@@ -12,15 +12,15 @@ type Engine struct {
 	cfg      Config
 	driver   Driver
 	now      Time
-	due      Time // no later than any deadline but that of the batch that fills, see Due
-	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
-	stale    bool // seldom must be found out
+	due      Time // lower bound of all deadlines except flushAt, see Due
+	seldom   Time // earliest deadline of the reaper, the promoter and the electors, unless stale
+	stale    bool // seldom must be computed anew
 	lastID   uint64
-	woken    bool // the input that is being dealt with is a wake
+	woken    bool // the current input is a wake
 	stopping bool
-	recorder JobRecorder   // nil: nobody listens
-	event    Event         // what is being recorded
-	ahead    time.Duration // of the wall clock, see SetWallClock
+	recorder JobRecorder   // receiver of events; nil: none
+	event    Event         // scratch memory of the event being recorded
+	ahead    time.Duration // offset of the node's wall clock from the true time, see SetWallClock
 
 	leases    leaseTable
 	fetch     fetcher

@@ -12,10 +12,10 @@ type expirer struct {
 // expiry is the wall-clock time at which a lease expires, unless it is extended before.
 type expiry struct {
 	slotTime
-	order uint64 // in which those of one time come
+	order uint64 // tie-breaker among equal times: the order of recording
 }
 
-// Before reports whether expiry a comes before b: by time, then in the order in which they were noted.
+// Before reports whether expiry a comes before b: by time, then in the order in which they were recorded.
 func (a expiry) Before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (x *expirer) deadline(e *Engine) Time {

@@ -8,26 +8,26 @@ import (
 // fetcher claims jobs: whenever there is capacity, it gets a plan from the policy and sends it to the store. At most
 // one claim and one stats call are under way.
 type fetcher struct {
-	pollAt   Time // next claim if nothing else triggers one
-	beatAt   Time // next poll of those that keep a pace of their own: FetchConfig.Debounce
+	pollAt   Time // time of the next poll, unless something else triggers a claim
+	beatAt   Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
 	polls    pulse
-	openAt   Time // no claim before: cooldown
+	openAt   Time // end of the cooldown: earliest time of the next claim
 	id       uint64
-	lostAt   Time             // when the claim under way counts as lost
-	again    bool             // woken while a claim was under way
-	empty    [NumClasses]bool // the last claim left no ready job of that class
-	byClass  bool             // the policy's plans bring nothing of empty classes, see Policy
-	terms    []Term           // of the plan that comes next
-	sent     []Term           // of the claim under way: its record's
+	lostAt   Time             // time at which the claim under way counts as lost
+	again    bool             // a wake came while a claim was under way: claim once more
+	empty    [NumClasses]bool // by class, whether the last claim left no ready job
+	byClass  bool             // the policy's plans bring no jobs of empty classes, see Policy
+	terms    []Term           // terms of the next plan
+	sent     []Term           // terms of the claim under way, in memory of its call
 	view     View
 	observed Observation
-	refused  LeaseKey // the last lease of the latest answer that came late: it may come twice
-	expiry   Time     // of what the claim under way brings, by the wall clock
+	refused  LeaseKey // last lease of the latest late answer, to recognise a second copy of it
+	expiry   Time     // expiry of the leases of the claim under way, by the wall clock
 
-	statsEvery time.Duration // 0: the policy needs none
+	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
 	statsPulse pulse
 	statsID    uint64
-	statsAt    Time // next stats call
+	statsAt    Time // time of the next stats call
 	statsGot   Time
 }
 
@@ -109,7 +109,7 @@ func (f *fetcher) claim(e *Engine) {
 	e.driver.Send(c)
 }
 
-// room returns the number of further jobs that the engine may claim.
+// room returns the number of jobs that the engine may claim.
 func (f *fetcher) room(e *Engine) int {
 	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }

@@ -2,7 +2,7 @@ package engine
 
 // fifo is a queue in a ring buffer that grows. The zero fifo is empty.
 type fifo[T any] struct {
-	ring []T // a power of two long
+	ring []T // its length is a power of two
 	head int
 	size int
 }
@@ -19,7 +19,7 @@ func (q *fifo[T]) push(v T) {
 	q.size++
 }
 
-// at returns the element with i others before it, valid until the next push.
+// at returns the element at index i of the queue, valid until the next push.
 func (q *fifo[T]) at(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
 // pop removes the first element; there must be one.

@@ -3,9 +3,9 @@ package engine
 // heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from the answer to its claim, and cancels
 // the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
-	nodeAt Time      // next heartbeat of the node, where leases are of the node
-	pulse  pulse     // of these
-	due    slotQueue // held leases, next heartbeat first, where they are not
+	nodeAt Time      // time of the next heartbeat of the node, with LeaseConfig.OfNode
+	pulse  pulse     // timer of the node's heartbeats
+	due    slotQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
 	flying []beat
 	spare  []beat
 }
@@ -14,7 +14,7 @@ type heartbeater struct {
 type beat struct {
 	id     uint64
 	lostAt Time
-	expiry Time // of what it extends, by the wall clock
+	expiry Time // expiry of the extended leases, by the wall clock
 	slots  []Slot
 	keys   []LeaseKey
 }
@@ -127,7 +127,7 @@ func (h *heartbeater) onExtended(e *Engine, r *Call) {
 				continue
 			}
 			if l.phase == finished || l.settled {
-				continue // the commit will be told
+				continue // its commit will be refused
 			}
 			h.onSettled(e, s)
 			e.run.onLost(e, s)

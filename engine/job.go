@@ -34,8 +34,8 @@ type (
 	JobID uint64
 	// TenantID identifies the owner of a job. Zero is no tenant in particular.
 	TenantID uint32
-	// Kind is the job class of a scenario (payments, mail): an index into
-	// Config.Kinds. It is not the Class, which policies tell fresh from retry by.
+	// Kind is the job class of a scenario (payments, mail): an index into Config.Kinds. It is not the
+	// Class, fresh or retry.
 	Kind uint16
 	// Token is the fencing token of one delivery of a job: the store raises it at every claim and every recovery, and
 	// under FenceToken accepts a commit or an extension only from the current holder.
@@ -59,10 +59,10 @@ func (e EngineID) Generation() uint32 { return uint32(e) }
 type Class uint8
 
 const (
-	Fresh      Class        = iota // never claimed before
-	Retry                          // claimed before: it failed, its lease expired, or it was returned
-	NumClasses                     // how many classes there are
-	AnyClass   = NumClasses        // in a Term: both
+	Fresh      Class        = iota // a job never claimed before
+	Retry                          // a job claimed before: it failed, its lease expired, or it was returned
+	NumClasses                     // number of classes
+	AnyClass   = NumClasses        // both classes, in a Term
 )
 
 // String returns "fresh", "retry" or "any".
@@ -73,13 +73,13 @@ func (c Class) String() string { return [...]string{"fresh", "retry", "any"}[min
 type ErrorKind uint16
 
 const (
-	NoError      ErrorKind = iota // the attempt succeeded
-	Timeout                       // it ran longer than its execution timeout
-	LeaseExpired                  // its lease lapsed and was recovered
-	Throttled                     // a dependency refused it for being over its limit
-	Canceled                      // it was told to stop
-	Conflict                      // it lost a race of optimistic locking
-	Panicked                      // the handler panicked
+	NoError      ErrorKind = iota // success
+	Timeout                       // execution timeout
+	LeaseExpired                  // expired lease, which was recovered
+	Throttled                     // refusal by a dependency over its limit
+	Canceled                      // cancellation of the handler
+	Conflict                      // lost race of optimistic locking
+	Panicked                      // panic of the handler
 	FirstErrorKind
 )
 
@@ -102,16 +102,17 @@ type Job struct {
 	Charged int32
 	// Failures counts the attempts that ended in a nack, an expired lease included.
 	Failures int32
-	// Recoveries counts how often its lease was recovered, the recovery that hands
-	// it out included; see StoreOptions.RecoveriesWithin.
+	// Recoveries counts the recoveries of its expired leases, the one that hands it out included; see
+	// StoreOptions.RecoveriesWithin.
 	Recoveries int32
-	// Snoozes counts the attempts that ended in a snooze: they cost nothing.
+	// Snoozes counts the attempts that ended in a snooze, which are not charged.
 	Snoozes int32
-	// LastDelay is the delay of the latest nack, which decorrelated jitter grows from.
+	// LastDelay is the delay of the latest nack, the base of decorrelated jitter.
 	LastDelay time.Duration
-	Waited    time.Duration // since it last became ready (a retry: since it was due), by the store's clock; see StoreOptions.Held
-	Age       time.Duration // since it was enqueued, by the store's clock
-	Payload   []byte
+	// time since it last became ready (a retry: since it was due), by the store's clock; see StoreOptions.Held
+	Waited  time.Duration
+	Age     time.Duration // time since it was enqueued, by the store's clock
+	Payload []byte
 }
 
 // Class returns Fresh if j is being delivered for the first time, else Retry.
@@ -126,11 +127,10 @@ func (j *Job) Class() Class {
 type Lease struct {
 	Job
 	Token Token
-	Ref   uint32 // of the store, see LeaseKey
+	Ref   uint32 // the store's handle of the job, see LeaseKey
 	// Holder is, in the answer to Recover, the engine that let the lease expire.
 	Holder EngineID
-	// Shed says, in the answer to Claim, that there is no lease: the job is dead, see
-	// Term.Shed.
+	// Shed reports, in the answer to Claim, that there is no lease: the job was buried, see Term.Shed.
 	Shed bool
 }
 
@@ -138,10 +138,9 @@ type Lease struct {
 type LeaseKey struct {
 	Job   JobID
 	Token Token
-	// Ref is a store's own handle of a job, which only that store can read: it hands one out with
-	// each lease, gets it back with each outcome and extension, and need look nothing up. It is a
-	// hint: a store that gets a Ref which is not of the job that is named beside it goes by the ID.
-	// 0: none.
+	// Ref is a store's own handle of a job, meaningful to that store alone: each lease carries one,
+	// and each outcome and extension gives it back, which saves a look-up. It is a hint: a store must
+	// find the job by its ID if Ref belongs to another job. 0: none.
 	Ref uint32
 }
 

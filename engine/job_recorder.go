@@ -2,20 +2,20 @@ package engine
 
 import "time"
 
-// JobRecorder is a Recorder with separate methods for the frequent events of jobs, each called in place of Record with
-// an Event of that kind, which costs more to build than to handle. The pointers are valid during the call only. A type
-// that embeds one and defines Record must define these too.
+// JobRecorder is a Recorder with separate methods for the frequent events of jobs, each called in place of Record,
+// since building an Event costs more than handling it. The pointers are valid during the call only. A type that embeds
+// one and defines Record must define these too.
 type JobRecorder interface {
 	Recorder
-	// Called is an Event of that kind, like all that follow.
+	// Called replaces an Event of kind Called, as each of the methods below does for its kind.
 	Called(at Time, node int32, op Op, rows int32)
 	Enqueued(at Time, j *NewJob)
-	// Promoted by the call of a node, or by itself: node is -1.
+	// Promoted replaces an Event of kind Promoted: by a call of a node, or by itself, with node -1.
 	Promoted(at Time, node int32, p *Promotion)
 	Leased(at Time, node int32, l *Lease)
 	Started(at Time, node int32, s Slot, l *Lease, waited time.Duration)
 	Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration)
-	// Committed is Acked, Nacked, Buried or Returned, whatever kind says, by an outcome without a Guard.
+	// Committed replaces an Event of kind Acked, Nacked, Buried or Returned for an outcome without a Guard.
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
@@ -87,7 +87,7 @@ func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome
 	b.Record(&b.event)
 }
 
-// runs sets the fields of an event about a running job: its lease and its slot.
+// runs sets the lease and slot fields of an event about a running job.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
 	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
 	e.Delivery, e.Class = l.Delivery, l.Class()

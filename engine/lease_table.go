@@ -10,7 +10,7 @@ type phase uint8
 
 const (
 	unheld    phase = iota
-	scheduled       // claimed before it is due: waits in the node for that
+	scheduled       // claimed before it is due: waits in the node until then
 	buffered        // claimed ahead: waits in the node for a worker
 	running         // a handler runs
 	timedOut        // timed out: the nack is with the committer, the handler still runs
@@ -20,28 +20,28 @@ const (
 // heldLease is one slot of an engine's lease table.
 type heldLease struct {
 	lease   Lease
-	heldAt  Time // when the claim's answer came
-	dueAt   Time // scheduled: when it may run; running: when it times out
-	beatAt  Time // next heartbeat; Never: none
-	expiry  Time // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
+	heldAt  Time // time of the answer to the claim
+	dueAt   Time // scheduled: time at which it may run; running: time of the execution timeout
+	beatAt  Time // time of the next heartbeat; Never: none
+	expiry  Time // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
 	phase   phase
-	lost    bool   // the store no longer honours the token
+	lost    bool   // the token is no longer valid at the store
 	settled bool   // timedOut: the outcome has been committed
-	freed   bool   // timedOut: its worker has gone on without it
-	batch   *batch // finished, timedOut: what carries the outcome, with LeaseConfig.Local
+	freed   bool   // timedOut: its worker has been given the next job
+	batch   *batch // finished, timedOut: the batch with the outcome, with LeaseConfig.Local
 }
 
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
 	slots      []heldLease
-	lives      []uint32 // by slot: how many leases it held before; apart, since it is asked after they have gone
+	lives      []uint32 // by slot: number of earlier leases; a slice of its own, since it is read after a lease is gone
 	free       []Slot
 	held       int
-	idle       int // workers not running a job
-	waiting    int // buffered leases
+	idle       int // number of workers that run no job
+	waiting    int // number of buffered leases
 	inFlight   [NumClasses]int
 	committing [NumClasses]int
-	byKey      map[LeaseKey]Slot // of all that is held; nil until find is first called
+	byKey      map[LeaseKey]Slot // slots of all held leases, by key; nil until find is first called
 }
 
 func (t *leaseTable) init(workers int) { t.idle = workers }
@@ -120,7 +120,7 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 }
 
 // slotTime is the time of a pending action for the lease in a slot. It is void if the slot holds another lease by then:
-// void ones are not searched for, but skipped when their time comes.
+// void entries are not searched for, but skipped when their time comes.
 type slotTime struct {
 	at   Time
 	slot Slot

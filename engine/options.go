@@ -6,10 +6,10 @@ import "time"
 type Fence uint8
 
 const (
-	FenceDefault Fence = iota // of an outcome: as StoreOptions.Fence says; of StoreOptions: FenceToken
-	FenceToken                // the job is in flight under the same token
-	FenceState                // the job is in flight, whoever holds it
-	FenceNone                 // the job has not ended
+	FenceDefault Fence = iota // of an outcome: the fence in StoreOptions; of StoreOptions: FenceToken
+	FenceToken                // effective while the job is in flight under the same token
+	FenceState                // effective while the job is in flight, whoever holds it
+	FenceNone                 // effective until the job has ended
 )
 
 // String returns the fence's name in the spelling of scenarios.
@@ -28,11 +28,13 @@ func (f Fence) Or(usual Fence) Fence {
 type Place uint8
 
 const (
-	PlaceDefault Place = iota // of an outcome: as StoreOptions.Place says, as if it had become due now; of StoreOptions: PlaceDue
-	PlaceHead                 // before all that were not put there, by due time
-	PlaceDue                  // by due time; a fresh job is due when it is enqueued or its delay is over. Of an outcome: where it stood before
-	PlaceTail                 // by the time it was made ready, behind whatever was ready then
-	PlaceCreated              // by enqueue time
+	// of an outcome: the place in StoreOptions, as if it had become due now; of StoreOptions: PlaceDue
+	PlaceDefault Place = iota
+	PlaceHead          // before all jobs without PlaceHead, by due time
+	// by due time; a fresh job is due when it is enqueued or its delay is over. Of an outcome: the former position
+	PlaceDue
+	PlaceTail    // by the time it was made ready, behind the jobs ready then
+	PlaceCreated // by enqueue time
 )
 
 // String returns the place's name in the spelling of scenarios.
@@ -45,12 +47,12 @@ type StoreOptions struct {
 	// Promoted makes a waiting job ready only by Promote. Otherwise it is ready
 	// the instant it is due.
 	Promoted bool
-	// LapseAfter, if not negative, takes a lease from its holder at the instant
-	// its TTL ended this long ago: commits and extensions are stale from then on,
-	// before Recover hands the job to a reaper. Negative: Recover takes it.
+	// LapseAfter, if not negative, is the time after the end of its TTL at which a lease lapses: from
+	// then on its holder's commits and extensions are stale, even before Recover hands the job to a
+	// reaper. Negative: a lease lapses when Recover takes it.
 	LapseAfter time.Duration
-	// RecoveriesWithin bounds what Job.Recoveries counts: it starts anew once the
-	// first of those it counts is longer ago. 0: it counts all.
+	// RecoveriesWithin is the length of the period over which Job.Recoveries counts: the count
+	// restarts once its first recovery is longer ago. 0: no limit.
 	RecoveriesWithin time.Duration
 	// Orphans makes Recover and Expired find jobs in flight whose lease record is
 	// lost, as if they had expired long ago, before all others. Otherwise nothing
@@ -58,29 +60,26 @@ type StoreOptions struct {
 	// such a job as any other, an extension finds nothing to prolong and is refused,
 	// and nextExpiry is 0 while Recover or Expired would find one.
 	Orphans bool
-	// MaxRunning is how many jobs of a kind may be in flight, by kind; 0, or past the
-	// end: any number. Jobs that a reaper holds do not count. A claim passes the
-	// others by, whatever its order.
+	// MaxRunning holds, by job kind, the most jobs that may be in flight; 0, or past the end: no
+	// limit. Jobs held by a reaper do not count. Claims skip the kinds at their limit, in any order.
 	MaxRunning []int
-	// Service is what a job costs under TenantDeficit, by kind: its declared mean
-	// run time, at least 1ns. Kinds past the end are as the last; none: 1s.
+	// Service holds, by job kind, the declared mean run time, which is the cost of a job under
+	// TenantDeficit, at least 1ns. Kinds past the end have the last entry's; empty: 1s.
 	Service []time.Duration
-	// KeepDead keeps buried jobs, so that they can be made ready again and their
+	// KeepDead keeps buried jobs (the dead-letter set), so that they can be made ready again and their
 	// IDs are recognised. Otherwise the store forgets them.
 	KeepDead bool
-	// MaxInFlight, if above 0, is how many jobs may be in flight in all, those that a
-	// reaper holds or whose lease record is lost included: a claim brings no more.
+	// MaxInFlight, if above 0, is the most jobs that may be in flight in all, including those held by
+	// a reaper or without a lease record: claims stop there.
 	MaxInFlight int
-	// CountUnacked makes MaxInFlight count the retries that are not in flight too, ready or waiting: a claim brings no
-	// more fresh jobs then, and as many retries as it likes.
+	// CountUnacked makes MaxInFlight also count the ready and waiting retries: it then limits claims of fresh jobs,
+	// while claims of retries are not limited.
 	CountUnacked bool
-	// CountAhead keeps count of the ready jobs that claims pass over, for stores that
-	// say how many those were.
+	// CountAhead makes the store count the ready jobs that claims skip, for stores with such a count.
 	CountAhead bool
-	// Held hands jobs out before they are due, whatever Promoted says: a waiting job is
-	// Ready at once, by the due time that it has, and its lease says with a negative
-	// Waited for how long the engine must hold it. It keeps its due time when it is
-	// returned or redone.
+	// Held makes jobs claimable before they are due, whatever Promoted is: a waiting job is Ready at
+	// once, ordered by its due time, and a negative Waited in its lease is the time for which the
+	// engine must hold it. The due time survives a return or redo.
 	Held bool
 }
 

@@ -6,12 +6,12 @@ import "time"
 type Verb uint8
 
 const (
-	Ack    Verb = iota + 1 // done
-	Nack                   // failed: ready again after Delay, as Retry; Failures goes up
-	Bury                   // given up: dead; Failures goes up
-	Return                 // not run, or its expiry counts for nothing: ready again at once, Charged goes down
+	Ack    Verb = iota + 1 // done: the job has succeeded
+	Nack                   // failed: a retry, ready again after Delay; Failures goes up
+	Bury                   // given up: dead (moved to the dead-letter set); Failures goes up
+	Return                 // not run, or the expiry costs no attempt: ready again at once, Charged goes down
 	Redo                   // failed, but ready again at once: Failures goes up, Charged stays
-	Snooze                 // failed for a reason that costs no attempt: as Nack, but Charged goes down and Failures stays
+	Snooze                 // failed without costing an attempt: as Nack, but Charged goes down and Failures stays
 )
 
 // String returns "ack", "nack", "bury", "return", "redo" or "snooze".
@@ -22,17 +22,18 @@ func (v Verb) String() string {
 // Outcome is the result of one job in a commit.
 type Outcome struct {
 	LeaseKey
-	Verb     Verb
-	Stand    Place         // Return, Redo; Nack, Snooze: once it becomes ready
-	Guard    Fence         // not FenceDefault: a reaper that had only read the lease takes it with this, see Expired
-	Reaped   bool          // Bury, for the record: by the rules of the reaper, whatever the retry policy says
-	Refused  bool          // a simulated store applies part of a batch only: it must answer Unapplied for this one and do nothing
-	Error    ErrorKind     // why, for the record
-	Kind     Kind          // for the record
-	Tenant   TenantID      // for the record
-	Delivery int32         // for the record
-	Delay    time.Duration // Nack, Snooze: at least 0
-	due      Time          // when the delay is over by the engine's clock, where it does not run from the commit; else 0
+	Verb  Verb
+	Stand Place // Return, Redo: position among the ready jobs; Nack, Snooze: position once it is ready
+	// if not FenceDefault: the condition under which a reaper that had only read the lease takes it, see Expired
+	Guard    Fence
+	Reaped   bool          // Bury, for the record: buried by the rules of the reaper, not by the retry policy
+	Refused  bool          // order to a simulated store that applies part of a batch: answer Unapplied and do nothing
+	Error    ErrorKind     // reason of the failure, for the record
+	Kind     Kind          // job kind, for the record
+	Tenant   TenantID      // tenant, for the record
+	Delivery int32         // delivery count, for the record
+	Delay    time.Duration // Nack, Snooze: time until the job is ready again, at least 0
+	due      Time          // end of the delay by the engine's clock, if it does not run from the commit; else 0
 }
 
 // BatchID identifies a batch of outcomes over all its resends. Seq counts from 1 in each engine.
@@ -44,8 +45,8 @@ type BatchID struct {
 // Batch is the list of outcomes in one commit call.
 type Batch struct {
 	ID BatchID
-	// Settled says that every batch of this engine with Seq <= Settled has been
-	// answered: the store may forget what it answered.
+	// Settled is a sequence number: every batch of this engine with Seq <= Settled has been answered,
+	// and the store may forget its answer.
 	Settled  uint64
 	Outcomes []Outcome
 }
@@ -54,8 +55,8 @@ type Batch struct {
 type Status uint8
 
 const (
-	Unapplied Status = iota // the store could not apply it: send it again
-	Applied                 // it took effect
+	Unapplied Status = iota // not executed by the store: send it again
+	Applied                 // executed
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )
 
@@ -66,10 +67,10 @@ func (s Status) Again() Status { return s | 1<<7 }
 // Result is the store's answer to one Outcome.
 type Result struct {
 	Status   Status
-	From     State         // what the job was before, if Applied
-	Class    Class         // Ready and Waiting: as which it stood there
-	Delivery int32         // Applied, of an outcome with a Guard: the one whose lease was taken
-	Age      time.Duration // since the job was enqueued, by the store's clock
-	Holder   EngineID      // Applied, of an outcome with a Guard: who held the lease
-	Token    Token         // Applied, of an outcome with a Guard: under which the lease was taken
+	From     State         // Applied: the job's former state
+	Class    Class         // From Ready or Waiting: the job's class
+	Delivery int32         // Applied, with a Guard: the delivery whose lease was taken
+	Age      time.Duration // time since the job was enqueued, by the store's clock
+	Holder   EngineID      // Applied, with a Guard: the former holder of the lease
+	Token    Token         // Applied, with a Guard: the former token of the lease
 }

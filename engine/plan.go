@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Order is the order in which a Term claims ready jobs. The first two go by priority and order the jobs of one. A store
-// need not offer those that follow: a claim then fails with ErrUnsupported.
+// Order is the order in which a Term claims ready jobs. OldestReady and NewestReady order the jobs of each priority,
+// most urgent priority first. A store need not support the others: a claim then fails with ErrUnsupported.
 type Order uint8
 
 const (
@@ -21,15 +21,14 @@ const (
 	// not matter.
 	Deadline
 
-	// TenantRoundRobin claims one job of each tenant in turn. A tenant that comes to
-	// have ready jobs joins at the end. The turn is kept by the store, for all engines.
-	// Of one tenant this order and the next two claim by priority, oldest ready first:
-	// no tenant gains by urgency.
+	// TenantRoundRobin claims one job of each tenant in turn. A tenant that comes to have ready jobs
+	// joins at the end. The store keeps the turn for all engines. This order and the next two claim
+	// each tenant's jobs by priority, oldest ready first: urgent jobs gain a tenant nothing.
 	TenantRoundRobin
-	// TenantDeficit is deficit round robin (Shreedhar and Varghese, 1996): a tenant
-	// whose turn it is may spend Rule.Quantum more than it had left, on jobs that cost
-	// StoreOptions.Service of their kind, or one each with Rule.PerJob. What a job cannot
-	// be paid from is left for the next turn, and lost when no job is ready any more.
+	// TenantDeficit is deficit round robin (Shreedhar and Varghese, 1996): a tenant whose turn it is
+	// may spend Rule.Quantum more than it had left, on jobs that cost StoreOptions.Service of their
+	// kind, or one each with Rule.PerJob. Credit too small for the next job is kept for the next turn,
+	// and lost when no job is ready any more.
 	TenantDeficit
 	// TenantFair claims the oldest ready job of the quiet tenants, then from the noisy
 	// tenant with the fewest jobs in flight. A tenant is noisy while it has
@@ -50,14 +49,15 @@ func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 
 // Rule holds the parameters of an Order. It must not change once a plan has used it.
 type Rule struct {
-	Every    time.Duration   // Aging: above 0
-	Cap      int64           // Aging: 0: no bound
-	Budgets  []time.Duration // Deadline: by kind; kinds past the end are as the last; none: 0
-	Quantum  int64           // TenantDeficit: nanoseconds, or jobs with PerJob; at least 1
-	PerJob   bool            // TenantDeficit
-	ShareNum int64           // TenantFair: the share is ShareNum / ShareDen, in [0, 1], both at most 10^9
-	ShareDen int64           // TenantFair: at least 1
-	AtLeast  int             // TenantFair
+	Every time.Duration // Aging: waiting time for each step of priority, above 0
+	Cap   int64         // Aging: most steps; 0: no bound
+	// Deadline: time from enqueue to the deadline by kind; kinds past the end have the last entry's; empty: 0
+	Budgets  []time.Duration
+	Quantum  int64 // TenantDeficit: credit per turn in nanoseconds, or jobs with PerJob; at least 1
+	PerJob   bool  // TenantDeficit: the quantum counts jobs, not service time
+	ShareNum int64 // TenantFair: numerator of the share ShareNum / ShareDen in [0, 1]; at most 10^9
+	ShareDen int64 // TenantFair: denominator of the share, in [1, 10^9]
+	AtLeast  int   // TenantFair: fewest jobs in flight of a noisy tenant
 }
 
 // Kinds is a set of job kinds below 64. The empty set stands for all kinds.
@@ -77,13 +77,12 @@ type Term struct {
 	Tenant    TenantID // 0 matches every tenant
 	PerTenant int      // at most this many per tenant; 0 means no cap; OldestReady and NewestReady only
 	Limit     int      // at least 0
-	Rule      *Rule    // of the orders that have parameters
-	// MaxWait, if above 0, is how long a job may have waited since it became ready.
-	// OldestReady only. Longer ones are left where they are, unless Shed is above 0.
+	Rule      *Rule    // parameters of Order; nil if it has none
+	// MaxWait, if above 0, is the longest time that a claimed job may have been ready. OldestReady
+	// only. Jobs over it are skipped, unless Shed is above 0.
 	MaxWait time.Duration
-	// Shed is how many at the most of the jobs that match and have waited longer than MaxWait are buried, longest waiting first:
-	// the answer shows each as a Lease that is Shed and that counts in no limit. What is late beyond that is claimed
-	// as any other.
+	// Shed is the most matching jobs over MaxWait that a claim buries, longest waiting first: the answer shows each as a
+	// Lease with Shed set that counts in no limit. Further late jobs are claimed like any others.
 	Shed int32
 }
 

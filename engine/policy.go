@@ -7,15 +7,15 @@ import (
 )
 
 // View is the state of an engine as seen by a Policy when it plans. Idle, InFlight and Committing are exact and free;
-// Store is as old as StatsAge says.
+// Store was read StatsAge ago.
 type View struct {
 	Now        Time
 	Workers    int             // workers of this engine
-	Idle       int             // the most this plan may claim: at least 1
-	InFlight   [NumClasses]int // prefetched and running executions of this engine
-	Committing [NumClasses]int // finished, not yet committed
-	Store      Stats           // only for a policy that is a StatsReader
-	StatsAge   time.Duration   // negative: no Stats yet
+	Idle       int             // idle workers, the most jobs this plan may claim: at least 1
+	InFlight   [NumClasses]int // prefetched and running jobs of this engine, by class
+	Committing [NumClasses]int // jobs finished but not yet committed, by class
+	Store      Stats           // the store's statistics; only for a StatsReader
+	StatsAge   time.Duration   // time since Store was read; negative: not yet
 
 	rand   keyed.Rand
 	engine EngineID
@@ -27,16 +27,16 @@ func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
-// Observation is an event reported to a Policy: an execution ended, or else the latest plan brought Count jobs
-// of Class.
+// Observation is an event reported to a Policy: the end of an execution, or the number of jobs of one class
+// that the latest plan claimed.
 type Observation struct {
 	Now   Time
-	Ended bool // one execution
+	Ended bool // the event is the end of an execution, not a claim
 	Class Class
 	Job   Kind      // Ended: the job's kind
-	Error ErrorKind // Ended: why it failed, or NoError
-	Kinds Kinds     // of the jobs that a plan brought, those below 64; empty: Count is 0, or all are above
-	Count int       // may be 0
+	Error ErrorKind // Ended: reason of the failure, or NoError
+	Kinds Kinds     // not Ended: the job kinds claimed, as far as below 64; empty: no job, or none below 64
+	Count int       // not Ended: number of jobs of Class claimed; may be 0
 }
 
 // Succeeded reports whether the observation is of an execution without an error.
@@ -45,19 +45,18 @@ func (o *Observation) Succeeded() bool { return o.Ended && o.Error == NoError }
 // Failed reports whether the observation is of an execution that ended with an error.
 func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
-// Policy decides what an engine claims next. A Policy belongs to one engine and
-// is called from one goroutine. It may keep state, but must be deterministic:
-// no clock, no global randomness, no map iteration. One whose terms select jobs by
-// Class alone, that draws nothing, and whose plans leave no trace unless they are carried
-// out may have a method ByClass(): it is then not asked while no class may have ready jobs.
+// Policy decides what an engine claims next. A Policy belongs to one engine and is called from one
+// goroutine. It may keep state, but must be deterministic: no clock, no global randomness, no map
+// iteration. A policy whose terms select jobs by Class alone, that draws nothing, and whose plans
+// leave no trace unless they are carried out may have a method ByClass(): it is then not asked
+// while no class may have ready jobs.
 type Policy interface {
-	// Plan appends the terms of the next claim to dst. No terms: claim nothing
-	// until something changes or the poll interval passes. The sum of what the
-	// terms may claim is bounded by v.Idle whatever their limits say.
+	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes
+	// or the poll interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the
+	// terms.
 	Plan(v *View, dst []Term) []Term
-	// Observe is called for every claim that was answered (at most one is under
-	// way), with one observation for each class, and for every execution
-	// that ended.
+	// Observe is called after every answered claim (at most one is under way), with one observation
+	// for each class, and at the end of every execution.
 	Observe(o *Observation)
 }
 

@@ -7,9 +7,9 @@ type promoter struct {
 	lostAt Time
 	pulse  pulse
 
-	stalled  bool    // see Engine.Stall
-	taken    []JobID // what the first of two steps took
-	insertAt Time    // when the second is due; Never: it is under way, or nothing was taken
+	stalled  bool    // makes no calls, see Engine.Stall
+	taken    []JobID // jobs taken by the first of two steps
+	insertAt Time    // time of the second step; Never: it is under way, or nothing was taken
 }
 
 func (p *promoter) init(cfg *Config, now Time) {
@@ -110,7 +110,7 @@ type elector struct {
 	pulse  pulse
 	id     uint64
 	sentAt Time
-	until  Time // leads until then, by this engine's clock
+	until  Time // end of this engine's leadership, by its own clock
 }
 
 func (l *elector) init(role Op, on bool, now Time) {

@@ -7,11 +7,11 @@ import (
 )
 
 // pulse is one of the periodic timers of a process. Its first pause is a part of its period, drawn for the process and
-// the timer, so that processes that start together are not in step for ever.
+// the timer, so that processes started together do not stay in step.
 type pulse struct {
-	timer uint16 // one of those below
-	begun bool   // its first pause has begun
-	beats uint64 // how many lengths have been drawn
+	timer uint16 // number of the timer, one of the constants below
+	begun bool   // the first pause has begun
+	beats uint64 // number of period lengths drawn so far
 }
 
 // promotes and the constants below number the periodic timers of a process, for their random draws.
@@ -21,7 +21,7 @@ const (
 	recovers
 	beats
 	countsRows
-	elects // and that plus the role
+	elects // timer of leader election, plus the role
 )
 
 // shortestTick is the least length of a tick drawn from a distribution that reaches down to 0.

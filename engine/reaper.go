@@ -9,10 +9,10 @@ type reaper struct {
 	pulse    pulse
 	id       uint64
 	lostAt   Time
-	starting bool    // recovering until nothing comes back
-	stalled  bool    // see Engine.Stall
-	read     []Lease // what the first of two steps found
-	writeAt  Time    // when the second is due
+	starting bool    // recovering without pause until no expired lease is found
+	stalled  bool    // makes no calls, see Engine.Stall
+	read     []Lease // expired leases found by the first of two steps
+	writeAt  Time    // time of the second step
 }
 
 func (r *reaper) init(cfg *Config, now Time) {

@@ -11,27 +11,27 @@ type EventKind uint8
 const (
 	Enqueued      EventKind = iota + 1 // a job was added; it is ready, or waits for Delay
 	Promoted                           // a waiting job became ready, as Class
-	Leased                             // claimed by an engine, which may never hear of it
-	Acked                              // done
-	Nacked                             // failed: waiting for Delay (ready at once if 0 and nothing promotes)
-	Buried                             // dead
+	Leased                             // claimed by an engine, which may never receive the answer
+	Acked                              // committed as done
+	Nacked                             // committed as failed: waiting for Delay (ready at once if 0 and nothing promotes)
+	Buried                             // dead: moved to the dead-letter set
 	Returned                           // ready again at once: not run, or its lease expired
 	Fenced                             // a commit came too late: the lease had passed to another, or the job had ended
-	LeaseTaken                         // an expired lease was taken by a reaper, which commits what becomes of the job
+	LeaseTaken                         // an expired lease was taken by a reaper, which commits an outcome of the job
 	Extended                           // a lease was prolonged
-	ExtendRefused                      // a lease was not prolonged: it is somebody else's, or the job has ended
-	Called                             // a call was executed at the store: Op, Count rows; before what it did
+	ExtendRefused                      // a lease was not prolonged: another engine has it, or the job has ended
+	Called                             // a call was executed at the store: Op, Count rows; recorded before its effects
 
 	Started      // the handler began
 	Finished     // the handler returned after Ran, with Error
 	TimedOut     // the handler ran longer than its execution timeout
-	LeaseLost    // the engine learned that its lease is gone
+	LeaseLost    // the engine learned of the loss of its lease
 	CallTimedOut // a call (Op) went unanswered for too long
 	GaveUp       // the committer dropped an outcome after its tries
-	RefusedLate  // a claim's answer came after it counted as lost: Count jobs
+	RefusedLate  // a claim's answer came after it counted as lost: Count jobs were refused
 
 	NodeUp    // a process started
-	NodeDown  // a process died with all it held
+	NodeDown  // a process died with all its jobs
 	NodePause // a process froze
 	NodeWake  // a frozen process went on
 	Aborted   // an execution died with its process, after Ran
@@ -53,28 +53,30 @@ func (k EventKind) String() string { return eventKindNames[k] }
 // Event is one recorded fact about a job, an engine, a node or the store. It holds no pointers. Fields that its kind
 // does not use are zero.
 type Event struct {
-	At       Time
-	Kind     EventKind
-	Class    Class // Enqueued, Promoted, Leased, Started, Finished...: fresh or retry; Acked, Nacked, Buried from Ready or Waiting: as which it stood there
-	From     State // Acked, Nacked, Buried, Returned: what the job was before
-	Op       Op    // Called, CallTimedOut
+	At   Time
+	Kind EventKind
+	// fresh or retry: Enqueued, Promoted, Leased, Started, Finished...; Acked, Nacked, Buried from Ready or Waiting: its
+	// class there
+	Class    Class
+	From     State // Acked, Nacked, Buried, Returned: the former state
+	Op       Op    // Called, CallTimedOut: the operation
 	Error    ErrorKind
 	JobKind  Kind
 	Tenant   TenantID
 	Delivery int32
 	Node     int32
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
-	Count    int32 // Called: rows; RefusedLate: jobs
-	Reaped   bool  // Buried: by the rules of the reaper, whatever the retry policy says
-	Freed    bool  // TimedOut: its worker goes on without it
+	Count    int32 // Called: number of rows; RefusedLate: number of jobs
+	Reaped   bool  // Buried: by the rules of the reaper, not by the retry policy
+	Freed    bool  // TimedOut: its worker is free for the next job
 	WaitsOut bool  // TimedOut: its attempt has not failed, see KindConfig.WaitOut
 	Job      JobID
 	Token    Token
-	Holder   EngineID      // LeaseTaken: who let it expire
+	Holder   EngineID      // LeaseTaken: the former holder
 	Waited   time.Duration // Leased: ready to leased; Started: ready to started, as the engine's clock saw it
 	Age      time.Duration // since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
-	Delay    time.Duration // Enqueued, Nacked
-	Ran      time.Duration // Finished, TimedOut, Aborted
+	Delay    time.Duration // Enqueued, Nacked: time until the job is ready
+	Ran      time.Duration // Finished, TimedOut, Aborted: run time
 }
 
 // Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps: e is reused.

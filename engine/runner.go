@@ -8,13 +8,13 @@ import (
 
 // runner passes leases to workers, watches execution timeouts, and passes outcomes to the committer.
 type runner struct {
-	scheduled heap.Heap[slotTime] // leases claimed before they are due, by when they are, then by slot
-	line      slotQueue           // buffered leases, first come first
+	scheduled heap.Heap[slotTime] // leases claimed before they are due, by due time, then by slot
+	line      slotQueue           // buffered leases, first in first out
 	timeouts  []timeout           // one for each distinct execution timeout
-	byKind    []int               // index into timeouts, by kind; noTimeout: none
+	byKind    []int               // by job kind: index into timeouts, or noTimeout
 }
 
-// timeout is one length of execution timeout, with all running leases of that length.
+// timeout is one length of execution timeout, with the queue of all running leases under it.
 type timeout struct {
 	after time.Duration
 	due   slotQueue

@@ -8,9 +8,9 @@ import (
 
 // Errors a Store may return, alone or wrapped.
 var (
-	// ErrUnavailable means the call may or may not have taken effect.
+	// ErrUnavailable means that the store did not answer: the call may or may not have taken effect.
 	ErrUnavailable = errors.New("engine: store unavailable")
-	// ErrUnsupported means that this store cannot do what was asked; it did nothing.
+	// ErrUnsupported means that this store lacks the requested feature; it did nothing.
 	ErrUnsupported = errors.New("engine: not supported by this store")
 	// ErrDuplicate means a job of that ID was enqueued before, or one with that unique key is
 	// live; none of the call's jobs was added.
@@ -23,16 +23,16 @@ type NewJob struct {
 	Kind     Kind
 	Priority int16
 	Tenant   TenantID
-	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which
-	// they were enqueued: one may be claimed only when all before it are done or dead,
-	// also while the first of them is in flight or waits for its retry. Those behind
-	// it are ready all the same when they are due, and their wait runs.
+	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which they were
+	// enqueued: one may be claimed only when all before it are done or dead, also while the first of
+	// them is in flight or waits for its retry. The later ones still count as ready once they are due,
+	// and as waiting since then.
 	Serial  uint32
 	Delay   time.Duration
 	Payload []byte
-	// Unique, if not "", is a key that no two jobs of a Kind have while they are live: ready,
-	// waiting or in flight. Enqueue refuses a second one with ErrDuplicate; once the first is
-	// done or dead its key is free. A store that cannot keep that answers ErrUnsupported.
+	// Unique, if not "", is a key that no two jobs of a Kind have while they are live: ready, waiting
+	// or in flight. Enqueue refuses a second one with ErrDuplicate; once the first is done or dead its
+	// key is free. A store without unique keys answers ErrUnsupported.
 	Unique string
 }
 
@@ -43,7 +43,7 @@ const (
 	NoState  State = iota
 	Ready          // may be claimed
 	Waiting        // a retry or scheduled job that is not yet due, or due and not yet promoted
-	InFlight       // leased
+	InFlight       // leased (unacked)
 	Done           // acked; a store may forget it
 	Dead           // buried
 )
@@ -76,35 +76,32 @@ type Promotion struct {
 type Store interface {
 	// Enqueue adds jobs, all or none.
 	Enqueue(ctx context.Context, jobs []NewJob) error
-	// Claim leases ready jobs to holder for ttl as plan says and appends them to
-	// dst. nextDue is how long until the earliest waiting job becomes ready by
-	// itself; Forever if none will.
+	// Claim leases ready jobs to holder for ttl as plan says and appends them to dst. nextDue is the
+	// time until the earliest waiting job becomes ready by itself; Forever: never.
 	Claim(ctx context.Context, holder EngineID, plan Plan, ttl time.Duration, dst []Lease) (leases []Lease, nextDue time.Duration, err error)
-	// Commit applies a batch and appends a Result for each outcome. When an
-	// earlier copy of the batch took effect it answers as it did then. Outcomes
-	// that were Unapplied then are tried again.
+	// Commit applies a batch and appends a Result for each outcome. If an earlier copy of the batch
+	// took effect, it answers as it did then, but tries the outcomes that were Unapplied again.
 	Commit(ctx context.Context, batch Batch, dst []Result) ([]Result, error)
 	// ExtendLease restarts the TTL of each lease and appends to dst, for each,
 	// whether the holder still has it. A lease that expired but was not recovered
 	// is still held.
 	ExtendLease(ctx context.Context, leases []LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
-	// ExtendNode restarts the TTL of every lease of holder, or with kept of every
-	// life of its node, and reports how many those are. Leases that lapsed or are
-	// held by a reaper are not among them. A store that cannot answers ErrUnsupported.
+	// ExtendNode restarts the TTL of every lease of holder, or with kept of every life of its node,
+	// and returns their number. Leases that lapsed or are held by a reaper are not extended. A store
+	// without this feature answers ErrUnsupported.
 	ExtendNode(ctx context.Context, holder EngineID, kept bool, ttl time.Duration) (extended int, err error)
-	// Recover takes up to limit leases that expired at least grace ago from their
-	// holders, leases the jobs to holder for ttl under new tokens and appends them
-	// to dst: the caller commits what becomes of them. It counts as no delivery.
-	// nextExpiry is how long, at the least, until there is another to recover;
-	// Forever if nothing is leased.
+	// Recover takes up to limit leases that expired at least grace ago from their holders, leases the
+	// jobs to holder for ttl under new tokens and appends them to dst: the caller commits their
+	// outcomes. A recovery is no delivery. nextExpiry is a lower bound of the time until the next
+	// lease can be recovered; Forever if nothing is leased.
 	Recover(ctx context.Context, holder EngineID, limit int, grace, ttl time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
 	// Promote makes up to limit due jobs ready, oldest or newest due first, and
 	// appends them to dst. Only OldestReady and NewestReady are valid orders.
 	Promote(ctx context.Context, limit int, order Order, dst []Promotion) ([]Promotion, error)
-	// Lead makes engine the leader for role for ttl, or prolongs that, unless
-	// another engine is. It reports whether engine leads now. The roles, what at most one engine at a time
-	// should do for all, are those of the ops: OpRecover and OpPromote.
+	// Lead makes engine the leader for role for ttl, or prolongs its leadership, unless another engine
+	// leads. It reports whether engine leads now. The roles, tasks that at most one engine performs for
+	// all, are the ops OpRecover and OpPromote.
 	Lead(ctx context.Context, role Op, engine EngineID, ttl time.Duration) (bool, error)
-	// Stats counts jobs; a store may stop counting at limit (0: exact).
+	// Stats counts jobs by state; a store may stop counting at limit (0: exact counts).
 	Stats(ctx context.Context, limit int) (Stats, error)
 }

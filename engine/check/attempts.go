@@ -31,7 +31,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	}
 	j.asks.draw, j.asks.delivery = draw, have.Delivery
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
-		return // another has it, or had it since
+		return // another engine has the lease, or has had it since
 	}
 	if have.LastDelay != j.asks.delay {
 		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.asks.delay, have.LastDelay)
@@ -79,7 +79,7 @@ func (c *Checker) mayGoOn(s *subject) bool {
 	switch {
 	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt):
 		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
-	case c.d.fenced: // the next claim is one too many
+	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
 	case j.last.least >= retry.MaxAttempts:
@@ -101,7 +101,7 @@ func (c *Checker) delaysSo(s *subject) bool {
 	if retry.Delay == nil {
 		return false
 	}
-	n := min(j.failures.most, 1<<20) // no delay grows for longer
+	n := min(j.failures.most, 1<<20) // delays stop growing before
 	shortest, longest := retry.Delay(n + 1)
 	if least := min(j.failures.least, n); least < n {
 		a, b := retry.Delay(least + 1)
@@ -110,10 +110,10 @@ func (c *Checker) delaysSo(s *subject) bool {
 	if kinds := c.rules.Node.Kinds; len(kinds) > 0 {
 		k := &kinds[min(int(s.JobKind), len(kinds)-1)]
 		if shortest -= k.Grain; k.From != 0 {
-			shortest -= s.At.Sub(j.claimed) // some of it is over
+			shortest -= s.At.Sub(j.claimed) // part of the delay is over
 		}
 		if k.From != 0 && c.d.asRead(s.Event) {
-			shortest = 0 // or all, since the lease was read
+			shortest = 0 // all of the delay may be over, since the lease was read earlier
 		}
 	}
 	return s.Delay >= shortest && s.Delay <= longest ||

@@ -11,7 +11,7 @@ type Live struct {
 	Job    engine.JobID
 	Tenant engine.TenantID
 	State  engine.State
-	Class  engine.Class // of one in flight: not looked at
+	Class  engine.Class // priority class; not compared for a job in flight
 }
 
 // Balance compares the counts of the store with the recorded events. It may be called between two steps of a
@@ -104,11 +104,11 @@ func (c *Checker) Released(node int32, held, idle int) {
 	if c.breach != nil {
 		return
 	}
-	c.probes[Releases]++ // Settle has counted the run
+	c.probes[Releases]++ // Settle counts the run
 	n, lease := &c.nodes[node], &c.rules.Node.Lease
 	if !lease.RunLate && !lease.IgnoreLate && n.life == 1 && !n.wasStopped && c.rules.Sheds == 0 && n.late > 0 {
 		c.hold(Recovery, LateReturns)
-		if n.late > n.back { // what is given up may have been handed back before
+		if n.late > n.back { // jobs given up may have been handed back before
 			c.Complain(Recovery, 0, "%d jobs came to node %d too late, and it has handed %d back", n.late, node, n.back)
 		}
 	}
@@ -153,7 +153,7 @@ func (c *Checker) mayBeLost(j *job) bool {
 func (c *Checker) isAbandoned(j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
 	if j.reaped || died && l.OfNode && !l.Kept {
-		return false // such a lease ends
+		return false // the lease expires
 	}
 	return died || j.begun&bit(j.delivery) == 0 || j.dropped == j.token
 }

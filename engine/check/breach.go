@@ -12,8 +12,8 @@ import (
 type Breach struct {
 	Invariant Invariant
 	At        engine.Time
-	Job       engine.JobID // 0: no job in particular
-	What      string       // a sentence without a full stop
+	Job       engine.JobID // job concerned; 0: none in particular
+	What      string       // description of the breach, a sentence without a full stop
 }
 
 // Error returns the invariant, the time, the job and the reason.
@@ -53,7 +53,7 @@ func (c *Checker) Recounted() { c.checks[Recount]++ }
 // Repeating a run with it shows how a breach came about, so no run pays for it beforehand.
 type History struct {
 	Job   engine.JobID
-	Until engine.Time // nothing later is kept
+	Until engine.Time // later events are not stored
 
 	events []engine.Event
 	nodes  map[int32]bool

@@ -11,39 +11,39 @@ import (
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds][]rule // in the order of the table
-	at    subject          // the event that is being checked
+	asked [numKinds][]rule // rules by kind of event, in the order of the table
+	at    subject          // event being checked
 
 	jobs         jobs
 	nodes        []node
-	counts       engine.Stats // OldestReady is not kept
-	running      []int        // by kind: in flight, and no reaper has them
+	counts       engine.Stats // counts of jobs by state, without OldestReady
+	running      []int        // jobs in flight without a reaper, by job kind
 	latest       map[uint32]engine.JobID
 	claim        claim
 	reaps        reaps
 	load         load
-	ranks        [engine.NumClasses][]int // ready jobs by kind
+	ranks        [engine.NumClasses][]int // ready jobs by class and job kind
 	tenants      tenants
 	wakes        wakes
-	mostWaiting  int         // the most jobs that ever waited
-	mostInFlight int         // and were in flight
-	ready        engine.Time // since when some job is ready without a break; Never: none is
+	mostWaiting  int         // highest number of waiting jobs so far
+	mostInFlight int         // highest number of jobs in flight so far
+	ready        engine.Time // time since when some job has been ready without a break; Never: none is
 	now          engine.Time
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64
-	probes [NumProbes + 1]int64 // the last: of rules that are no probes
+	probes [NumProbes + 1]int64 // number of checks by probe; the last counts rules that are no probes
 	breach *Breach
 }
 
-// subject is an event with the checker's state of the node, job and execution that it is about.
+// subject is an event with the checker's state of its node, job and execution.
 type subject struct {
 	*engine.Event
-	n    *node // nil: none in particular
+	n    *node // node of the event; nil: none in particular
 	r    ref
-	j    *job       // nil: none, or it is done
-	x    *execution // of an event of an execution: what runs in its slot
-	lost bool       // it makes no sense, and nothing follows from it
+	j    *job       // job of the event; nil: none, or it is done
+	x    *execution // execution in the slot of the event
+	lost bool       // the event contradicts the recorded state, and does not change it
 }
 
 // New returns a Checker for a run with the guarantees r.
@@ -98,7 +98,7 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 	c.now = e.At
 	c.prepare(s)
-	if later && c.now >= c.rules.Calm { // at one instant what has lasted too long has at its first event
+	if later && c.now >= c.rules.Calm { // at one instant a violation of a bound shows at the first event
 		c.ask(s, inCalm)
 	}
 	kind := int(e.Kind)
@@ -143,7 +143,7 @@ func (c *Checker) prepare(s *subject) {
 		}
 	}
 	if j := s.j; j != nil && committed>>s.Kind&1 != 0 && j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
-		c.recovered(j) // what was in flight when it was read
+		c.recovered(j) // jobs that were in flight when they were read
 	}
 }
 
@@ -166,13 +166,13 @@ func (c *Checker) follow(s *subject) {
 		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
 		c.enter(s.r, j)
 	case engine.LeaseForgotten:
-		c.jobs.delist(s.r) // it has no end
+		c.jobs.delist(s.r) // the lease has no end
 		j.forgotten = true
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		c.followCommitted(s)
 	case engine.Fenced, engine.GaveUp:
 		c.drops(s)
-	case engine.LeaseLost: // what an engine believes
+	case engine.LeaseLost: // a belief of the engine, not a fact
 		c.drops(s)
 		if slots := s.n.slots; int(s.Slot) < len(slots) {
 			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {

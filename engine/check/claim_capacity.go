@@ -10,15 +10,15 @@ import (
 type claim struct {
 	node   int32
 	open   bool // the latest call is a claim
-	judged bool // by the room of its node
-	// Of the job that it brought last: where it stood in line, and its kind; brought: there is one.
+	judged bool // the claim was checked against its node's capacity
+	// The latest job of the claim, its position and its kind; brought: there is one.
 	brought  bool
 	lastKey  engine.Time
 	lastKind engine.Kind
-	busiest  int // the most that its node ran since the claim before
+	busiest  int // most jobs that its node ran since the previous claim
 	before   [engine.NumClasses]int
 	claimed  [engine.NumClasses]int
-	owed     []owed // by node
+	owed     []owed // deficits of fresh claims, by node
 }
 
 // followCall ends the previous claim, and begins a new one if the call is a claim.
@@ -27,7 +27,7 @@ func (c *Checker) followCall(s *subject) {
 	switch s.Op {
 	case engine.OpRecover:
 		if n.reapBy != engine.Never && s.Count > 0 && !c.d.guarded && !c.rules.Node.Lease.Local {
-			n.reapBy = c.now.Add(c.rules.Trip) // it looks again until there are none
+			n.reapBy = c.now.Add(c.rules.Trip) // it recovers again until no expired lease is found
 		} else {
 			n.reapBy = engine.Never
 		}
@@ -84,7 +84,7 @@ func (c *Checker) comesByAge(s *subject) bool {
 	if l.open && l.brought && l.lastKind == j.kind && l.lastKey != key && oldest != (l.lastKey <= key) {
 		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", time.Duration(j.ready))
 	}
-	return false // it is counted with the job's being ready
+	return false // checked with the job's readiness
 }
 
 // isMostUrgent checks that no ready job of its class was more urgent than a claimed job.
@@ -100,9 +100,9 @@ func (c *Checker) isMostUrgent(s *subject) bool {
 
 // reaps holds the times of the latest recoveries of expired leases: by one node, and by another before it.
 type reaps struct {
-	node, other int32       // plus 1; 0: none
-	otherAt     engine.Time // when other made its last one
-	at          engine.Time // and node
+	node, other int32       // number of a node plus 1; 0: none
+	otherAt     engine.Time // time of the latest recovery by other
+	at          engine.Time // time of the latest recovery by node
 }
 
 func (r *reaps) by(node int32, now engine.Time) {

@@ -5,19 +5,19 @@ type Probe uint8
 
 // Heartbeats and the constants below are the probes: rules that apply in few runs.
 const (
-	Heartbeats  Probe = iota // a process asks for its leases as often as it should
-	Capacity                 // a claim brings what there is room for
-	Explained                // a job waits for as long as workers are busy
-	HandBacks                // a process that stops hands back what it has not begun
-	Unfenced                 // what becomes of a job that has no fence by token
-	Releases                 // a process holds nothing when nothing is left
-	StartUps                 // a process that starts looks for expired leases
-	Commits                  // what came of an execution is committed in time
+	Heartbeats  Probe = iota // a process sends heartbeats at the configured interval
+	Capacity                 // a claim takes as many jobs as its node has capacity for
+	Explained                // a job waits no longer than busy workers explain
+	HandBacks                // a process that stops hands back the jobs it has not started
+	Unfenced                 // outcomes of jobs without a fence by token
+	Releases                 // an engine holds no lease when no work is left
+	StartUps                 // a process that starts recovers expired leases
+	Commits                  // outcomes are committed in time
 	Ranks                    // the most urgent jobs of a class are claimed first
-	LateReturns              // jobs that came late are handed back
-	Obedience                // an execution that is told to stop ends
-	Orders                   // claims go by an order of the policy's own
-	Turns                    // tenants are served in their turns
+	LateReturns              // jobs of late answers are handed back
+	Obedience                // a cancelled execution ends
+	Orders                   // claims follow an order of the policy's own
+	Turns                    // tenants are served in turn
 	Wakes                    // a process claims soon after a job has become ready
 	NumProbes
 	noProbe = NumProbes

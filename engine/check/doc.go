@@ -1,8 +1,8 @@
 // Package check verifies the invariants of a job queue during a simulation and reports the first breach: a lost job,
 // more attempts than the limit, a commit under a lost lease.
 //
-// A Checker is an engine.Recorder: it follows every job through the events of a run
-// and holds the invariants after each:
+// A Checker is an engine.Recorder: it follows every job through the events of a run and holds the invariants after
+// each:
 //
 //	checker := check.New(rules)
 //	// give engine.RecordJobs(checker, others...) to the simulation, then, between its steps:
@@ -10,13 +10,11 @@
 //		return b // names the invariant, the job and the time
 //	}
 //
-// What events do not show it is told between two steps: the store's own counts and
-// jobs, see Checker.Balance and Checker.Sweep.
+// Between two steps it can also compare the store's own counts and jobs, see Checker.Balance and Checker.Sweep.
 //
-// Which invariants hold depends on how a queue is set up: without a fence a job may be
-// done twice, and that is no fault of the engine. Rules say what is promised; New finds
-// out which invariants follow. A Checker keeps one row of 256 bytes for each live or
-// dead job, and 16 bytes for each that is done.
+// Which invariants hold depends on how a queue is set up: without a fence a job may be done twice, and that is no
+// fault of the engine. Rules are the guarantees of a run; New derives the invariants that follow. A Checker keeps
+// one row of 256 bytes for each live or dead job, and 16 bytes for each that is done.
 package check
 
 import (
@@ -74,7 +72,7 @@ var says = [NumInvariants]string{
 // String returns the number of the invariant: "I-6".
 func (i Invariant) String() string { return fmt.Sprintf("I-%d", uint8(i)) }
 
-// Says returns the invariant as a sentence without a full stop.
+// Says returns a sentence that describes the invariant, without a full stop.
 func (i Invariant) Says() string { return says[i] }
 
 // Set is a set of invariants. The empty set stands for all.

@@ -7,7 +7,7 @@ import "qsim/engine"
 type owed struct {
 	sum    int64
 	since  int64
-	unsure bool // claims may be under way whose answers do not count for the node
+	unsure bool // claims may be under way whose answers the node ignores
 	at     engine.Time
 }
 
@@ -34,7 +34,7 @@ func (c *Checker) sharesClaims(*subject) bool {
 		return false
 	}
 	o, counts := c.share(l)
-	// A sum may begin anywhere in (-1, 1), and be anywhere there.
+	// The sum may begin anywhere in (-1, 1), and be anywhere in it.
 	if counts && (o.sum <= -2*den || o.sum >= 2*den) {
 		c.Complain(Shares, 0, "node %d owes fresh jobs %d/%d of %d claims, while jobs of both classes were ready", l.node, o.sum, den, o.since)
 	}

@@ -34,7 +34,7 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 
 func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
-// toReady counts a job that becomes ready, in the given class, waiting since since.
+// toReady counts a job that becomes ready, in the given class; its wait counts from since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	j.state, j.class, j.ready = engine.Ready, class, since
 	c.placeInLine(j, class)
@@ -159,7 +159,7 @@ func (c *Checker) followLeased(s *subject) {
 		t.turn = c.tenants.turns
 	}
 	if s.n.idleSince != engine.Never {
-		s.n.idleSince = c.now // it has claimed
+		s.n.idleSince = c.now // the node has claimed
 	}
 }
 
@@ -200,7 +200,7 @@ func (c *Checker) followCommitted(s *subject) {
 		c.jobs.finish(s.r)
 	case engine.Buried:
 		j.state = engine.Dead
-		if s.From == engine.Ready { // shed: that is no failure of its own
+		if s.From == engine.Ready { // shed by a claim: no failure of an attempt
 			j.failures.most++
 		} else {
 			j.failures.add(1)
@@ -230,7 +230,7 @@ func (c *Checker) charge(s *subject) {
 	case returned && (s.Error == engine.Canceled || c.rules.Node.Reaper.Nothing):
 		j.charged.add(-1)
 	case retry == nil && !returned:
-	case retry == nil || !retry.isFree(s.Error): // a return: it is redone
+	case retry == nil || !retry.isFree(s.Error): // a returned job is redone
 		j.failures.add(1)
 	case !c.d.fenced || j.vague: // a failure or a snooze
 		j.failures.most++
@@ -238,7 +238,7 @@ func (c *Checker) charge(s *subject) {
 			j.charged.least--
 		}
 	case retry.FreeMax < 0 || j.snoozes < retry.FreeMax:
-		if !returned { // a snooze that became a return counts as none
+		if !returned { // a snooze that became a return is free
 			j.snoozes++
 		}
 		j.charged.add(-1)
@@ -251,7 +251,7 @@ func (c *Checker) followRedriven(s *subject) {
 	j := s.j
 	c.counts.Dead--
 	if retry := c.rules.retry(j.kind); retry != nil && retry.MaxAttempts > 0 {
-		j.charged.least = min(j.charged.least, retry.MaxAttempts-1) // it may be claimed once more
+		j.charged.least = min(j.charged.least, retry.MaxAttempts-1) // one more claim is allowed
 	}
 	if c.rules.Resets {
 		j.charged = span{0, math.MaxInt32 / 2}
@@ -261,7 +261,7 @@ func (c *Checker) followRedriven(s *subject) {
 	c.toReady(j, s.Class, s.At)
 }
 
-// drops records that a process has lost a lease, and will send no outcome for it.
+// drops records that a process has lost a lease, so that it commits no outcome for it.
 func (c *Checker) drops(s *subject) {
 	if j := s.j; j != nil && j.token == s.Token {
 		j.dropped = s.Token

@@ -9,64 +9,64 @@ import (
 // job is the checker's state of a live or dead job.
 type job struct {
 	id        engine.JobID
-	token     engine.Token // under which it was last claimed or taken
-	dropped   engine.Token // under which its holder says nothing to the store
-	committed engine.Token // under which an outcome last took effect
+	token     engine.Token // fencing token of the latest claim or recovery
+	dropped   engine.Token // token under which the holder will commit nothing any more
+	committed engine.Token // token of the latest outcome that took effect
 	enqueued  engine.Time
-	ready     engine.Time // since when it is, or was last; Waiting: when it is due
-	claimed   engine.Time // the last time, or taken by a reaper
-	started   engine.Time // its latest delivery, while that is current
-	finished  engine.Time // that delivery; 0: it runs, or has not begun
-	renewed   engine.Time // in flight: when its lease began, or was last extended
-	asked     engine.Time // in flight: when its holder last asked for longer
-	since     engine.Time // ready: when it came to be so; of what follows, how it was then
-	idled     float64     // load.idled
-	others    int64       // load.begun
-	// Of its last 64 deliveries, by number modulo 64: those that a handler began, that
-	// ended well and that failed.
+	ready     engine.Time // time since which it is, or was last, ready; Waiting: due time
+	claimed   engine.Time // time of the latest claim or recovery
+	started   engine.Time // start of its latest delivery's execution, while that delivery is current
+	finished  engine.Time // end of that execution; 0: it runs, or has not begun
+	renewed   engine.Time // in flight: start or last extension of its lease
+	asked     engine.Time // in flight: time at which its holder last requested an extension
+	since     engine.Time // ready: time at which it became ready; the next fields are as of then
+	idled     float64     // value of load.idled
+	others    int64       // value of load.begun
+	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded
+	// and failed.
 	begun, succeeded, failed uint64
 
-	prev, next ref // of jobs in flight, by renewed
+	prev, next ref // neighbours in the list of jobs in flight, ordered by renewed
 	tenant     engine.TenantID
 	delivery   int32
 	charged    span
 	failures   span
-	last       span  // charged at its latest claim, that one included
-	peak       int32 // the most that charged may ever have been
+	last       span  // attempts charged at its latest claim, which is included
+	peak       int32 // upper bound of charged at any time
 	snoozes    int32
-	recoveries int32       // that count towards Reaper.BuryAt
-	recovered  engine.Time // the first of them
-	counted    span        // how many its reaper may have found
-	most       int32       // the most that any may have found
-	vague      bool        // it may have started over
-	node       int32       // that claimed it
-	life       uint32      // which of the node
-	owed       uint32      // that life, while an execution of it has ended and the store does not know; else 0
-	turn       uint32      // see owing
+	recoveries int32       // recoveries counted towards Reaper.BuryAt
+	recovered  engine.Time // time of the first of these recoveries
+	counted    span        // bounds of the recoveries counted by its reaper
+	most       int32       // upper bound of the recoveries counted by any reaper
+	vague      bool        // its attempts may have started over
+	node       int32       // node that claimed it
+	life       uint32      // life of that node
+	owed       uint32      // that life, while the outcome of an ended execution is not committed; else 0
+	turn       uint32      // number of the claim, see owing
 	kind       engine.Kind
 	state      engine.State
-	class      engine.Class // as which it stands there
-	reaped     bool         // a reaper holds it
-	line       line         // where it stands in line
-	forgotten  bool         // the record of its lease is lost
-	untimed    bool         // its lease may have been extended for longer than usual
+	class      engine.Class // class in which it is ready or waiting
+	reaped     bool         // a reaper holds its lease
+	line       line         // its position among the ready jobs
+	forgotten  bool         // the store has lost its lease record
+	untimed    bool         // its lease may have been extended beyond the TTL
 	asks       asks
-	before     engine.JobID // the one that its serial key makes it wait for; 0: none
+	before     engine.JobID // earlier job of its serial key that it waits for; 0: none
 }
 
 // line is the position of a job among the ready jobs: its ready key, and the rule for the next one.
 type line struct {
-	key    engine.Time     // ready: its place
-	stood  engine.Time     // when it was ready last by the store's rule
-	reaper engine.EngineID // that ended its lease last
-	stand  engine.Place    // where that wants it when it is ready next
+	key    engine.Time     // ready key, if the job is ready
+	stood  engine.Time     // ready key when it was last ready by the store's rule
+	reaper engine.EngineID // reaper that last recovered its lease
+	stand  engine.Place    // place rule of that recovery for the next time it is ready
 }
 
 // asks is the latest call of a retry policy for one job.
 type asks struct {
-	delay    time.Duration // of its latest failure, as the store has it
-	draw     float64       // the latest uniform draw
-	delivery int32         // that it was for; 0: none
+	delay    time.Duration // delay of its latest failure, as stored
+	draw     float64       // latest uniform draw for jitter
+	delivery int32         // delivery of that draw; 0: none
 }
 
 // span is a count of which only a lower and an upper bound are known: an attempt may have cost nothing.
@@ -79,16 +79,16 @@ type ref uint32
 
 const (
 	noRef  ref = 0
-	isDone ref = 1<<32 - 1 // in the index: the job is done
+	isDone ref = 1<<32 - 1 // index value of a done job
 )
 
 // jobs is the table of the state of each unfinished or dead job, with the IDs of the done ones.
 type jobs struct {
-	// rows begin with one that is no job: the ends of the list of those in flight, whose
-	// lease was renewed longest ago first.
+	// rows begins with an entry that is no job: head and tail of the list of jobs in flight, whose
+	// leases were renewed longest ago first.
 	rows []job
 	free []ref
-	keys []engine.JobID // open addressing, a power of two long; 0 is no job
+	keys []engine.JobID // hash table with open addressing, its length a power of two; 0 is no job
 	refs []ref
 	used int
 }
@@ -111,7 +111,7 @@ func (t *jobs) find(id engine.JobID) ref {
 	if len(t.keys) == 0 {
 		return noRef
 	}
-	return t.refs[t.place(id)] // of no job: noRef
+	return t.refs[t.place(id)] // for an unknown ID noRef
 }
 
 // add returns the ref of a new state for an ID, which is not 0 and has none.
@@ -166,7 +166,7 @@ func (t *jobs) delist(r ref) {
 // bit returns the bit that stands for a delivery in a job's masks.
 func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 
-// ended returns when a job's lease ends by the rules: d.ttl after it was renewed.
+// ended returns the end of a job's lease by the rules: d.ttl after its last renewal.
 func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
 
 // lapsed reports whether the lease of a job has lapsed (expired without a recovery).

@@ -6,50 +6,51 @@ import (
 
 // node is the checker's state of one process.
 type node struct {
-	life            uint32
-	up, frozen      bool
-	returnsLate     bool        // it answered late claims in this life: it may say twice what became of a lease
-	lateAt          engine.Time // when it last answered one
-	slots           []execution // by slot
-	busy            int
-	retries         int         // executions of retries
-	woke            engine.Time // when it last went on after it was frozen
-	stopped         engine.Time // when it was told to stop; Never: it was not
-	unheard         bool        // a claim or a commit went unanswered in this life
-	began           engine.Time // this life
-	asked           engine.Time // when it last asked for longer leases
-	missed          engine.Time // when it may last have made a claim without the answer to the one before; 0: never
-	busiest         int         // the most that ran since its latest claim was executed
-	idles           int         // as counted in load
-	reapBy          engine.Time // by when it must have looked for expired leases; Never: it need not
-	late, back      int32       // jobs that came late in this life, and jobs that it handed back
-	wasStopped      bool        // it was told to stop in this life
+	life        uint32
+	up, frozen  bool
+	returnsLate bool        // it answered late claims in this life, and may commit two outcomes of one lease
+	lateAt      engine.Time // time of the latest late answer
+	slots       []execution // executions, by slot
+	busy        int
+	retries     int         // number of executions of retries
+	woke        engine.Time // time at which it last resumed after a pause
+	stopped     engine.Time // time of the stop signal; Never: none
+	unheard     bool        // a claim or a commit in this life has no answer
+	began       engine.Time // start of this life
+	asked       engine.Time // time of its latest request to extend leases
+	// latest time at which it may have claimed without the answer to its previous claim; 0: never
+	missed          engine.Time
+	busiest         int         // most executions since its latest claim was executed
+	idles           int         // idle workers, as counted in load
+	reapBy          engine.Time // time by which it must recover expired leases; Never: it need not
+	late, back      int32       // jobs that came late in this life, and jobs handed back
+	wasStopped      bool        // it has received a stop signal in this life
 	owing           owing
-	untold          int         // executions that ended, of which its policy has not been told
-	starts, extends int         // in this life: executions that began, and calls for longer leases
-	claims          pace        // ahead of Fetch.Cooldown
-	inVain          pace        // its recoveries that bring nothing, ahead of what they may be
-	movedAt         int64       // what had happened to leases by then
-	holding         bool        // it held what it had not begun when it was told to stop
-	idleSince       engine.Time // since when it has idle workers and has claimed nothing; Never: it has none
+	untold          int         // executions that ended but were not yet reported to its policy
+	starts, extends int         // executions begun, and calls to extend leases, in this life
+	claims          pace        // number of claims beyond the pace of Fetch.Cooldown
+	inVain          pace        // number of recoveries without a job beyond the allowed pace
+	movedAt         int64       // value of the counter of lease changes at that recovery
+	holding         bool        // it held jobs not started at the stop signal
+	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
 // execution is the checker's state of the execution in one slot.
 type execution struct {
-	job      engine.JobID // 0: nothing
+	job      engine.JobID // job that runs; 0: none
 	delivery int32
 	class    engine.Class
 	started  engine.Time
-	over     bool        // it has timed out, or its lease is lost
-	freed    bool        // its worker has gone on without it
-	told     engine.Time // when it was told to stop; 0: it was not
+	over     bool        // the execution has timed out, or its lease is lost
+	freed    bool        // its worker runs another job
+	told     engine.Time // time of its cancellation; 0: none
 }
 
 // owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
 // claim: a lower bound on their number at its next claim.
 type owing struct {
-	turn       uint32 // how many claims there were
-	since, all int    // of those that ended since the latest, and before
+	turn       uint32 // number of claims
+	since, all int    // outcomes of executions that ended since the latest claim, and before it
 }
 
 // owes counts an outcome of a node as not yet committed.
@@ -61,7 +62,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf counts an outcome of the node as committed, or as never to be committed.
+// toldOf counts an outcome of a node as committed, or as one that never will be.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -104,7 +105,7 @@ func (c *Checker) followMachine(s *subject) {
 	case engine.CallTimedOut:
 		n.unheard = n.unheard || s.Op == engine.OpClaim || s.Op == engine.OpCommit
 		if s.Op == engine.OpRecover {
-			n.reapBy = engine.Never // it goes on when the next look is due
+			n.reapBy = engine.Never // resumed when the next recovery is due
 		}
 		if s.Op == engine.OpClaim {
 			n.missed = c.now
@@ -112,8 +113,8 @@ func (c *Checker) followMachine(s *subject) {
 		}
 	}
 	if s.Kind >= engine.NodeUp && s.Kind <= engine.NodeWake {
-		c.wakes.at = engine.Never // the process that was woken may be another now
-		c.reaps = reaps{}         // who leads may have changed
+		c.wakes.at = engine.Never // the woken process may now be a different one
+		c.reaps = reaps{}         // the leader may have changed
 	}
 	c.idles(n)
 }
@@ -195,12 +196,12 @@ func (c *Checker) followFreed(n *node) {
 
 // load sums the idle time of workers and the executions begun, to judge whether they explain a job's wait.
 type load struct {
-	idle   int     // workers that run nothing, of processes that run and were not told to stop
-	idled  float64 // nanoseconds, of all of them, up to at
+	idle   int     // idle workers of processes that run and have no stop signal
+	idled  float64 // idle time of all workers up to at, in nanoseconds
 	at     engine.Time
-	begun  int64   // executions
-	calm   float64 // idled at Rules.Calm
-	before int64   // begun then
+	begun  int64   // number of executions begun
+	calm   float64 // value of idled at Rules.Calm
+	before int64   // value of begun at Rules.Calm
 }
 
 // spend adds the idle time of workers up to now.
@@ -240,7 +241,8 @@ func (c *Checker) Froze(node int32, since engine.Time) bool {
 	return c.nodes[node].frozen || c.nodes[node].woke >= since
 }
 
-// ahead reports whether a node has prefetched a job: claimed it, received the answer by a time, and not begun it.
+// ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and not
+// started it.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
 		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard

@@ -8,7 +8,7 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether no call executed since since was lost, refused or late.
+// heard reports whether no call executed since the given time was lost, refused or late.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
@@ -33,14 +33,14 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
 		}
 	}
-	return false // each process is counted
+	return false // checked for each process
 }
 
 // wakes is the time at which a job became ready while none was, so that a process was to be woken for it, with no claim
 // under way that might have filled the process.
 type wakes struct {
-	at      engine.Time // Never: at no such time
-	brought engine.Time // when a claim last brought anything
+	at      engine.Time // time at which the job became ready; Never: none
+	brought engine.Time // time of the latest claim that returned jobs
 }
 
 // wake records that a job is ready after none was.
@@ -127,7 +127,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		return false
 	}
 	n, least := s.n, c.rest()
-	moved := int64(0) // what gave, extended or ended leases
+	moved := int64(0) // number of leases granted, extended or ended
 	for _, k := range []engine.EventKind{engine.Leased, engine.LeaseTaken, engine.Extended, engine.Acked, engine.Nacked, engine.Buried, engine.Returned} {
 		moved += c.events[k]
 	}
@@ -143,7 +143,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 // pace measures how far the number of calls exceeds one per interval.
 type pace struct {
 	ahead time.Duration
-	at    engine.Time // the latest call
+	at    engine.Time // time of the latest call
 }
 
 func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
@@ -167,13 +167,13 @@ func (c *Checker) keepsToBatch(s *subject) bool {
 	cfg := &c.rules.Node
 	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
 		engine.OpPromote: cfg.Promoter.Batch}[s.Op]
-	if s.Op == engine.OpClaim && c.rules.Sheds > 0 { // those that it buries do not count
+	if s.Op == engine.OpClaim && c.rules.Sheds > 0 { // buried jobs do not count
 		most = 0
 	}
 	if most > 0 && int(s.Count) > most {
 		c.complain(Shares, "a %v is about %d jobs, and %d may be in a batch", s.Op, s.Count, most)
 	}
-	return false // it comes with every call
+	return false // each call extends all leases
 }
 
 func (c *Checker) stopsClaiming(s *subject) bool {
@@ -243,7 +243,7 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 		return false
 	}
 	if l.Max > 0 && c.now.Sub(j.claimed)+c.d.ttl+l.Heartbeat > l.Max {
-		return false // it must lapse
+		return false // the lease must lapse
 	}
 	last := j.asked
 	if l.OfNode {
@@ -280,7 +280,7 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 	if s.Token != j.token || n.returnsLate || n.woke > 0 && n.woke >= j.claimed || !c.heard(s.At) {
 		return false
 	}
-	// It learned of the lease when the answer had come, and asks when its call sets out.
+	// The node knows the lease from the answer on, and requests an extension when it sends its call.
 	had := s.At.Sub(j.claimed) + c.d.ttl - 2*c.d.way
 	return had <= longest || c.complain(Leases, "the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
@@ -300,7 +300,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return false
 }
 
-// tellsInTime checks, at the recovery of a lease, that its process had too little time to commit an outcome.
+// tellsInTime checks, at the recovery of a lease, that its process did not have enough time to commit the outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -351,7 +351,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits sets, or lowers, the upper bound on the time for which a job may be ready before it is claimed.
+// Waits sets, or lowers, the upper bound on the time that a job may be ready before it is claimed.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

@@ -11,111 +11,109 @@ import (
 // guaranteed there.
 type Rules struct {
 	Store engine.StoreOptions
-	// Node configures the engine of every node. Policy, Recorder and Rand are not
-	// looked at, and of Kinds only their timeouts.
+	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored; only the
+	// timeouts of Kinds are used.
 	Node  engine.Config
 	Nodes int
-	// Retries are what the retry policies promise, by kind of job; kinds past the end
-	// are as the last. None: attempts and delays are not checked.
+	// Retries holds the guarantees of the retry policies by job kind; kinds past the end have the last
+	// one's. None: attempts and delays are not checked.
 	Retries []Retry
-	Serial  func(engine.JobID) uint32 // the serial key of a job; nil: none has one, or nothing is promised of them
-	Keyed   bool                      // jobs may have serial keys, whatever Serial says
-	Sheds   time.Duration             // claims may bury jobs that have been ready for longer; 0: none
-	Starves bool                      // retries may be left ready for ever
-	Resets  bool                      // a redriven job may start over with its attempts
-	// LostWaiting reports whether a process may have died with a waiting job that it was making ready: such a job may be
-	// left at the end; nil: no process may. LostInFlight says that a lease may never end: a job that nobody works at any
-	// more may be left too.
+	// returns the serial key of a job; nil: no job has one, or their order is not guaranteed
+	Serial  func(engine.JobID) uint32
+	Keyed   bool          // jobs may have serial keys, whatever Serial is
+	Sheds   time.Duration // claims may bury jobs that have been ready for longer than this; 0: none
+	Starves bool          // retries may stay ready for ever
+	Resets  bool          // a redriven job may have its attempts reset
+	// LostWaiting reports whether a waiting job may be left at the end because a process died while making it ready;
+	// nil: none may. LostInFlight allows jobs in flight without a holder to be left, because their lease may never end.
 	LostWaiting  func(engine.JobID) bool
 	LostInFlight bool
 
-	RetryCap int // the most retries that one node runs at once, and one more; 0: nothing is promised
+	RetryCap int // RetryCap is the highest number of retries that one node may run at once, plus one; 0: not guaranteed.
 	Fresh    Share
 
-	// Calm is from when on nothing goes wrong any more and no execution fails by fault:
-	// what follows is checked from then on. Never: not at all.
+	// Calm is the time after which there are no faults and no execution fails by one: the rules below
+	// are checked from then on. Never: not at all.
 	Calm engine.Time
-	// Idle is the longest that workers of a node may be idle while jobs are ready and
-	// it claims none.
+	// Idle is the longest time that workers of a node may be idle while jobs are ready and the node
+	// claims none.
 	Idle time.Duration
-	// Recover is the longest from the end of a lease, or from Calm, to its recovery, and
-	// RecoverEach what comes to it for each batch of the reaper that the most leases that there
-	// ever were at once fill.
+	// Recover is the longest time from the end of a lease, or from Calm, to its recovery, plus
+	// RecoverEach for each reaper batch needed for the highest number of leases there ever were at
+	// once.
 	Recover, RecoverEach time.Duration
 	Soon                 Soon
-	// Wait is the longest that a job may be ready for before it is claimed.
+	// Wait is the longest time that a job may be ready before it is claimed.
 	Wait time.Duration
-	// Settled is from when on every call that is executed was made in calm. 0: nothing is
-	// promised of whose calls they are.
+	// Settled is the time after which every executed call was made after Calm. 0: not guaranteed.
 	Settled engine.Time
-	// Conserving says that the policy leaves no worker idle while a job is ready.
+	// Conserving reports whether the policy leaves no worker idle while a job is ready.
 	Conserving bool
-	// Heard is from when on no call that is executed was made while calls were lost, refused
-	// or late, and Trip the longest from when a call is made to when its answer has come, if
-	// it is not. 0: nothing is promised of either.
+	// Heard is the time after which no executed call was made while calls were lost, refused or late,
+	// and Trip the longest time from a call to its answer, if none of that happens. 0: not guaranteed.
 	Heard engine.Time
 	Trip  time.Duration
-	// Way is what Trip is without the time after which a call counts as lost: the longest on
-	// the way, there and back. 0: as Trip.
+	// Way is Trip without the timeout of a call: the longest time on the way there and back. 0: as
+	// Trip.
 	Way time.Duration
-	// Stalls says that reapers may be held up before Calm.
+	// Stalls reports whether reapers may be stopped before Calm.
 	Stalls bool
-	// Heeds says that executions end at once that are told to stop.
+	// Heeds reports whether cancelled executions end at once.
 	Heeds bool
-	// Ranked says that the policy claims the most urgent jobs of a class first, which are
-	// those of the smallest Priority of their kind.
+	// Ranked reports whether the policy claims the most urgent jobs of a class, those with the
+	// smallest Priority of their kind, first.
 	Ranked   bool
 	Priority func(engine.Kind) int16
-	// Order is in which the policy claims jobs, if Ordered says that it does: of one kind, by the first two. Rule has its
-	// parameters.
+	// Order is the order in which the policy claims jobs, if Ordered is set; the first two orders apply within a kind.
+	// Rule has its parameters.
 	Order   engine.Order
 	Rule    *engine.Rule
 	Ordered bool
-	// Commits is the longest, in calm, from when an execution has ended to when the store
-	// knows what came of it, if it is the only one; CommitEach comes to it for each other
-	// that its process has to commit. 0: nothing is promised.
+	// Commits is the longest time after Calm from the end of an execution until its outcome is
+	// committed, if it is the only one, plus CommitEach for each other outcome that its process has to
+	// commit. 0: not guaranteed.
 	Commits, CommitEach time.Duration
-	// Promote is the longest from one promotion to the next in calm. 0: nothing is promised.
+	// Promote is the longest time between two promotions after Calm. 0: not guaranteed.
 	Promote time.Duration
-	// Between is how long a worker looks for its next job, on average at the most, while jobs
-	// are ready. 0: nothing is promised.
+	// Between is the longest mean time that a worker takes to find its next job while jobs are ready.
+	// 0: not guaranteed.
 	Between time.Duration
-	// HandBack is the longest from when a process is told to stop to when all that it
-	// holds and does not run is ready again, if none of its calls goes unanswered; see
-	// Checker.Stopped.
+	// HandBack is the longest time from the stop signal of a process until all jobs that it holds and
+	// does not run are ready again, if none of its calls goes unanswered; see Checker.Stopped.
 	HandBack time.Duration
 
-	Only Set // the invariants that count
+	Only Set // invariants to check
 }
 
 // Share is the share Num / Den of the claims of each node guaranteed to fresh jobs while fresh jobs and retries are
-// both ready: exact to less than one claim. Den 0: none is promised.
+// both ready: exact to less than one claim. Den 0: not guaranteed.
 type Share struct{ Num, Den int64 }
 
 // Soon holds upper bounds on reaction times, such as from ready to claimed, shorter than any poll interval. 0: no
 // bound.
 type Soon struct {
-	// Claim is the longest from when a job becomes ready while no other is, at From or later, to the next claim of any
-	// process; with AllClaim to that of each that has idle workers, so long after Rules.Calm as Rules.Idle says.
+	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim
+	// of any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus
+	// Rules.Idle on.
 	Claim    time.Duration
 	From     engine.Time
 	AllClaim bool
-	// Recover is the longest from the end of a lease to its recovery where reapers know when the next lease ends, of
-	// leases that end so long after Rules.Calm as Looked says.
+	// Recover is the longest time from the end of a lease to its recovery if reapers know when the next lease ends,
+	// for leases that end at least Looked after Rules.Calm.
 	Recover, Looked time.Duration
 }
 
 // Retry is the part of a retry policy that the checker verifies.
 type Retry struct {
-	MaxAttempts int32 // 0: no limit
-	// ByFailure says that MaxAttempts counts failures, which a claim alone is not.
+	MaxAttempts int32 // highest number of attempts; 0: no limit
+	// ByFailure makes MaxAttempts count failures, not claims.
 	ByFailure bool
-	Never     []engine.ErrorKind // bury at once
-	Free      []engine.ErrorKind // cost no attempt, the first FreeMax times that a job fails so
-	FreeMax   int32              // -1: always
-	Aged      bool               // it buries jobs for their age
-	// Delay returns the shortest and the longest delay after the n-th failure, n at
-	// least 1; nil: it promises none.
+	Never     []engine.ErrorKind // error kinds that bury at once
+	Free      []engine.ErrorKind // error kinds that cost no attempt, the first FreeMax times in a job's life
+	FreeMax   int32              // number of free failures; -1: no limit
+	Aged      bool               // the policy buries jobs by their age
+	// Delay returns the shortest and the longest delay after the n-th failure, n at least 1; nil:
+	// delays are not checked.
 	Delay func(n int32) (shortest, longest time.Duration)
 }
 
@@ -130,24 +128,27 @@ func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free,
 
 // derived holds facts computed from the Rules, such as which checks apply.
 type derived struct {
-	fenced    bool          // only who holds the current token changes a job in flight: limits on attempts hold
-	known     bool          // how long calls take that nothing disturbs
-	limited   bool          // there are limits on what is in flight
+	fenced    bool          // only the holder of the current token changes a job in flight: limits on attempts hold
+	known     bool          // the duration of undisturbed calls is bounded
+	limited   bool          // the number of jobs in flight is limited
 	whole     bool          // every ready job may be claimed
 	idle      bool          // workers are not idle for long while jobs are ready
-	shares    bool          // fresh jobs get a share of claims
-	fills     bool          // claims bring what there is room for
-	explained bool          // what workers do explains how long jobs wait
-	ranked    bool          // the most urgent jobs of a class come first
-	aged      bool          // jobs of a kind come by their age
-	ordered   bool          // jobs come by an order of the policy's own
-	byTenant  bool          // that chooses a tenant first
-	guarded   bool          // the reaper reads leases first, and takes them under a guard of its own
-	ttl       time.Duration // of every lease
+	shares    bool          // a share of claims is guaranteed to fresh jobs
+	fills     bool          // claims use the whole capacity of their node
+	explained bool          // waits are explained by busy workers
+	ranked    bool          // the most urgent jobs of a class are claimed first
+	aged      bool          // jobs of a kind are claimed by age
+	ordered   bool          // jobs are claimed in an order of the policy's own
+	byTenant  bool          // that order chooses a tenant first
+	guarded   bool          // the reaper reads leases first, and takes them later under a guard
+	ttl       time.Duration // TTL of every lease
 	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
-	lapse     time.Duration // so long after that the holder has lost it; Forever: only when it is taken
-	way       time.Duration // see Rules.Way
-	led       time.Duration // another node that reaped between two calls of one must have led for longer; 0: whoever likes reaps
+	// time after its end at which a lease is lost to its holder; Forever: only when it is recovered
+	lapse time.Duration
+	way   time.Duration // see Rules.Way
+	// least time for which another node must have led if it recovered leases between two recoveries of one node; 0: no
+	// leader is needed
+	led time.Duration
 }
 
 func (r *Rules) derive() derived {
@@ -174,7 +175,7 @@ func (r *Rules) derive() derived {
 	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && r.Priority != nil
 	d.byTenant = d.ordered && r.Order.ByTenant()
 	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
-		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
+		d.led = r.Node.Leader.TTL * 2 / 3 // without the duration of calls
 	}
 	return d
 }
@@ -187,9 +188,9 @@ type rule struct {
 	invariant Invariant
 	probe     Probe
 	on        kinds
-	when      bool // it is promised, and something in the run may break it
-	// asks complains if the event breaks the rule, and reports whether the rule came into
-	// it. If nothing can follow from the event, it marks the event as lost.
+	when      bool // the rule is guaranteed, and something in the run may break it
+	// asks complains if the event breaks the rule, and reports whether the rule applied. It marks an
+	// event that contradicts the recorded state as lost.
 	asks func(c *Checker, s *subject) bool
 }
 

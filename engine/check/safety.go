@@ -23,7 +23,7 @@ func (c *Checker) goesOn(s *subject) bool {
 	c.checks[Final]++
 	switch {
 	case s.Kind == engine.Fenced, s.Kind == engine.ExtendRefused:
-		s.lost = true // that is all there is to say
+		s.lost = true // no further rule applies
 	case s.j == nil:
 		c.astray(Final, "it is %v", engine.Done)
 	case s.Kind != engine.Redriven:
@@ -77,7 +77,7 @@ func (c *Checker) isFirstOfKey(s *subject) bool {
 			c.complain(Due, "job %d of the same serial key comes first", s.j.before)
 		}
 	}
-	return false // it is counted with the job's being ready
+	return false // checked with the job's readiness
 }
 
 // raisesToken checks that the token of a lease is above all earlier ones.
@@ -90,7 +90,7 @@ func (c *Checker) keepsToLimits(s *subject) bool {
 	n, kind := sum(c.counts.InFlight)+1, int(s.j.kind)
 	if c.rules.Store.CountUnacked {
 		if n += c.counts.Ready[engine.Retry] + c.counts.Waiting[engine.Retry]; s.Class == engine.Retry {
-			n = 0 // it counts already
+			n = 0 // the job is already counted
 		}
 	}
 	if most := c.rules.Store.MaxInFlight; most > 0 && n > most {
@@ -101,7 +101,7 @@ func (c *Checker) keepsToLimits(s *subject) bool {
 			c.complain(Due, "%d jobs of its class are in flight, and %d may be", c.running[kind]+1, most)
 		}
 	}
-	return false // it is counted with the job's being ready
+	return false // checked with the job's readiness
 }
 
 func (c *Checker) isTakeable(s *subject) bool {
@@ -111,12 +111,12 @@ func (c *Checker) isTakeable(s *subject) bool {
 		c.astray(Leases, "it is %v", j.state)
 	case s.Delivery != j.delivery:
 		c.complain(Deliveries, "it is of delivery %d, not %d", j.delivery, s.Delivery)
-	case j.forgotten && !c.rules.Store.Orphans && !c.d.guarded: // else it may have been read before
+	case j.forgotten && !c.rules.Store.Orphans && !c.d.guarded: // otherwise the lease may have been read before
 		c.complain(Leases, "the record of its lease is lost")
 	case s.At < c.takeable(j):
 		c.complain(Leases, "its lease ends at %v", time.Duration(c.takeable(j)))
 	}
-	return false // it is counted with the token
+	return false // checked with the token
 }
 
 // takeable returns the earliest time at which the lease of a job may be recovered, as far as it is known.
@@ -168,7 +168,7 @@ func (c *Checker) hasLost(s *subject) bool {
 // passesFence checks that an outcome which took effect matched the fence.
 func (c *Checker) passesFence(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
-	if s.Error == engine.LeaseExpired { // it may be a reaper's, under a guard of its own
+	if s.Error == engine.LeaseExpired { // the outcome may be a reaper's, under its own guard
 		fence = max(fence, c.rules.Node.Reaper.Guard.Or(fence))
 	}
 	if c.rules.Sheds > 0 && s.Kind == engine.Buried && s.From == engine.Ready {
@@ -190,7 +190,7 @@ func (c *Checker) passesFence(s *subject) bool {
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {
-	case s.Delivery <= j.delivery-64: // forgotten
+	case s.Delivery <= j.delivery-64: // too long ago: not recorded any more
 	case s.Kind == engine.Acked:
 		if j.succeeded&bit(s.Delivery) == 0 {
 			c.complain(Effects, "delivery %d did not succeed", s.Delivery)
@@ -211,7 +211,7 @@ func (c *Checker) wasSo(s *subject) bool {
 func (c *Checker) wasNotCurrent(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if c.d.asRead(s.Event) {
-		fence = engine.FenceToken // the strictest there may be
+		fence = engine.FenceToken // the strictest possible fence
 	}
 	if j.state == engine.InFlight && !j.mayLapse(&c.d, s.At) && (s.Token == j.token || fence == engine.FenceState) {
 		c.complain(Fencing, "the lease under token %d is current", j.token)
@@ -310,7 +310,7 @@ func (c *Checker) timesOut(s *subject) bool {
 	case timeout > 0 && ran > timeout && !s.x.over && s.x.told == 0 && !s.n.frozen && (s.n.woke == 0 || s.n.woke < s.x.started):
 		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
 	}
-	return false // it is counted with the execution
+	return false // checked with the execution
 }
 
 // obeys checks that a cancelled execution ended at once.

@@ -9,23 +9,24 @@ import (
 
 // tenant is the checker's state of one tenant, for policies that choose by tenant.
 type tenant struct {
-	ready, running int         // jobs; what a reaper holds does not run
-	turn           int64       // when it last came to have jobs ready, or was served; 0: before the first claim
-	enqueued       engine.Time // its latest job
-	used           int64       // nanoseconds of processing while it has jobs ready, halved every minute
-	// ahead is, by tenant, how much more this one was served, since it was least so, while both had jobs ready.
+	ready, running int // numbers of ready and running jobs; those held by a reaper do not run
+	// number of the turn at which it last got ready jobs, or was served; 0: before the first claim
+	turn     int64
+	enqueued engine.Time // enqueue time of its latest job
+	used     int64       // processing time in nanoseconds while it has ready jobs, halved every minute
+	// ahead holds, by other tenant, the excess of service over that tenant since its minimum, while both had ready jobs.
 	ahead []int64
 }
 
 // tenants is the checker's state of all tenants.
 type tenants struct {
-	of           []tenant // by ID
+	of           []tenant // states of tenants, by ID
 	turns        int64
 	running      int
 	used, halved int64
-	spent        int64           // what the latest that was served got in a row, while others had jobs ready
-	served       engine.TenantID // that one
-	many         bool            // there are too many to compare
+	spent        int64           // service of the latest tenant in a row, while others had ready jobs
+	served       engine.TenantID // latest tenant served
+	many         bool            // there are too many tenants or jobs to compare
 }
 
 // mostTenants is the highest number of tenants for which fairness is verified, and mostCompared that of jobs for which
@@ -56,7 +57,7 @@ func (c *Checker) readied(id engine.TenantID, by int) {
 		x.turns++
 		t.turn = x.turns
 	}
-	for i := range x.of { // it has joined or left: what was before does not count
+	for i := range x.of { // the tenant has joined or left: earlier service does not count
 		t.ahead[i], x.of[i].ahead[id] = 0, 0
 	}
 	if x.served == id {
@@ -146,7 +147,7 @@ func (c *Checker) paysByTurns(s *subject) bool {
 			x.spent = cost
 		}
 	}
-	if turns := (dearest + quantum - 1) / quantum; x.spent >= turns*quantum+dearest { // until others can pay too
+	if turns := (dearest + quantum - 1) / quantum; x.spent >= turns*quantum+dearest { // until other tenants can pay too
 		c.complain(Shares, "tenant %d has got %d in a row, and others had jobs ready: quantum %d, dearest job %d",
 			s.Tenant, x.spent, quantum, dearest)
 	}

@@ -13,7 +13,7 @@ import (
 // flight is a call to the store with its answer. Flights are reused.
 type flight struct {
 	engine.Call
-	until engine.Time // it counts as lost from then on
+	until engine.Time // time from which the call counts as lost
 	began engine.Time
 	ended engine.Time
 }

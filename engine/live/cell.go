@@ -15,9 +15,9 @@ type cell struct {
 	job     engine.Job
 	slot    engine.Slot
 	began   engine.Time
-	ends    engine.Time // execution timeout; Never: none
+	ends    engine.Time // time of the execution timeout; Never: none
 	process *process
-	state   atomic.Pointer[cancelable] // nil: nobody has looked at it
+	state   atomic.Pointer[cancelable] // real context; nil: not created yet
 }
 
 const cellBlock = 64
@@ -85,10 +85,10 @@ func (c *cell) end() error {
 // process holds the state that the loops of one Run share.
 type process struct {
 	Config
-	values context.Context // that of Run, which is never cancelled
-	ended  *cancelable     // of every handler that never looked at its context, once it has returned
+	values context.Context // context of Run with its values, never cancelled
+	ended  *cancelable     // shared context of all ended handlers that never used theirs
 	begin  time.Time
-	since  time.Duration // at begin, on the clock of the engines
+	since  time.Duration // time of the engines' clock at begin
 }
 
 func (p *process) init(ctx context.Context, c Config) {

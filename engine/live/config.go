@@ -14,9 +14,9 @@ import (
 // policy; any other error counts as Config.OtherError. j and its payload must not be changed; they may be kept.
 //
 // ctx is cancelled when the execution should end, and context.Cause returns why: ErrTimeout, ErrLeaseLost or
-// ErrStopped. After the first two, the handler's return value has no effect; after the third, nil still acks, an error
-// that wraps an *Error counts as always, and any other hands the job back, which costs no attempt. ctx.Deadline is the
-// end of the execution timeout. When the handler returns its ctx is cancelled.
+// ErrStopped. After the first two, the handler's return value has no effect; after ErrStopped, nil still acks, an
+// error that wraps an *Error counts as usual, and any other error hands the job back, which costs no attempt.
+// ctx.Deadline is the end of the execution timeout. When the handler returns its ctx is cancelled.
 //
 // A handler that goes on in spite of a cancelled context keeps its worker busy, and its goroutine outlives Run: a
 // goroutine cannot be stopped from outside.
@@ -26,70 +26,66 @@ type Handler func(ctx context.Context, j *engine.Job) error
 type WakeMode uint8
 
 const (
-	WakeAll  WakeMode = iota // every one: a call may stand for many jobs
-	WakeOne                  // one with idle workers, in turn
-	WakeNone                 // none: Listen is not called, engines poll
+	WakeAll  WakeMode = iota // wake every engine: one announcement may stand for many jobs
+	WakeOne                  // wake one engine with idle workers, in turn
+	WakeNone                 // wake none: Listen is not called, engines poll
 )
 
 // Config is the configuration of Run. Engine, Store and Handler must be given.
 type Config struct {
-	// Engine configures each engine. Its Engine, Policy and Recorder are filled in.
-	// Defaults returns one to start from.
+	// Engine configures each engine. Run sets its Engine, Policy and Recorder. Defaults returns usual
+	// values.
 	Engine engine.Config
-	// Engines is how many engines the process has, each with its own loop, workers and
-	// node number; 0 is 1. More than one pays only with stores that answer within
-	// microseconds.
+	// Engines is the number of engines in the process, each with its own loop, workers and node
+	// number; 0 is 1. More than one pays only with stores that answer within microseconds.
 	Engines int
-	// FirstNode is the node number of the first engine, at least 0; the others count
-	// on. No two engines that share a store may have the same.
+	// FirstNode is the node number of the first engine, at least 0; the others have the next ones.
+	// Engines that share a store must have distinct numbers.
 	FirstNode int32
-	// Generation says how many lives these engines had before. It must grow with every
-	// Run of the same node on the same store: a store takes the commits of a life that
-	// it knows for repetitions. 0: a Registry is asked; with other stores it is
-	// the Unix time in seconds, or one more than that of the Run before in this process.
+	// Generation is the number of earlier lives of these engines. It must grow with every Run of the
+	// same node on the same store: a store takes commits under a known life for repetitions. 0: taken
+	// from a Registry; with other stores the Unix time in seconds, or one more than that of the
+	// previous Run in this process.
 	Generation uint32
-	// Policy returns the policy of a node, which is its alone. nil: the oldest ready job
-	// first.
+	// Policy returns a new policy for a node. nil: the oldest ready job first.
 	Policy  func(node int32) engine.Policy
 	Store   engine.Store
-	Handler Handler // Handler.With puts hooks around it
-	// OtherError is the kind of errors that say none; 0: engine.FirstErrorKind.
+	Handler Handler // handler of all jobs; Handler.With adds hooks
+	// OtherError is the kind of errors that do not wrap an *Error; 0: engine.FirstErrorKind.
 	OtherError engine.ErrorKind
 
-	// StopWithin is how long executions may go on once the context of Run is done; then
-	// their contexts are cancelled with ErrStopped. 0: at once.
+	// StopWithin is the time for executions to finish after the context of Run is done; then their
+	// contexts are cancelled with ErrStopped. 0: at once.
 	StopWithin time.Duration
-	// CancelWithin is how long Run then waits for handlers to return and for the store to
-	// learn what became of their jobs, before it abandons them; 0: 5 s.
+	// CancelWithin is the time after that for handlers to return and for the store to receive their
+	// outcomes, before Run abandons them; 0: 5 s.
 	CancelWithin time.Duration
 
-	// Wake says who is told of new ready jobs, if Store is an Announcer.
+	// Wake selects the engines to wake for new ready jobs, if Store is an Announcer.
 	Wake WakeMode
-	// Origin is when the clock of the engines reads 0; zero: when Run is called. Only
-	// what is recorded shows it. It may be in the past or in the future.
+	// Origin is the time at which the clock of the engines reads 0; zero: the start of Run. It affects
+	// recorded times only, and may be in the past or in the future.
 	Origin time.Time
 
-	// Recorder returns who records the events of a node, or nil: what its engine
-	// perceives, and what its calls did as far as the store answered, stamped with the
-	// time at which the engine learned of it. Each Recorder is called from one goroutine
-	// and its events are in the order of their times; the order of the events of two
-	// nodes is not defined. nil: nobody listens.
+	// Recorder returns the recorder of a node's events, or nil: its engine's own events, and the
+	// effects of its calls as far as the store answered, with the time of the answer. Each Recorder is
+	// called from one goroutine in the order of time; events of different nodes have no order. nil: no
+	// events.
 	Recorder func(node int32) engine.Recorder
-	// OnCall, if not nil, is told of every call to the store that was answered, an
-	// error included, before the engine is; from one goroutine for each node, which waits
-	// for it. began and ended are when the store was called and when it answered;
-	// they are equal for a call that was not made, because its time was over before its
-	// turn. c and r are valid until it returns.
+	// OnCall, if not nil, is called after every answer of the store, an error included, before the
+	// engine gets it; from one goroutine for each node, which waits for it. began and ended are the
+	// times of the call and its answer; they are equal for a call that was not made, because its
+	// timeout was over before its turn. c and r are valid until OnCall returns.
 	OnCall func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
-	// OnTick, if not nil, is told each time that a deadline of an engine had passed, by however little, when
-	// the engine came to look: how late timers are. From one goroutine for each node.
+	// OnTick, if not nil, is called each time an engine handles a deadline, to measure the lateness of
+	// timers: due is the deadline, at the time. From one goroutine for each node.
 	OnTick func(node int32, due, at engine.Time)
-	// OnFailure, if not nil, is told of every execution that failed, from the goroutine
-	// that ran it, with the error that the handler returned or the *PanicError of one that
-	// panicked. nil: panics are logged with their stack, other errors are not.
+	// OnFailure, if not nil, is called after every execution that failed, from the goroutine that ran
+	// it, with the error that the handler returned or the *PanicError of a panic. nil: panics are
+	// logged with their stack, other errors are not.
 	OnFailure func(j *engine.Job, kind engine.ErrorKind, err error)
-	// Logger gets what nobody is told otherwise: errors of the store, at most one a
-	// second and kind of call, panics, and what a stop waits for; nil: slog.Default().
+	// Logger receives errors of the store, at most one a second and kind of call, panics that
+	// OnFailure does not receive, and the work that a stop waits for; nil: slog.Default().
 	Logger *slog.Logger
 }
 
@@ -155,9 +151,8 @@ func (fifo) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (fifo) Observe(*engine.Observation) {}
 
-// Clock returns a clock that read 0 at origin and goes on at the pace of the monotonic clock, whatever happens to the
-// wall clock: for stores that need a clock, such as memstore's, and for comparing times with events recorded under a
-// Config with that Origin.
+// Clock returns a monotonic clock that read 0 at origin, unaffected by changes of the wall clock: for stores that
+// need a clock, such as memstore's, and for comparing times with events recorded under a Config with that Origin.
 func Clock(origin time.Time) func() engine.Time {
 	begin := time.Now()
 	since := begin.Sub(origin)

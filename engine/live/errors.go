@@ -10,20 +10,20 @@ import (
 
 // Causes for the cancellation of a handler's context, see context.Cause.
 var (
-	// ErrTimeout: it ran longer than its execution timeout. The job has been nacked. It
-	// wraps context.DeadlineExceeded.
+	// ErrTimeout is the cause when an execution exceeds its timeout. The job has been nacked. It wraps
+	// context.DeadlineExceeded.
 	ErrTimeout = fmt.Errorf("live: execution timed out: %w", context.DeadlineExceeded)
-	// ErrLeaseLost: the job is somebody else's by now, or has ended. Nothing that this
-	// execution reports is heard.
+	// ErrLeaseLost is the cause when the lease is lost: another engine has the job, or it has ended.
+	// The outcome of this execution is ignored.
 	ErrLeaseLost = errors.New("live: lease lost")
-	// ErrStopped: the process stops, and Config.StopWithin is over.
+	// ErrStopped is the cause when the process stops and Config.StopWithin is over.
 	ErrStopped = errors.New("live: stopped")
 )
 
 // Error is an error of a handler with its error kind.
 type Error struct {
-	Kind engine.ErrorKind // NoError stands for Config.OtherError
-	Err  error            // may be nil
+	Kind engine.ErrorKind // kind of the error; NoError stands for Config.OtherError
+	Err  error            // wrapped error; may be nil
 }
 
 // Error returns the text of Err, or the kind if it is nil.
@@ -40,8 +40,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // PanicError is the error of a handler that panicked, or that ended its goroutine by
 // runtime.Goexit. Its kind is engine.Panicked.
 type PanicError struct {
-	Value any    // what it panicked with; nil: Goexit
-	Stack []byte // of the goroutine, as debug.Stack formats it
+	Value any    // value passed to panic; nil: Goexit
+	Stack []byte // stack of the goroutine, as debug.Stack formats it
 }
 
 // Error returns the value that the handler panicked with, without the stack.
@@ -61,9 +61,9 @@ func (e *PanicError) Unwrap() error {
 // AbandonedError reports that Run stopped before all jobs and calls were finished. The leases of abandoned jobs expire,
 // and the jobs run again.
 type AbandonedError struct {
-	Jobs     int // claimed, and the store was not told their end; those of Handlers among them
-	Handlers int // executions that still go on
-	Calls    int // to the store, that still go on
+	Jobs     int // jobs claimed whose outcome the store has not received, including those of Handlers
+	Handlers int // executions still running
+	Calls    int // calls to the store still under way
 }
 
 // Error returns how many jobs were abandoned.

@@ -9,12 +9,10 @@ import (
 
 // Announcer is a Store that announces new ready jobs, so that engines need not poll for them.
 type Announcer interface {
-	// Listen calls wake, from any goroutine, whenever jobs may have become ready, or
-	// may be claimed now that could not be before; several at once may be told of by
-	// one call. wake does not block and may be called while a method of the store runs.
-	// It returns when ctx is done, or with an error when it cannot listen any more:
-	// what became ready since may have gone unheard, so whoever listens again asks the
-	// store first.
+	// Listen calls wake, from any goroutine, whenever jobs may have become ready or claimable; one
+	// call may stand for several jobs. wake does not block and may be called during a method of the
+	// store. Listen returns when ctx is done, or with an error when it cannot listen any more:
+	// announcements since then may be lost, so the caller must poll the store before it listens again.
 	Listen(ctx context.Context, wake func()) error
 }
 
@@ -57,14 +55,14 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 			p.logger().Warn("live: listen for new jobs: engines poll until it works again", slog.Any("error", err))
 			wait(ctx, pause)
 			pause = min(2*pause, longestPause)
-			wake() // for what nobody heard of
+			wake() // for announcements missed meanwhile
 		}
 	}()
 	return heard
 }
 
-// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn; none if no loop has
-// any: a loop without idle workers claims when a worker becomes idle.
+// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn; a loop without any
+// claims when a worker becomes idle.
 type waker struct {
 	mu    sync.Mutex
 	loops []*loop

@@ -14,33 +14,33 @@ type loop struct {
 	*process
 	node     int32
 	engine   *engine.Engine
-	recorder engine.JobRecorder // nil: nobody listens
+	recorder engine.JobRecorder // receiver of events; nil: none
 	log      *slog.Logger
 
 	box     mailbox
 	callers callers
-	calls   context.Context // of calls to the store
+	calls   context.Context // context of calls to the store
 	hangUp  context.CancelFunc
-	idle    atomic.Int32 // workers of the engine that run nothing
+	idle    atomic.Int32 // number of idle workers of the engine
 
-	at      engine.Time // of this step
+	at      engine.Time // time of the present step
 	in      inbox
-	cells   []*cell // by slot: what runs there
-	block   []cell  // not yet used
-	begun   []*cell // to be given to the workers at the end of the step
+	cells   []*cell // running executions, by slot
+	block   []cell  // unused executions of the present block
+	begun   []*cell // executions to hand to the workers at the end of the step
 	landed  []*flight
-	calling *flight // which the engine fills in
-	owed    int     // calls under way that may bring work
+	calling *flight // call that the engine is filling in
+	owed    int     // number of calls under way that may return jobs
 	scratch engine.Event
-	quiet   [engine.NumOps]engine.Time // no complaints before
-	deaf    engine.Time                // no wakes before: a claim has failed, and the engine pauses
+	quiet   [engine.NumOps]engine.Time // by operation, time before which errors are not logged
+	deaf    engine.Time                // time before which wakes are ignored: a claim has failed, and the engine pauses
 	timer   *time.Timer
-	armed   engine.Time // what the timer is set to
+	armed   engine.Time // time for which the timer is set
 
 	stopping bool
-	cancelAt engine.Time // when executions are told to stop
-	endAt    engine.Time // when what is left is abandoned
-	reportAt engine.Time // when what a stop waits for is logged next
+	cancelAt engine.Time // time at which executions are cancelled
+	endAt    engine.Time // time at which remaining work is abandoned
+	reportAt engine.Time // time of the next log of the work a stop waits for
 }
 
 func newLoop(p *process, node int32, id engine.EngineID) *loop {
@@ -59,7 +59,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	l.box.init(c.Workers)
 	l.callers.init(c.Commit.Calls)
 	l.at = p.now()
-	l.deaf = l.at // it may be before 0, see Config.Origin
+	l.deaf = l.at // the clock may read less than 0, see Config.Origin
 	for op := range l.quiet {
 		l.quiet[op] = l.at
 	}

@@ -12,18 +12,18 @@ type mailbox struct {
 	mu sync.Mutex
 
 	starts line[*cell] // executions that no worker has taken yet
-	parked sync.Cond   // workers without one
-	idle   int         // workers parked
-	rising bool        // one has been told of work and has not looked yet
-	hired  int         // workers there are
-	busy   int         // of them, those in a handler
-	most   int         // workers there may be
+	parked sync.Cond   // workers without an execution wait here
+	idle   int         // number of parked workers
+	rising bool        // a worker has been woken and has not taken an execution yet
+	hired  int         // number of workers
+	busy   int         // number of workers in a handler
+	most   int         // highest number of workers
 	closed bool
 
 	inbox
-	told   atomic.Bool   // woken, to be read without the lock
+	told   atomic.Bool   // copy of inbox.woken, readable without the lock
 	asleep bool          // the loop waits for the bell
-	bell   chan struct{} // of one place
+	bell   chan struct{} // channel with room for one, to wake the loop
 }
 
 // inbox holds the inputs that have come since the loop last looked.
@@ -31,14 +31,14 @@ type inbox struct {
 	ended   []ending
 	replies []*flight
 	woken   bool // there may be new ready jobs
-	stopped bool // there is to be no more work
+	stopped bool // the loop must stop
 }
 
 // ending is the end of an execution, with its error kind.
 type ending struct {
 	slot engine.Slot
 	kind engine.ErrorKind
-	ran  engine.Time // when it returned, less when it was called
+	ran  engine.Time // run time of the handler
 }
 
 func (m *mailbox) init(workers int) {
@@ -62,14 +62,14 @@ func (m *mailbox) rouse() bool {
 func (m *mailbox) ring() {
 	select {
 	case m.bell <- struct{}{}:
-	default: // it rings
+	default: // the bell rings already
 	}
 }
 
 // wake records in the mailbox that there may be new ready jobs.
 func (m *mailbox) wake() {
 	if m.told.Load() {
-		return // the loop has yet to look
+		return // the loop has not handled the last wake yet
 	}
 	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
 }

@@ -12,7 +12,7 @@ import (
 
 // Run runs the engines of c until ctx is done, then stops them: they claim no more, return jobs not started, and wait
 // for running ones for Config.StopWithin and Config.CancelWithin. It returns nil if the store has the outcome of every
-// job that they had claimed, and else an *AbandonedError. An invalid configuration is an error at once.
+// claimed job, and else an *AbandonedError. It returns an error at once for an invalid configuration.
 //
 // Errors of the store do not end Run: engines try again, at the pace of Fetch.ErrorPause and Commit.Backoff. When Run
 // returns, its goroutines have ended, except for handlers and calls to the store that go on although their contexts are
@@ -70,9 +70,8 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 
 // Registry is a Store that counts the lives (starts) of engines by node.
 type Registry interface {
-	// NextLife returns how many lives the engine of that node had before this one:
-	// each call returns more than those before it, those of other processes included,
-	// so that the EngineID made of it was never used.
+	// NextLife returns the number of earlier lives of the engine of a node: each call returns more
+	// than all before it, in any process, so that an EngineID made from it is new.
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 

@@ -66,7 +66,7 @@ func (l *loop) work() {
 			l.leave()
 		}
 	}()
-	at := l.now() // as of the end of the execution before: going on at once costs no look at the clock
+	at := l.now() // the end of the previous execution, to save reading the clock
 	m.mu.Lock()
 	m.rising = false
 	for {

@@ -92,7 +92,7 @@ func (s *Store) prepareAll(terms []engine.Term) (plain bool, err error) {
 				return false, fmt.Errorf("claim: term %d: %w", i, err)
 			}
 			if s.options.CountUnacked && t.Class == engine.AnyClass {
-				_ = s.prepare(s.retriesOf(t)) // which is no less valid
+				_ = s.prepare(s.retriesOf(t)) // the term for retries is valid if the plan's is
 			}
 		}
 	}

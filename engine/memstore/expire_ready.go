@@ -17,7 +17,7 @@ func (s *Store) shed(now engine.Time, t *engine.Term, dst []engine.Lease) []engi
 		dst = append(dst, engine.Lease{Shed: true})
 		l := &dst[len(dst)-1]
 		s.describe(ref, r, now, l)
-		l.Delivery++ // it tells its class
+		l.Delivery++ // the delivery determines its class
 		s.unready(ref, r)
 		s.bury(ref, r)
 	}

@@ -17,7 +17,7 @@ type answered struct {
 
 type answeredBatch struct {
 	seq      uint64
-	statuses []engine.Status // by outcome: all that another copy of the batch is answered with
+	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
 // settle drops the stored answers to batches up to number seq.
@@ -144,7 +144,7 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 		s.countRecovery(s.historyOf(ref, r), now)
 	}
 	if o.Stand != engine.PlaceDefault {
-		s.historyOf(ref, r) // it keeps when it was last due
+		s.historyOf(ref, r) // keeps the time when it was last due
 	}
 	s.unplace(ref, r)
 	switch o.Verb {

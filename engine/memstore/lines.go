@@ -10,7 +10,7 @@ import (
 // kinds.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
-	order  []uint16 // lanes by (priority, kind)
+	order  []uint16 // lanes ordered by (priority, kind)
 	byKind bool
 	latest uint16 // lane of the latest job
 }
@@ -18,11 +18,11 @@ type lines struct {
 // lane holds the ready jobs of one priority and, once split by kind, one kind.
 type lane struct {
 	priority int16
-	kind     engine.Kind // 0 in lines that are not by kind
+	kind     engine.Kind // job kind; 0 if lanes are not split by kind
 	ready    [engine.NumClasses]queue
-	// behind are ready too, but another job of their serial key comes first.
+	// behind holds ready jobs that another job of their serial key precedes.
 	behind [engine.NumClasses]queue
-	cell   cell // the same jobs as ready, in other orders
+	cell   cell // search trees of the jobs in ready, in other orders
 }
 
 func (l *lane) each(visit func(c engine.Class, q *queue)) {

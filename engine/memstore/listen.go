@@ -12,7 +12,7 @@ import (
 // listener is one call of Listen under way.
 type listener struct {
 	wake   func()
-	sooner chan struct{} // of one place: a job is due earlier than was known
+	sooner chan struct{} // channel with room for one: a job is due earlier than expected
 }
 
 // Listen calls wake when jobs may have become ready, as live.Announcer does: by an enqueue, by an outcome that makes
@@ -69,7 +69,7 @@ func (m *mutex) tell() {
 		if sooner {
 			select {
 			case l.sooner <- struct{}{}:
-			default: // it has not looked since the last time
+			default: // the listener has not handled the last wake yet
 			}
 		}
 	}

@@ -1,12 +1,10 @@
-// Package memstore keeps jobs in memory. It is the reference semantics of
-// engine.Store: the simulation runs on it, and other stores are tested against
-// it. It forgets a job when it ends, unless it is told to keep the dead, so its memory
-// follows the live jobs.
+// Package memstore keeps jobs in memory. It is the reference semantics of engine.Store: the
+// simulation runs on it, and other stores are tested against it. It forgets a job when it ends,
+// unless it is told to keep the dead, so its memory follows the live jobs.
 //
-// Every feature beyond priorities, kinds and classes has its structures beside the
-// rows, built when it is first asked for: orders other than by place (orders.go), tenants
-// (tenants.go), serial keys (serial.go), leases by node. A store that is never asked pays a
-// branch.
+// Every feature beyond priorities, kinds and classes has separate structures, built at its first
+// use: orders other than by place (orders.go), tenants (tenants.go), serial keys (serial.go),
+// leases by node. Without use a feature costs one branch.
 package memstore
 
 import (
@@ -23,50 +21,50 @@ import (
 type Store struct {
 	mu      mutex
 	clock   func() engine.Time
-	at      engine.Time // the latest reading of clock
+	at      engine.Time // latest reading of the clock
 	options engine.StoreOptions
 
 	rows      rows
 	index     index
-	holders   slab[engine.EngineID] // of jobs in flight
+	holders   slab[engine.EngineID] // holders of the jobs in flight
 	histories slab[history]
 	tenantIDs slab[engine.TenantID]
 	payloads  slab[[]byte]
 
 	lines    lines
-	late     treap // ready rows that came out of order
+	late     treap // trees of ready rows that arrived out of order
 	waiting  waiting
-	leased   list       // by expiry
-	lapsed   list       // taken from their holders, not yet handed to a reaper
-	orphaned list       // their lease records are lost
-	dead     list       // kept after their end
-	kept     int        // dead jobs that are kept
-	byNode   *nodeLists // leased, by the node of the holder; nil: nobody has asked
+	leased   list       // leased rows by expiry
+	lapsed   list       // rows whose lease lapsed and no reaper has taken
+	orphaned list       // rows in flight whose lease records are lost
+	dead     list       // dead jobs that are kept
+	kept     int        // number of dead jobs that are kept
+	byNode   *nodeLists // leased rows by the holder's node; nil: not needed yet
 
 	special  bool  // whether there are indexes or tenants
 	counting bool  // whether running or tenants count the jobs in flight
-	running  []int // by kind: jobs in flight that no reaper holds; nil: nobody asks
+	running  []int // by kind, number of jobs in flight without a reaper; nil: not needed
 	serials  serials
-	indexes  indexes // of all ready jobs that may be claimed
+	indexes  indexes // search trees of all claimable ready jobs
 	tenants  *tenants
-	passed   int         // ready jobs before the first that the latest claim took
-	retries  engine.Term // a term of the claim under way, for what it may still bring
+	passed   int         // number of ready jobs before the first that the latest claim took
+	retries  engine.Term // scratch memory for the term of the present claim, limited to retries
 	scratch  []uint32
 
 	stats   engine.Stats
 	leaders [engine.NumOps]leader
-	batches []*answered // by node; nil: it has committed nothing
-	lives   []uint32    // by node: how often NextLife was asked
+	batches []*answered // answers by node; nil: the node has committed nothing
+	lives   []uint32    // by node, number of calls of NextLife
 }
 
 // mutex is a lock, without effect in a store with a single user, with the wakes of listeners to send on release. Its
-// holder notes in it what listeners are woken for on release. The methods that simulations call most release it without
-// defer, which would add a twentieth to the store's instructions.
+// holder sets the flags for the wakes. The methods that simulations call most release it without defer, which would add
+// a twentieth to the store's instructions.
 type mutex struct {
 	sync.Mutex
 	shared    bool
-	ready     bool // jobs may be claimed that could not be before
-	sooner    bool // a job waits that is due before all others
+	ready     bool // some jobs have become claimable
+	sooner    bool // a waiting job is due earlier than all others
 	listeners []*listener
 }
 

@@ -8,9 +8,9 @@ import "qsim/engine"
 // them.
 type treap struct {
 	rows    *rows
-	tenants *tenants // sortByTurn: whose turns count
+	tenants *tenants // state of the turns for sortByTurn
 	sort    sort
-	counts  bool // nodes count the rows below them
+	counts  bool // nodes store the number of rows below them
 	nodes   slab[node]
 }
 
@@ -18,9 +18,9 @@ type treap struct {
 type sort uint8
 
 const (
-	sortByKey  sort = iota // by place in line
-	sortByDue              // by since when they are ready
-	sortByAge              // by when they were enqueued
+	sortByKey  sort = iota // by ready key
+	sortByDue              // by the time they became ready
+	sortByAge              // by enqueue time
 	sortByTurn             // by the turns of their tenants
 	numSorts
 )
@@ -28,8 +28,8 @@ const (
 // node is a job's row in its tree: left and right are row + 1, 0 is none.
 type node struct {
 	left, right uint32
-	// of is sortByDue: the row of the subtree that comes first by (ready key, ID); in a
-	// treap that counts: the number of rows in the subtree.
+	// of is, for sortByDue, the row of the subtree that comes first by (ready key, ID); in a treap
+	// with counts, the number of rows in the subtree.
 	of uint32
 }
 
@@ -115,7 +115,7 @@ func (x *treap) remove(root *uint32, ref uint32) {
 	}
 	for *root != ref+1 {
 		at := x.nodes.at(*root - 1)
-		at.of-- // means nothing in a treap that does not count
+		at.of-- // unused in a treap without counts
 		if x.less(ref, r, *root-1, x.rows.at(*root-1)) {
 			root = &at.left
 		} else {

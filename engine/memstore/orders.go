@@ -7,8 +7,8 @@ import (
 // order is a claim order other than priority and ready key, such as fairness between tenants. One is chosen for each
 // term of a claim, see Store.orderOf.
 type order interface {
-	// pick returns the ready row that a term takes next, or none. What it returns is
-	// taken: a tenant may have lost its turn by it.
+	// pick returns the ready row that a term takes next, or none. The caller must take the row: its
+	// tenant may have lost its turn.
 	pick(t *engine.Term) uint32
 }
 
@@ -86,8 +86,8 @@ func (s byRow) pick(t *engine.Term) uint32 {
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
-	// fronts are, of a tenant, the rows + 1 that stand for it in the trees of fronts; of
-	// all, the roots of these.
+	// fronts holds, for a tenant's cell, its representative rows + 1 in the trees over the tenants of
+	// a lane; for the lane's own cell, the roots of these trees.
 	fronts [numFronts][engine.NumClasses]uint32
 }
 

@@ -4,7 +4,7 @@ package memstore
 // go to the ends of a list; the others go to a tree.
 type queue struct {
 	list list
-	root uint32 // of the tree, in Store.late
+	root uint32 // root of the queue's tree in Store.late
 	size int32
 }
 
@@ -109,7 +109,7 @@ func (l *list) remove(s *rows, r *row) {
 // and next.
 type chains struct{ links slab[link] }
 
-type link struct{ prev, next uint32 } // row + 1; 0: none
+type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
 // insertAfter inserts row ref into l after the job's row with link at; 0: at the front.
 func (x *chains) insertAfter(l *list, ref, at uint32) {

@@ -15,10 +15,10 @@ const none = ^uint32(0)
 type row struct {
 	id         engine.JobID
 	enqueuedAt engine.Time
-	dueAt      engine.Time // when it became ready, or a waiting job will
-	key        engine.Time // ready: its place in line; in flight: when the lease expires
-	prev, next uint32      // links of the list that holds it; in the waiting heap prev is its stamp
-	token      uint32      // as engine.Token: a job is claimed and recovered fewer than 2^32 times
+	dueAt      engine.Time // time it became ready, or a waiting job will
+	key        engine.Time // ready key, if ready; in flight: expiry of the lease
+	prev, next uint32      // links of the list that contains it; in the waiting heap prev is its stamp
+	token      uint32      // fencing token in 32 bits: a job is claimed and recovered fewer than 2^32 times
 	delivery   int32
 	charged    int32
 	failures   int32
@@ -26,7 +26,7 @@ type row struct {
 	lane       uint16
 	state      engine.State
 	place      place
-	stand      engine.Place // waiting: where it will be ready
+	stand      engine.Place // waiting: place rule for when it is ready
 	has        features
 }
 
@@ -34,16 +34,16 @@ type row struct {
 type features uint8
 
 const (
-	reaped     features = 1 << iota // in flight: a reaper holds it, or was the last to
-	hasHistory                      // in Store.histories
-	hasSerial                       // a serial key, in serials
-	hasTenant                       // a tenant other than 0, in Store.tenantIDs
+	reaped     features = 1 << iota // in flight: a reaper holds it, or was the last to hold it
+	hasHistory                      // it has an entry in Store.histories
+	hasSerial                       // it has a serial key, in serials
+	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
 // history holds the counts of a job's earlier attempts, kept only for jobs with more than one claim or failure.
 type history struct {
-	stoodAt     engine.Time // when it was last due other than by an outcome that let it keep its place
-	recoveredAt engine.Time // the first of the recoveries
+	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
+	recoveredAt engine.Time // time of the first recovery counted
 	lastDelay   time.Duration
 	recoveries  int32
 	snoozes     int32
@@ -54,10 +54,10 @@ type place uint8
 
 const (
 	inList    place = iota
-	inTree          // ready: the tree of its queue instead of the list
+	inTree          // ready: in the tree of its queue, not the list
 	inHeap          // waiting: not yet due
-	inTransit       // waiting: taken out to be inserted, in no structure
-	inLapsed        // in flight: taken from its holder
+	inTransit       // waiting: taken to be inserted, in no structure
+	inLapsed        // in flight: its lease has lapsed
 	inOrphans       // in flight: its lease record is lost
 )
 
@@ -131,10 +131,10 @@ func (s *slab[T]) reach(ref uint32) *T {
 }
 
 // index finds rows by job ID: open addressing with linear probing, between half and three quarters full when it has
-// grown, at least a quarter when it has shrunk. A slot holds half the hash of the ID besides the job's row, so that few
-// probes look at rows that are not the one.
+// grown, at least a quarter when it has shrunk. A slot holds half the hash of the ID and the job's row, so that few
+// probes read other rows.
 type index struct {
-	slots []uint64 // half the hash << 32 | row + 1; 0: empty
+	slots []uint64 // half of the hash << 32 | row + 1; 0: empty
 	used  int
 }
 

@@ -117,8 +117,8 @@ type Unfinished struct {
 	Tenant engine.TenantID
 	State  engine.State
 	Class  engine.Class
-	Age    time.Duration // since it was enqueued
-	Ready  time.Duration // since it became ready, if it is ready
+	Age    time.Duration // time since it was enqueued
+	Ready  time.Duration // time since it became ready, if it is ready
 	// Delivery and Charged are those of the job, see engine.Job.
 	Delivery, Charged int32
 }

@@ -95,7 +95,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	case engine.InFlight:
 		s.stats.InFlight[r.class()]--
 		s.unlist(ref, r)
-		s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0 // it makes room
+		s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0 // the job's end makes room
 		if s.counting && r.has&reaped == 0 {
 			s.stopped(ref, r)
 		}
@@ -148,7 +148,7 @@ func (s *Store) historyOf(ref uint32, r *row) *history {
 	if r.has&hasHistory == 0 {
 		r.has |= hasHistory
 		*h = history{stoodAt: r.dueAt}
-		if r.state == engine.Waiting { // it was never ready
+		if r.state == engine.Waiting { // the job was never ready
 			h.stoodAt = r.enqueuedAt
 		}
 	}

@@ -12,25 +12,24 @@ import (
 // time.
 type tenants struct {
 	rows  *rows
-	few   []*tenant                   // by ID, those of small IDs
-	by    map[engine.TenantID]*tenant // the others
-	all   []*tenant                   // in the order in which they were met
+	few   []*tenant                   // tenants with small IDs, by ID
+	by    map[engine.TenantID]*tenant // the other tenants
+	all   []*tenant                   // all tenants, in the order of their first jobs
 	lines *lines
-	// indexes have the ready rows that may be claimed, in trees of the cells of their
-	// tenants.
+	// indexes holds the claimable ready rows, in trees of the cells of their tenants.
 	indexes indexes
-	// fronts have, of every cell, the row that comes first; nil: nobody has asked.
+	// fronts holds the tree of each lane with the first row of every tenant's cell; nil: not needed yet.
 	fronts  [numFronts]*treap
-	heads   *treap // the first ready row of each tenant by (ready key, ID); nil: nobody has asked
-	root    uint32 // of heads
+	heads   *treap // tree of the first ready row of each tenant by (ready key, ID); nil: not needed yet
+	root    uint32 // root of heads
 	jobs    slab[tenantJob]
-	turn    *tenant // the first of those with ready jobs: links in a ring
-	turns   uint64  // counts who came to the end of the ring
-	active  int     // how many have ready jobs
-	running int     // jobs in flight that no reaper holds
+	turn    *tenant // first tenant with ready jobs in the ring of turns
+	turns   uint64  // number of moves to the end of the ring
+	active  int     // number of tenants with ready jobs
+	running int     // number of jobs in flight without a reaper
 	used    int64   // processing time of all tenants, see recentHalfLife
-	halved  int64   // how often that has been halved
-	term    uint64  // numbers the terms that count what they take
+	halved  int64   // number of halvings of used
+	term    uint64  // number of the latest term that counts its jobs by tenant
 }
 
 // tenantJob is the additional state of a live job that belongs to a tenant.
@@ -44,26 +43,26 @@ type tenant struct {
 	id         engine.TenantID
 	cells      []cell
 	ready      int
-	head       uint32 // in heads: row + 1
+	head       uint32 // row + 1 of the tenant's first ready job in heads
 	running    int
-	used       int64 // nanoseconds, while it has ready jobs
-	halved     int64 // how often that has been halved, see tenants.halved
+	used       int64 // processing time in nanoseconds, while it has ready jobs
+	halved     int64 // number of halvings of used, see tenants.halved
 	enqueuedAt engine.Time
-	prev, next *tenant // in the ring, if ready > 0
-	turn       uint64  // by which the ring is in order
+	prev, next *tenant // neighbours in the ring of turns, if ready > 0
+	turn       uint64  // number by which the ring is sorted
 	deficit    int64
 	granted    bool   // it has its quantum for this turn
-	term       uint64 // that took from it last
-	taken      int    // how many that took
+	term       uint64 // number of the latest term that took its jobs
+	taken      int    // number of its jobs taken by that term
 }
 
 // front is the choice of a cell's representative row in a tree over the tenants of a lane.
 type front uint8
 
 const (
-	frontOldest front = iota // its first by place, in the order of places
-	frontNewest              // its last
-	frontInTurn              // its first, in the order of turns
+	frontOldest front = iota // first row by place
+	frontNewest              // last row by place
+	frontInTurn              // first row in the order of turns
 	numFronts
 )
 

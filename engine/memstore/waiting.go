@@ -13,12 +13,12 @@ type waiting struct {
 	rows   *rows
 	chunks []*[chunkSize]waiter
 	size   int
-	first  engine.Time // when the first job is due; Never: there is none
-	stamps uint32      // counts what was pushed
-	// left holds the job IDs of the entries whose row has left, by their stamps: it may
-	// hold another job by now.
+	first  engine.Time // due time of the first job; Never: none
+	stamps uint32      // number of entries pushed
+	// left maps the stamp of each void entry to the ID of its job, since the row may hold another job
+	// by now.
 	left map[uint32]engine.JobID
-	due  list // due, not yet promoted
+	due  list // jobs due, not yet promoted
 }
 
 type waiter struct {

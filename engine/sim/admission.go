@@ -10,12 +10,12 @@ import (
 // admission is the queue of calls at the store while a fault limits the calls served at once: in the order of arrival.
 // A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
-	usual    int   // most calls served at once without trouble; 0: no limit
-	limits   []int // by troubles that last
-	parallel int   // most calls served at once now; 0: no limit
+	usual    int   // most calls served at once without faults; 0: no limit
+	limits   []int // limits of the active faults
+	parallel int   // present limit on calls served at once; 0: no limit
 	serving  int
-	stalls   int      // troubles that stop the store
-	line     []uint32 // messages, from head on
+	stalls   int      // number of active faults that stop the store
+	line     []uint32 // queued messages, from head on
 	head     int
 }
 
@@ -80,10 +80,10 @@ func (s *Sim) serveNext() {
 // Rows counts the jobs in the store, by state, when it serves a call.
 type Rows struct {
 	Ready    int
-	Ahead    int // ready ones that a claim goes over, see PassCounter
+	Ahead    int // ready jobs that a claim passes over, see PassCounter
 	Waiting  int
 	InFlight int
-	Ended    int // done or dead
+	Ended    int // jobs done or dead
 }
 
 // countRows counts the jobs in the store before a call takes effect.

@@ -10,9 +10,9 @@ import (
 // Store is the interface of a store in a simulation, implemented by memstore.Store.
 type Store interface {
 	engine.Store
-	// NextDue is when the earliest waiting job becomes ready by itself.
+	// NextDue returns when the earliest waiting job becomes ready by itself.
 	NextDue() engine.Time
-	// PromoteDue makes what is due ready and appends it to dst.
+	// PromoteDue makes the jobs due by now ready and appends them to dst.
 	PromoteDue(dst []engine.Promotion) []engine.Promotion
 }
 
@@ -22,13 +22,12 @@ type WakeMode uint8
 const (
 	WakeOne  WakeMode = iota // one node with idle workers, in turn
 	WakeAll                  // every node with idle workers, or with engine.FetchConfig.Debounce
-	WakeNone                 // nobody: nodes poll
+	WakeNone                 // no node: nodes poll
 )
 
 // Config is the configuration of one simulated run.
 type Config struct {
-	// Nodes configures the engine of each node; Engine, Policy and Recorder are
-	// filled in.
+	// Nodes is the engine configuration of each node; New sets Engine, Policy and Recorder.
 	Nodes []engine.Config
 	// Policy returns the policy of a node that starts: a restarted process begins
 	// anew.
@@ -37,36 +36,36 @@ type Config struct {
 	Network  Network
 	Handlers Handlers
 	Workload Workload
-	Recorder engine.Recorder // may be nil
+	Recorder engine.Recorder // receiver of all events; may be nil
 	Wake     WakeMode
-	// SilentDue says that nobody is woken when a waiting job becomes ready.
+	// SilentDue suppresses wakes when a waiting job becomes ready.
 	SilentDue bool
-	Restart   time.Duration // from an execution that kills its process to the next start
-	Controls  []Control     // in any order
-	// Late is by how much a node notices a deadline late; nil: not at all.
+	Restart   time.Duration // time from an execution that kills its process to the next start
+	Controls  []Control     // injected faults of processes and the store, in any order
+	// Late returns the delay with which a node notices a deadline; nil: none.
 	Late func(node int32, due engine.Time) time.Duration
-	// Claimed may change the leases of a claim, before they are recorded; nil: nobody does.
+	// Claimed may change the leases of a claim before they are recorded; nil: no change.
 	Claimed func(leases []engine.Lease)
-	// Announce is how long it takes from when jobs become ready until nodes are woken, one announcement
-	// standing for all jobs that become ready meanwhile; nil: no time.
+	// Announce returns the delay of a wake after jobs become ready; one wake stands for all jobs that
+	// become ready meanwhile; nil: none.
 	Announce func(at engine.Time) time.Duration
-	// Befell is told when a control has made a difference, by its index in Controls, and to
-	// which node, if it is one of a node; nil: nobody asks.
+	// Befell is called when a control has an effect, with its index in Controls and the node, if it is
+	// a control of a node; may be nil.
 	Befell func(control int, node int32, at engine.Time)
-	Rand   keyed.Rand // of what befalls the store
-	// Parallel is how many calls the store serves at once, the rest wait their turn: a
-	// call is being served until its answer has arrived. 0: no limit.
+	Rand   keyed.Rand // random draws of the store's faults
+	// Parallel is the most calls that the store serves at once, while others wait: a call is served
+	// until its answer has arrived. 0: no limit.
 	Parallel  int
-	CountRows bool // tell Network.Reply what lies in the store
-	// Held says that waiting jobs are ready at once, see engine.StoreOptions.
+	CountRows bool // pass the store's counts of jobs to Network.Reply
+	// Held is set if waiting jobs are ready at once, see engine.StoreOptions.
 	Held bool
-	// MakesRoom says that a job may become claimable when another is committed, as the
-	// store's options or the jobs' keys say.
+	// MakesRoom is set if the end of one job may make another claimable, by the store's options or the
+	// jobs' keys.
 	MakesRoom bool
-	// EnqueueDelay is the way of a new job to the store; nil: none.
+	// EnqueueDelay returns the delay of a new job on its way to the store; nil: none.
 	EnqueueDelay func(at engine.Time, j *engine.NewJob) time.Duration
-	Until        engine.Time // the run ends then, at the latest
-	// Rest is how long the run goes on when nothing is left to do: an engine may still be
-	// waiting for answers. 0: not at all.
+	Until        engine.Time // latest end of the run
+	// Rest is the time for which the run continues when no work is left, for answers that engines wait
+	// for. 0: none.
 	Rest time.Duration
 }

@@ -14,34 +14,34 @@ type Workload interface {
 // Revoker is a Workload that can revoke an arrival at its time.
 type Revoker interface {
 	Workload
-	// Comes is asked of every arrival when its time has come, after all else that
-	// happens at that instant but timers and before Next is asked for another. One
-	// that does not come leaves no trace.
+	// Comes decides whether an arrival is enqueued when its time has come, after all other events of
+	// that instant except timers and before the call of Next for another arrival. One that is not
+	// leaves no trace.
 	Comes(now engine.Time, j *engine.NewJob) bool
 }
 
 // Execution is the run time and outcome of one run of a handler that is not interrupted.
 type Execution struct {
-	Runs          time.Duration // at least 0
+	Runs          time.Duration // run time, at least 0
 	Error         engine.ErrorKind
-	Kills         bool // at its end the process dies with all it holds
-	IgnoresCancel bool // goes on to its end when it is told to stop
-	Undecided     bool // Error depends on what others do until its end: Handlers must be a Judge
+	Kills         bool // at the end of the execution its process dies
+	IgnoresCancel bool // runs to its end even if it is cancelled
+	Undecided     bool // Error depends on other executions until the end: Handlers must be a Judge
 }
 
 // Handlers determines run times and outcomes of executions. Begin and End are called in the order of the virtual clock,
 // so that a dependency of finite capacity can be simulated.
 type Handlers interface {
 	Begin(now engine.Time, node int32, j *engine.Job) Execution
-	// End says that an execution ended: err is NoError for success, Canceled,
-	// Timeout or LeaseExpired if it was stopped. aborted: its process died.
+	// End handles the end of an execution: err is NoError for success, Canceled, Timeout or
+	// LeaseExpired if it was stopped. aborted: its process died.
 	End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool)
 }
 
 // Judge is a Handlers that determines some outcomes only at the end of an execution.
 type Judge interface {
 	Handlers
-	// Decide returns with what an Undecided execution fails that comes to its own end
-	// now; NoError if it succeeds. End follows.
+	// Decide returns the error of an Undecided execution that reaches its own end now; NoError if it
+	// succeeds. End follows.
 	Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind
 }

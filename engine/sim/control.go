@@ -10,18 +10,18 @@ import (
 // controls holds Config.Controls, which events refer to by index, and the pending ends of those that have begun.
 type controls struct {
 	all      []Control
-	came     []int // how often each has come
-	awaits   []int // what events some wait for: how many more, by control; 0: it waits for none
-	awaited  int   // controls that wait for an event
+	came     []int // number of times that each control has begun
+	awaits   []int // by control, the number of events that it still waits for; 0: it waits for none
+	awaited  int   // number of controls that wait for an event
 	ends     slab[ending]
-	redrives int // that are still to come, of those whose time is known
+	redrives int // number of redrives at known times still to come
 }
 
 // ending is the end of a control (an injected fault) that has begun.
 type ending struct {
 	kind   ControlKind
 	node   int32
-	life   uint32 // of the process that is paused or stopped
+	life   uint32 // life of the process that is paused or stopped
 	limit  int
 	offset time.Duration
 }

@@ -11,11 +11,11 @@ import (
 // same configuration ends in it again, at the same event.
 type Endless struct {
 	At     engine.Time
-	Events int64    // processed at that instant
+	Events int64    // number of events at that instant
 	Last   []string // the latest events, oldest first
 }
 
-// Error implements error. What comes before "; the last" does not depend on the events but for their number.
+// Error implements error. The text before "; the last" depends only on the number of events.
 func (e *Endless) Error() string {
 	return fmt.Sprintf("the clock stands still: %d events at one instant, and no end; the last of them: %s",
 		e.Events, strings.Join(e.Last, ", "))
@@ -23,18 +23,18 @@ func (e *Endless) Error() string {
 
 // tally counts events and jobs, in all and at the present instant.
 type tally struct {
-	all      int64 // events
-	enqueued int64 // jobs
-	events   int64 // at the instant
-	moves    int64 // at the instant: jobs enqueued and leases granted
-	patience int64 // the events at one instant after which linger is asked
+	all      int64 // number of events
+	enqueued int64 // number of jobs
+	events   int64 // number of events at the present instant
+	moves    int64 // number of jobs enqueued and leases granted at the present instant
+	patience int64 // number of events at one instant after which linger is called
 	last     []string
 }
 
 // eventsEach and the constants below bound the events of one instant. Each job, lease, call, execution, worker and node
-// of that instant may cause so many events at each node, since WakeAll tells all of them; the fewest are for a
-// simulation of next to nothing. And each job that there ever was may be leased so often: scenarios let none be tried
-// more than a thousand times without any time passing.
+// of that instant may cause eventsEach events at each node, since WakeAll wakes all of them; there is a minimum for
+// tiny simulations. The number of leases of each job is bounded too: scenarios allow at most a thousand attempts of a
+// job at one instant.
 const (
 	eventsEach   = 8
 	fewestEvents = 4096

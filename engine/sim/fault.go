@@ -8,11 +8,11 @@ import (
 
 // Window and the aliases below are the types of the faults that a simulation injects.
 type (
-	Window      = fault.Window      // when a fault comes
-	Fault       = fault.Fault       // of calls
-	Slow        = fault.Slow        // of all that the store costs
-	Control     = fault.Control     // of processes and of the store
-	ControlKind = fault.ControlKind // what a Control does
+	Window      = fault.Window      // window of time of a fault
+	Fault       = fault.Fault       // fault of calls
+	Slow        = fault.Slow        // slowdown of the store
+	Control     = fault.Control     // fault of a process or the store
+	ControlKind = fault.ControlKind // kind of a Control
 )
 
 // Crash and the constants below are the kinds of Control: injected faults of processes and of the store.

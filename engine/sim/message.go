@@ -11,7 +11,7 @@ import (
 // message is a call on its way to the store, or its answer on the way back.
 type message struct {
 	engine.Call
-	drawn bool // it has a fate
+	drawn bool // its fate has been drawn
 	fate  Fate
 }
 
@@ -35,7 +35,7 @@ func (n *node) Send(c *engine.Call) {
 		return
 	}
 	if m.fate.Partial > 0 {
-		m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // to be changed
+		m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // copied, since it is changed
 	}
 	at := s.now.Add(m.fate.Delay)
 	s.queue.pushRequest(at, ref)
@@ -175,7 +175,7 @@ func (s *slab[T]) alloc() uint32 {
 			s.items = append(s.items, &made[i])
 		}
 		for i := range made {
-			s.free = append(s.free, uint32(len(s.items)-1-i)) // the first is taken first
+			s.free = append(s.free, uint32(len(s.items)-1-i)) // the first index is used first
 		}
 	}
 	s.used++

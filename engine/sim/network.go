@@ -11,20 +11,20 @@ import (
 
 // Fate is the treatment of one call by the network and the store: delays, loss, duplication, refusal.
 type Fate struct {
-	Delay       time.Duration // to the store
-	LoseRequest bool          // never reaches the store
-	LoseReply   bool          // takes effect, the engine never learns
+	Delay       time.Duration // delay on the way to the store
+	LoseRequest bool          // the request never reaches the store
+	LoseReply   bool          // the call takes effect, but the engine never receives the answer
 	Duplicate   bool          // reaches the store twice
-	Echo        bool          // its answer reaches the engine twice, one copy right behind the other
-	Refuse      error         // the store answers with this and does nothing
-	Partial     float64       // of its outcomes, as drawn for each: refused, while the others take effect
+	Echo        bool          // the answer reaches the engine twice, one copy right behind the other
+	Refuse      error         // error with which the store answers, without executing the call; nil: none
+	Partial     float64       // probability for each outcome that the store refuses it, while the others take effect
 }
 
 // Network decides the fate of every call.
 type Network interface {
 	Request(now engine.Time, c *engine.Call) Fate
-	// Reply is how long the answer takes, for a call that was executed now. rows is
-	// what it found, or nil without Config.CountRows.
+	// Reply returns the delay of the answer to a call executed now. rows holds the counts of jobs in
+	// the store, or nil without Config.CountRows.
 	Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration
 }
 
@@ -32,17 +32,17 @@ type Network interface {
 // keyed by (engine, call), so those of two policies do not correspond: calls do not.
 type Links struct {
 	Rand   keyed.Rand
-	OneWay [engine.NumOps]dist.Dist // seconds, drawn for each way
-	PerJob dist.Dist                // seconds, added to the answer for each job of the call
-	Scan   [engine.NumOps]RowCosts  // added to the answer; wants Config.CountRows
-	Slows  []Slow                   // of all of these
+	OneWay [engine.NumOps]dist.Dist // distribution of the one-way delay in seconds, by operation
+	PerJob dist.Dist                // seconds added to the answer for each job of the call
+	Scan   [engine.NumOps]RowCosts  // time added to the answer for the jobs in the store; requires Config.CountRows
+	Slows  []Slow                   // windows in which all delays are multiplied
 	Faults []Fault
-	// Met counts, by fault, the calls of which it made something else, and Slowed, by window
-	// of Slows, the ways it stretched. Both are nil until there are any.
+	// Met holds, by fault, the number of calls that it affected, and Slowed, by window of Slows, the
+	// number of delays that it multiplied. Both are nil as long as all are 0.
 	Met, Slowed []int64
 
 	prepared bool
-	constant [engine.NumOps]time.Duration // one way; negative: drawn
+	constant [engine.NumOps]time.Duration // constant one-way delay by operation; negative: drawn
 	free     bool                         // PerJob is 0
 }
 
@@ -73,7 +73,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(keyed.ForFault, uint64(c.ID), key(c), n+4)))
 		}
 		if c.Op != engine.OpCommit {
-			before.Partial = f.Partial // it has no outcomes
+			before.Partial = f.Partial // a call without outcomes
 		}
 		if f != before {
 			l.Met = count(l.Met, i, len(l.Faults))

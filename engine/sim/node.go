@@ -83,7 +83,7 @@ func (s *Sim) stepped(n *node) {
 	if s.cfg.Late != nil {
 		due = s.notices(n, due)
 	}
-	due = max(s.now, due) // long past in a process that was frozen
+	due = max(s.now, due) // due long ago in a frozen process
 	if s.single {
 		s.queue.timers.first = due
 		return
@@ -127,7 +127,7 @@ func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 func (s *Sim) finish(ref uint32, key uint64) {
 	r := s.runs.at(ref)
 	if r.key != key {
-		return // it was canceled or has died, and the slot may be another's
+		return // the execution was cancelled or died, and the slot may have another
 	}
 	n := &s.nodes[r.node]
 	if n.frozen > 0 {

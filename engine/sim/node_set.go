@@ -4,8 +4,8 @@ import "math/bits"
 
 // nodeSet is a bit set of nodes with a fast search for the next element: in steps of 4096.
 type nodeSet struct {
-	words []uint64 // by 64 nodes: which are in the set
-	some  []uint64 // by 64 words: which are not 0
+	words []uint64 // bits of the nodes, 64 to a word
+	some  []uint64 // bits of the words that are not 0, 64 to a word
 }
 
 func (s *nodeSet) init(nodes int) {

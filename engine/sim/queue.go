@@ -25,8 +25,8 @@ const rankBits = 60
 // event is a pending event of the simulation: 24 bytes, by value.
 type event struct {
 	at    engine.Time
-	order uint64 // rank, then sequence number
-	ref   uint32 // a message, a run, a job to enqueue or a control, by rank
+	order uint64 // rank in the highest bits, then sequence number
+	ref   uint32 // index of a message, a run, a job to enqueue or a control, by rank
 }
 
 // Before reports whether event a comes before b: by time, rank and sequence.
@@ -35,7 +35,7 @@ func (a event) Before(b event) bool { return a.at < b.at || a.at == b.at && a.or
 // brief is a pending event of a queue in which all have one rank: 16 bytes.
 type brief struct {
 	at  engine.Time
-	key uint64 // sequence number, then ref
+	key uint64 // sequence number in the high bits, then ref
 }
 
 // refBits is the number of bits of brief.key that hold the ref.
@@ -49,8 +49,8 @@ func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
 // mostly constant, in rings, ends of executions in a heap of their own, the deadline of every node in another, and rare
 // or unordered events in a third. It is ordered by time, rank and sequence of pushes.
 type queue struct {
-	due      engine.Time // a waiting job becomes ready; Never: none will
-	arrival  engine.Time // the next job; Never: no more
+	due      engine.Time // time at which a waiting job becomes ready; Never: none
+	arrival  engine.Time // time of the next job; Never: no more
 	requests ring
 	replies  ring
 	finishes finishes
@@ -111,7 +111,7 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	case reply:
 		return seq < q.replies.head().key>>refBits
 	}
-	return true // of a scalar there is one more at the most
+	return true // there is at most one other event of that kind
 }
 
 // key returns a key for a new pending event, from a sequence number and ref.
@@ -161,9 +161,9 @@ func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
 
 // ring is a ring buffer of events in order of time.
 type ring struct {
-	events []brief     // a power of two long
-	first  engine.Time // of the events; Never: there are none
-	last   engine.Time // if there are any
+	events []brief     // its length is a power of two
+	first  engine.Time // time of the first event; Never: none
+	last   engine.Time // time of the last event, if there is one
 	from   int
 	size   int
 }
@@ -191,7 +191,7 @@ func (r *ring) pop() uint32 {
 // finishes is a binary min-heap of the ends of executions.
 type finishes struct {
 	heap  []brief
-	first engine.Time // of the heap; Never: it is empty
+	first engine.Time // time of the first entry; Never: the heap is empty
 }
 
 func (f *finishes) push(e brief) {
@@ -220,8 +220,8 @@ func (f *finishes) pop() brief {
 		f.first = engine.Never
 		return top
 	}
-	// The last event stays where it was while the hole sinks: so every child has a sibling, and
-	// should the hole end there it is filled as any other.
+	// The last event stays in place while the hole sinks: so every child has a sibling, and a hole
+	// that ends there is filled like any other.
 	i := 0
 	for c := 1; c < n; c = 2*i + 1 {
 		left, right := h[c], h[c+1]
@@ -248,10 +248,10 @@ func (f *finishes) pop() brief {
 // timers holds the deadline of every node in an indexed binary heap, so that moving a deadline leaves no stale entry
 // behind.
 type timers struct {
-	first engine.Time   // of all deadlines
-	at    []engine.Time // by node
+	first engine.Time   // earliest deadline
+	at    []engine.Time // deadlines by node
 	heap  []int32       // nodes by (deadline, node)
-	where []int32       // position in heap, by node
+	where []int32       // position of each node in heap
 }
 
 func (t *timers) init(nodes int) {

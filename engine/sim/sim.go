@@ -1,8 +1,7 @@
-// Package sim drives engines on a virtual clock: one goroutine, one event queue,
-// every delay and fault a pure function of the seed. What happens at one instant
-// happens in this order: processes die and start, waiting jobs become due, calls
-// reach the store, answers reach the nodes, handlers return, jobs are enqueued,
-// timers fire; then in the order in which it was caused.
+// Package sim drives engines on a virtual clock: one goroutine, one event queue, every delay and
+// fault a pure function of the seed. The events of one instant have this order: processes die and
+// start, waiting jobs become due, calls reach the store, answers reach the nodes, handlers return,
+// jobs are enqueued, timers fire; then in the order of their causes.
 package sim
 
 import (
@@ -16,17 +15,17 @@ import (
 type node struct {
 	sim     *Sim
 	index   int32
-	calling uint32         // the message that the engine fills in
-	awake   bool           // it is in Sim.awake
-	engine  *engine.Engine // nil: it is down
+	calling uint32         // message that the engine is filling in
+	awake   bool           // the node is in Sim.awake
+	engine  *engine.Engine // engine of the node; nil: it is down
 	id      engine.EngineID
 	lives   uint32
-	down    int           // deaths it has not recovered from
-	stopped bool          // it was told to stop, in this life
-	frozen  int           // pauses that hold it
-	missed  []deferred    // what reached it while it was frozen
-	runs    []uint32      // by slot of its engine: the run there, plus 1
-	ahead   time.Duration // of its wall clock
+	down    int           // number of deaths from which it has not restarted yet
+	stopped bool          // it has received a stop signal in this life
+	frozen  int           // number of active pauses
+	missed  []deferred    // inputs that arrived while it was frozen
+	runs    []uint32      // by slot of its engine, index of the run + 1
+	ahead   time.Duration // offset of its wall clock
 }
 
 type deferred struct {
@@ -37,7 +36,7 @@ type deferred struct {
 
 // run is one execution of a handler under way.
 type run struct {
-	key     uint64 // of its finish event; 0: the slot is free
+	key     uint64 // key of its finish event; 0: the slot is free
 	job     *engine.Job
 	node    int32
 	slot    engine.Slot
@@ -50,36 +49,36 @@ type Sim struct {
 	cfg    Config
 	now    engine.Time
 	store  Store
-	serves engine.Store // the same, as calls want it
+	serves engine.Store // the store in the interface that calls use
 	queue  queue
 	nodes  []node
 	single bool                         // there is one node
-	awake  nodeSet                      // of several nodes, those with idle workers that can be told of work
-	oneWay [engine.NumOps]time.Duration // where the network's are constant, whatever the call; negative: it must be asked
+	awake  nodeSet                      // with several nodes, those that have idle workers and can be woken
+	oneWay [engine.NumOps]time.Duration // one-way delays of the network if constant for every call; negative: they are not
 
-	revoker  Revoker // the workload, if it is one
+	revoker  Revoker // the workload, if it implements Revoker
 	arriving engine.NewJob
 	promoted []engine.Promotion
 
 	messages slab[message]
 	runs     slab[run]
-	late     slab[engine.NewJob] // on their way to the store
+	late     slab[engine.NewJob] // jobs on their way to the store
 	running  int
 	one      [1]engine.NewJob
-	turn     int // whom WakeOne looks at first
+	turn     int // node that WakeOne tries first
 
 	controls  controls
-	stalled   [engine.NumOps]int // troubles that hold up who does the work of a role
+	stalled   [engine.NumOps]int // number of faults that stop the reapers or promoters, by role
 	admission admission
-	rows      Rows // what the call being served found
+	rows      Rows // counts of jobs for the call being served
 
-	listening engine.JobRecorder // for Config.Recorder; nil: nobody listens
+	listening engine.JobRecorder // wrapper of Config.Recorder; nil: no recorder
 	event     engine.Event
 	digest    Digest
 	tally     tally
-	live      int64       // enqueued, neither done nor dead
-	rests     engine.Time // since when nothing is left to do; Never: something is
-	last      engine.Time // that something may happen at
+	live      int64       // number of jobs enqueued, neither done nor dead
+	rests     engine.Time // time since when no work has been left; Never: some is
+	last      engine.Time // latest time at which an event may happen
 	ended     bool
 }
 
@@ -127,9 +126,9 @@ func (s *Sim) Digest() Digest { return s.digest }
 // Store returns the store of the simulation.
 func (s *Sim) Store() Store { return s.store }
 
-// Step processes one event. It returns false when the run is over: nothing arrives any more and no job or execution is
-// left, for Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics
-// with an *Endless at an instant that does not end.
+// Step processes one event. It returns false when the run is over: no arrival, job or execution has been left for
+// Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics with an *Endless
+// at an instant that does not end.
 func (s *Sim) Step() bool {
 	at, from := s.queue.usual()
 	if from == timer || len(s.queue.others) > 0 {
@@ -323,7 +322,7 @@ func (s *Sim) wakeFor(jobs int) {
 	for range min(jobs, len(s.nodes)) {
 		s.wake()
 		if s.cfg.Wake != WakeOne {
-			return // all have been told, or nobody is
+			return // every idle node has been woken, or wakes are off
 		}
 	}
 }

@@ -39,13 +39,13 @@ func newPolicy(name string) engine.Policy {
 
 // Load is a benchmark with b.N jobs whose handlers return at once. They are enqueued while engines work them off.
 type Load struct {
-	Policy  string // one of Policies
+	Policy  string // policy, one of Policies
 	Engine  engine.Config
-	Engines int // at least 1, in this process
-	Enqueue int // jobs of one call, at least 1
-	Backlog int // about so many jobs lie ready all the while, at least as many as Enqueue
-	Sampled int // pickup is measured of every so-many-th job, at least 1
-	Failing int // every so-many-th job fails the first time; 0: none
+	Engines int // number of engines in this process, at least 1
+	Enqueue int // jobs per enqueue call, at least 1
+	Backlog int // approximate number of ready jobs throughout, at least Enqueue
+	Sampled int // pickup is measured for every Sampled-th job, at least 1
+	Failing int // every Failing-th job fails the first time; 0: none
 }
 
 // stamps is the number of enqueue calls with recorded times: more than a backlog has.
@@ -57,11 +57,11 @@ var errFirst = errors.New("fails the first time")
 type work struct {
 	Load
 	clock    func() engine.Time
-	enqueued [stamps]atomic.Int64 // engine.Time of a call, by its jobs' IDs
-	pickups  []int64              // in ns, of the jobs that are sampled
-	begun    atomic.Int64         // jobs whose first execution has
+	enqueued [stamps]atomic.Int64 // enqueue times by the number of the call, see engine.Time
+	pickups  []int64              // pickup times of the sampled jobs, in ns
+	begun    atomic.Int64         // number of jobs whose first execution has begun
 	acked    atomic.Int64
-	more     chan struct{} // there may be room below the backlog
+	more     chan struct{} // signal that there may be room below the backlog
 	ended    chan struct{} // closed when the engines have stopped
 }
 
@@ -131,7 +131,7 @@ func (w *work) feed(b *testing.B, store engine.Store) {
 		for int64(id)-w.begun.Load() > int64(w.Backlog) {
 			select {
 			case <-w.more:
-			case <-w.ended: // with an error: nobody makes room any more
+			case <-w.ended: // the engines have stopped with an error
 				return
 			}
 		}

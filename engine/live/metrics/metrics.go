@@ -24,12 +24,12 @@ import (
 
 // Options are the options of New.
 type Options struct {
-	// Classes are the names of the job classes by engine.Kind; a kind beyond them counts as the last. Empty: there is
-	// one, named jobs.
+	// Classes holds the names of the job classes by engine.Kind; a kind beyond them counts as the last. Empty: one
+	// class, named jobs.
 	Classes []string
 	// ErrorName returns the name of an error kind; nil: the reserved names, and numbers for the kinds of programs.
 	ErrorName func(engine.ErrorKind) string
-	Workers   int // of all engines of the process
+	Workers   int // number of workers of all engines of the process
 }
 
 // Metrics is a prometheus.Collector that counts the events and store calls of all engines of a process. Its methods may
@@ -39,17 +39,17 @@ type Metrics struct {
 	store      engine.Store
 	vectors    []prometheus.Collector
 	classes    []class
-	executions *prometheus.CounterVec // by class and error
+	executions *prometheus.CounterVec // executions, by class and error
 	running    prometheus.Gauge
 	ops        [engine.NumOps]struct {
 		took         prometheus.Observer
 		rows, failed prometheus.Counter
 	}
 
-	freed sync.Map // keys: LeaseKey of executions that timed out and go on without a worker
+	freed sync.Map // keys of leases whose execution timed out and goes on without a worker
 
 	asking sync.Mutex
-	asked  time.Time // when the store was asked last
+	asked  time.Time // time of the latest Stats call to the store
 	stats  engine.Stats
 	err    error
 }
@@ -103,7 +103,7 @@ var counts = [numCounts]struct{ name, help string }{
 		"qsim_workers is the utilization."},
 }
 
-// gauges are read from the store's counts when they are scraped; they are of all processes.
+// gauges are read from the store's counts at each scrape; they cover all processes.
 var gauges = []struct {
 	desc *prometheus.Desc
 	of   func(s *engine.Stats) float64
@@ -235,7 +235,7 @@ func (m *Metrics) Record(e *engine.Event) {
 	}
 }
 
-// repeated are the events of outcomes that a store confirms only when they are sent again.
+// repeated holds the events of outcomes that a store confirms only when they are sent again.
 var repeated = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Nack: engine.Nacked,
 	engine.Snooze: engine.Nacked, engine.Bury: engine.Buried}
 

@@ -18,8 +18,8 @@ import (
 //	"+10s*n/1s"   0, 1, ... or 10n-1 s
 //	"+30s/1s*n"   n times one of 0, 1, ... 29 s
 type Addend struct {
-	Width time.Duration // more than 0
-	Step  time.Duration // in [0, Width]; 0: any length
+	Width time.Duration // upper end of the draw: more than 0
+	Step  time.Duration // draws are whole multiples of it, in [0, Width]; 0: any length
 	Grows Growth
 }
 
@@ -28,11 +28,11 @@ type Growth uint8
 
 const (
 	GrowsNot  Growth = iota
-	GrowRange        // the width is n times Width: later failures have more multiples of Step to draw from
-	GrowDraw         // what is drawn is multiplied by n. Without a Step it is the same as GrowRange
+	GrowRange        // Width is multiplied by n: later failures have more multiples of Step to draw from
+	GrowDraw         // the draw is multiplied by n. Without a Step it is the same as GrowRange
 )
 
-// isAddend reports whether text looks like an Addend: a plus and a number with a unit, which is no share.
+// isAddend reports whether text looks like an Addend: a plus and a number with a time unit, not a share.
 func isAddend(text string) bool {
 	rest, ok := strings.CutPrefix(text, "+")
 	return ok && strings.Trim(rest, "0123456789.") != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.') && !strings.HasSuffix(rest, "%")

@@ -32,14 +32,14 @@ var aimdKind = Kind{
 // Fresh jobs neither raise nor lower it. Each engine has a cap of its own: divide Min and Max for a fleet by the number
 // of engines.
 type AIMD struct {
-	Min int // at least 1
-	Max int // at least Min
+	Min int // smallest cap: at least 1
+	Max int // largest cap: at least Min
 
-	cap       int64 // in thousandths of a retry; 0: not begun
-	successes int64 // since the cap last rose
+	cap       int64 // current cap in units of 1 ÷ capUnit retries; 0: not set yet
+	successes int64 // retries that succeeded since the cap last rose
 }
 
-// capUnit is the number of units of AIMD.cap for one retry: cap holds the fractions that a factor of 0.9 leaves.
+// capUnit is the number of units of AIMD.cap for one retry, so that the cap can be cut by a factor of 0.9.
 const capUnit = 1000
 
 // Plan appends terms that claim any job, but retries only up to the present cap.

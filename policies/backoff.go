@@ -15,14 +15,14 @@ import (
 type BackoffKind uint8
 
 const (
-	NoBackoff   BackoffKind = iota // 0
-	Exponential                    // First · Factor^(n-1) + Plus
-	Linear                         // First + (n-1) · Step
-	Fixed                          // First
-	Fibonacci                      // First · 1, 1, 2, 3, 5, 8...
-	Polynomial                     // (n-Less)^Power seconds + Plus
-	Table                          // Delays[n-1]; the last repeats
-	Random                         // Distribution at the job's draw
+	NoBackoff   BackoffKind = iota // delay 0
+	Exponential                    // delay First · Factor^(n-1) + Plus
+	Linear                         // delay First + (n-1) · Step
+	Fixed                          // delay First
+	Fibonacci                      // delay First · 1, 1, 2, 3, 5, 8...
+	Polynomial                     // delay (n-Less)^Power seconds + Plus
+	Table                          // delay Delays[n-1]; the last repeats
+	Random                         // quantile of Distribution at the job's uniform draw
 	numBackoffKinds
 )
 
@@ -47,8 +47,8 @@ func ParseBackoffKind(s string) (BackoffKind, error) {
 type CountRule uint8
 
 const (
-	CountClaim   CountRule = iota // deliveries: a crash counts as an attempt
-	CountFailure                  // failures: a job that crashes its process every time is tried for ever
+	CountClaim   CountRule = iota // claims (deliveries) count: a crash uses up an attempt
+	CountFailure                  // failures count: a job that crashes its process every time is tried for ever
 	numCountRules
 )
 
@@ -71,34 +71,34 @@ const Century = 36525 * 24 * time.Hour
 type Backoff struct {
 	Kind   BackoffKind
 	First  time.Duration // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure
-	Factor float64       // Exponential: above 0
-	Step   time.Duration // Linear
-	Power  int           // Polynomial: at least 0
-	Less   int           // Polynomial: at least 0; while n is below it, 0 stands for n-Less
-	Plus   time.Duration // Exponential, Polynomial
+	Factor float64       // Exponential: the growth from one delay to the next, above 0
+	Step   time.Duration // Linear: the growth from one delay to the next
+	Power  int           // Polynomial: the exponent, at least 0
+	Less   int           // Polynomial: subtracted from n (never below 0), at least 0
+	Plus   time.Duration // Exponential, Polynomial: a constant added to each delay
 	Delays []time.Duration
-	// Scale makes the delays of a job that may be tried often grow as slowly as if it
-	// had Scale attempts: with MaxAttempts above it, n·Scale÷MaxAttempts, rounded, stands
-	// for n (0 too, a Factor below First). Exponential alone heeds it; 0: n as it is.
+	// Scale, of Exponential alone, stretches the growth of delays over more attempts: with MaxAttempts
+	// above Scale, n·Scale÷MaxAttempts, rounded, replaces n (0 gives a Factor below First). 0: no
+	// scaling.
 	Scale int
-	// Distribution is that of Random, which uses up the job's one draw and so takes
-	// no Jitter.
+	// Distribution is the distribution of delays of a Random backoff, which uses up the job's one draw
+	// and so excludes Jitter.
 	Distribution Quantile
-	// Max bounds the delay before jitter is applied; 0 means Century. So a jitter of
-	// ±20 % may exceed it by a fifth: cut off afterwards, the jobs at the bound would
-	// come back all at once. Decorrelated jitter, which grows by itself, stays below.
+	// Max bounds the delay before jitter is applied; 0 means Century. A jitter of ±20 % may exceed it
+	// by a fifth: if it were cut off, the jobs at the bound would come back all at once. Decorrelated
+	// jitter stays below it.
 	Max    time.Duration
 	Jitter Jitter
 
-	MaxAttempts int                // executions of a job in all; 0: unlimited
-	Count       CountRule          // what MaxAttempts counts
-	Never       []engine.ErrorKind // kinds that bury at once
-	// Free are kinds that cost no attempt, the first FreeMax times that a job fails so
-	// (-1: always). Such a failure is not one of the n: the delay stays as it is.
+	MaxAttempts int                // most executions of a job; 0: unlimited
+	Count       CountRule          // unit of MaxAttempts: claims or failures
+	Never       []engine.ErrorKind // error kinds that bury a job at once
+	// Free lists error kinds whose failures cost no attempt, the first FreeMax times in a job's life
+	// (-1: always). Such a failure does not count towards n: the delay stays as it is.
 	Free    []engine.ErrorKind
 	FreeMax int
-	// Deadline buries a job whose retry would come when it is this old or older; 0:
-	// none. Its age then is that at the end of the attempt, run time included, plus the delay.
+	// Deadline buries a job whose retry would come when it is this old or older; 0: none. The age is
+	// taken at the end of the attempt, run time included, plus the delay.
 	Deadline time.Duration
 }
 
@@ -214,9 +214,9 @@ func (b *Backoff) limit() time.Duration {
 	return Century
 }
 
-// exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most
-// limit; the exponent is at least -1. The power is taken by squaring: a multiplication of
-// floats gives the same bits everywhere, which math.Pow does not promise.
+// exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most limit; the
+// exponent is at least -1. The power is taken by squaring: float multiplication gives the same bits
+// on all processors, unlike math.Pow.
 func exponential(first time.Duration, factor float64, exponent int64, limit time.Duration) time.Duration {
 	if first <= 0 {
 		return 0

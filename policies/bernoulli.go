@@ -22,8 +22,8 @@ var bernoulliKind = Kind{
 // It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.
 type Bernoulli struct {
 	stateless
-	Fresh     quantity.Share // the chance of a claim to go to fresh jobs
-	NoLending bool           // leave unclaimed what a class cannot take of its part
+	Fresh     quantity.Share // probability that a claim goes to fresh jobs
+	NoLending bool           // leave the claims that a class cannot use unused
 }
 
 // Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and a term
@@ -73,8 +73,8 @@ func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
 // Observe implements Law.
 func (*coinsLaw) Observe(*engine.Observation) {}
 
-// isUnlikely reports whether so many of n fair coins on one side are practically impossible: eight standard deviations
-// off.
+// isUnlikely reports whether n fair coins would practically never, by eight standard deviations, show this number on
+// one side.
 func isUnlikely(fell, n int, chance float64) bool {
 	mean := float64(n) * chance
 	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))

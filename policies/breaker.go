@@ -53,34 +53,34 @@ var breakerKind = Kind{
 // has breakers of its own and learns of an outage by its own failures: with n engines, n times Failures calls are lost.
 // Cancelled executions and lapsed leases show nothing of a dependency and do not count.
 type Breaker struct {
-	Failures   int           // at least 1
-	ProbeAfter time.Duration // above 0
-	// Kinds are the job kinds that call each dependency; a kind in none calls nothing.
-	// Sets are not empty and have no kind in common.
+	Failures   int           // failed executions in a row that open a breaker: at least 1
+	ProbeAfter time.Duration // time from the opening of a breaker to the first probe: above 0
+	// Kinds holds, for each dependency, the job kinds that call it; a kind in no set calls none. Sets
+	// are not empty and have no kind in common.
 	Kinds []engine.Kinds
-	// Others are the kinds that call nothing.
+	// Others is the set of job kinds that call no dependency.
 	Others engine.Kinds
 
-	circuits []circuit // by dependency
-	open     int       // how many are not closed
-	probing  int       // dependency that the latest plan tries, plus 1; 0: none, or the plan is answered
-	first    int       // dependency that is looked at first
+	circuits []circuit // breakers, by dependency
+	open     int       // number of breakers that are not closed
+	probing  int       // dependency probed by the latest plan, plus 1; 0: none, or the plan is answered
+	first    int       // dependency considered first for the next probe
 }
 
 // circuit is the state of the circuit breaker of one dependency.
 type circuit struct {
-	failures int // in a row
+	failures int // failed executions in a row
 	state    circuitState
 	openedAt engine.Time
-	wait     time.Duration // from openedAt to the next try; 0: not drawn yet
+	wait     time.Duration // time from openedAt to the next probe; 0: not drawn yet
 }
 
 type circuitState uint8
 
 const (
 	circuitClosed  circuitState = iota
-	circuitOpen                 // nothing is claimed
-	circuitProbing              // one job was claimed and has not ended
+	circuitOpen                 // no job of the dependency is claimed
+	circuitProbing              // one job, the probe, was claimed and has not ended
 )
 
 // Plan appends one term for all jobs while all breakers are closed. Otherwise it appends a term for a single job, the
@@ -195,16 +195,16 @@ func (p *Breaker) Guarantees() Promise {
 type breakerLaw struct {
 	failures int
 	after    time.Duration
-	kinds    []engine.Kinds // by dependency
+	kinds    []engine.Kinds // job kinds that call each dependency
 	of       []outage
-	tries    int // the dependency that the latest plan tries; -1: none
+	tries    int // dependency probed by the latest plan; -1: none
 }
 
-// outage is the state of one dependency's circuit breaker: failures in a row, open or closed, last trial.
+// outage is the state of one dependency's circuit breaker: failures in a row, open or closed, time of the last probe.
 type outage struct {
-	failed      int         // in a row
-	open, tried bool        // tried: since it is open
-	at          engine.Time // it opened, or was last tried
+	failed      int         // failed executions in a row
+	open, tried bool        // tried: probed since the breaker opened
+	at          engine.Time // time at which it opened, or of the last probe
 }
 
 // Plan implements Law.

@@ -39,12 +39,12 @@ var codelKind = Kind{
 // Jacobson. It depends on time in the queue, not on the cost of jobs. Each engine notes from its own claims when the
 // queue was last empty; engines of one queue come to agree on it.
 type CoDel struct {
-	Target   time.Duration // above 0
-	Interval time.Duration // at least Target
-	Last     bool          // serve late jobs last instead of burying them
+	Target   time.Duration // longest standing wait: above 0
+	Interval time.Duration // time without an empty queue after which Target applies: at least Target
+	Last     bool          // claim late jobs last instead of burying them
 
 	begun   bool
-	emptyAt engine.Time // when a claim last left nothing, or the first plan was made
+	emptyAt engine.Time // time at which a claim last emptied the queue, or of the first plan
 	plan    pending
 }
 
@@ -88,7 +88,7 @@ func (p *CoDel) Guarantees() Promise {
 
 // codelLaw is the Law (plan checker) of CoDel.
 type codelLaw struct {
-	of      CoDel // its parameters
+	of      CoDel // parameters of the policy
 	emptyAt engine.Time
 	plan    pending
 }

@@ -1,25 +1,20 @@
-// Package policies holds the fetch policies and the retry policies that scenarios
-// compare.
+// Package policies holds the fetch policies and the retry policies that scenarios compare.
 //
 // A fetch policy (engine.Policy) decides what an engine claims next: asked for a plan whenever workers are free, it
 // answers with terms, each of which claims from what the earlier ones left. A retry policy (engine.RetryPolicy) decides
-// what becomes of a job that failed; Backoff is the only one here. Each kind of policy has a file: its Kind, with prose
+// the outcome of a job that failed; Backoff is the only one here. Each kind of policy has a file: its Kind, with prose
 // and parameters, and its type, with what it guarantees.
 //
-// A policy value belongs to one engine and may keep state; New makes a fresh one by
-// the name and parameters that scenario files use, and Kinds lists them all. NewFor
-// tells it besides what job classes there are and what they call. What a
-// policy counts, it counts in its own engine: a cap for a fleet is the cap divided by
-// the number of engines.
+// A policy value belongs to one engine and may keep state; New makes one from the name and parameters in a scenario
+// file, NewFor also from the job classes and their dependencies, and Kinds lists all kinds. Each engine's policy counts
+// for itself: divide a cap for a fleet by the number of engines.
 //
 // # Writing one's own
 //
-// A policy is two methods. Plan appends terms to dst; it may read the View (time, idle
-// workers, what is in flight by class) and the policy's own fields, and nothing else:
-// no clock, no global randomness (View.Draw is there), no map iteration, so that a run
-// can be repeated. Observe is told how many jobs of each class the latest plan brought
-// and how each execution ended. A policy that must know the backlog is an
-// engine.StatsReader besides and reads View.Store. A last term of engine.AnyClass that
-// is as large as View.Idle makes a policy work-conserving: no worker stays idle while
-// any job is ready. The package example shows one.
+// A policy is two methods. Plan appends terms to dst; it may read the View (time, idle workers, what is in flight by
+// class) and the policy's own fields, and nothing else: no clock, no global randomness (View.Draw is there), no map
+// iteration, so that a run can be repeated. Observe receives the number of jobs of each class that the latest plan
+// claimed, and the result of each execution. A policy that depends on the backlog also implements engine.StatsReader
+// and reads View.Store. A last term of engine.AnyClass that is as large as View.Idle makes a policy work-conserving: no
+// worker stays idle while any job is ready. The package example shows one.
 package policies

@@ -20,7 +20,7 @@ var inflightCapKind = Kind{
 // count is exact. For a fleet, divide the cap by the number of engines.
 type InFlightCap struct {
 	classwise
-	Retries int // at least 0; 0 never runs a retry
+	Retries int // most retries in flight, at least 0; 0: no retry ever runs
 }
 
 // Plan appends terms that claim any job, but retries only up to the cap.
@@ -41,8 +41,8 @@ func (p InFlightCap) Guarantees() Promise {
 // capped appends terms that claim up to idle jobs, and at most room retries among them. If room is the smaller, the
 // first room claims go by ready order, whatever their class, and the rest to fresh jobs. [retry room][fresh idle] would
 // keep the cap as well, but would serve a retry that is due last before a fresh job that has waited longest or is more
-// urgent: a cap would then be a priority. So a plan may bring fewer retries than there is room for; the next one makes
-// up for it.
+// urgent: a cap would then be a priority. A plan may therefore claim fewer retries than the cap allows; the next one
+// makes up for it.
 func capped(dst []engine.Term, idle, room int) []engine.Term {
 	if room >= idle {
 		return append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})

@@ -13,7 +13,7 @@ import (
 type JitterKind uint8
 
 const (
-	NoJitter     JitterKind = iota // d
+	NoJitter     JitterKind = iota // d itself
 	Full                           // U(0, d)
 	Equal                          // d/2 + U(0, d/2)
 	Decorrelated                   // U(first, 3 · the delay before), at most Max, whatever n
@@ -25,11 +25,12 @@ const (
 
 var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated", Around: "±", Above: "+", Below: "-", Added: "+"}
 
-// Jitter spreads the delays of a retry policy, so that jobs that failed together do not come back together.
-type Jitter struct { // the zero Jitter leaves a delay as it is
+// Jitter spreads the delays of a retry policy, so that jobs that failed together do not come back together. The zero
+// Jitter changes no delay.
+type Jitter struct {
 	kind   JitterKind
-	share  quantity.Share // of Around, Above and Below
-	addend Addend         // of Added
+	share  quantity.Share // share of Around, Above and Below jitter
+	addend Addend         // random time of Added jitter
 }
 
 // NewJitter returns the jitter of that kind. Only Around, Above and Below use share; for Added call NewAdded.
@@ -147,9 +148,8 @@ func decorrelate(first, last time.Duration, u float64) time.Duration {
 	return first + part(multiply(max(first, last), 3)-first, u)
 }
 
-// part returns the product u·d, u in (0, 1), rounded down. Nothing is added to the product before it is a whole number,
-// so no processor fuses the two. A d that no float64 equals is rounded first, perhaps up: the result must not exceed
-// it.
+// part returns the product u·d, u in (0, 1), rounded down. The product is truncated to a whole number before any
+// addition, so no processor fuses the two. A d without an exact float64 may be rounded up: the result is capped at d.
 func part(d time.Duration, u float64) time.Duration {
 	if product := u * float64(d); product < float64(d) {
 		return min(time.Duration(product), d)

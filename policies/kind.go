@@ -12,50 +12,50 @@ import (
 	"qsim/engine"
 )
 
-// Kind describes a kind of policy that scenarios may use. It is complete: all code that loads, lists, explains,
-// completes, draws and checks policies reads it here.
+// Kind describes a kind of policy that scenarios may use. All code that loads, lists, explains, completes,
+// draws and checks policies reads it.
 type Kind struct {
 	Name   string
-	Doc    string  // one paragraph
-	Cost   string  // what it shares out or bounds: see the Cost constants
-	State  string  // where it keeps what it remembers: see the State constants
-	Params []Param // in the order in which they are listed
+	Doc    string  // description in one paragraph
+	Cost   string  // unit in which it shares out or bounds work: a Cost constant
+	State  string  // place of its memory: a State constant
+	Params []Param // parameters, in the order of lists
 	// New makes a policy for one engine, from a value of every parameter. Its error begins with the name of the
-	// parameter at fault and a colon. What the policy guarantees, it says itself: see Guarantor.
+	// parameter at fault and a colon. For the policy's guarantees see Guarantor.
 	New   func(Arguments) (engine.Policy, error)
 	Drawn Drawn
-	Needs Need // what a scenario without makes of it a fifo
+	Needs Need // feature of a scenario without which the policy acts like fifo
 }
 
 // CostNothing and the constants below are the units in which a kind of policy counts: nothing, jobs or service time.
 const (
-	CostNothing = "nothing"      // it orders, and measures nothing
-	CostJobs    = "jobs"         // claims or executions, whatever they take
-	CostTime    = "service time" // what jobs take of a worker's time
+	CostNothing = "nothing"      // measures nothing: the policy only orders
+	CostJobs    = "jobs"         // claims or executions, whatever their length
+	CostTime    = "service time" // time that jobs occupy a worker
 )
 
 // StateNone and the constants below are the places of a kind of policy's state: nowhere, on each node, or in the store.
 const (
 	StateNone  = "none"
-	StateNode  = "each node" // what one node learns the others do not
+	StateNode  = "each node" // one state per node, unknown to the others
 	StateStore = "the store" // shared by all nodes
 )
 
-// Drawn is the way in which chaos, which draws random worlds, uses a kind of policy.
+// Drawn is the weight and parameters with which chaos, which draws random worlds, draws a kind of policy.
 type Drawn struct {
-	Weight  int      // how often it is drawn beside the others; 0: never
-	Workers int      // the fewest workers of a node that it can do with; 0: one
-	Param   string   // the parameter that is drawn; empty: all have their defaults
-	Values  []string // of Param, each as likely
-	Never   string   // why Weight is 0: what is drawn must leave no retry waiting for ever once nothing fails
+	Weight  int      // relative frequency of being drawn; 0: never
+	Workers int      // fewest workers of a node that the policy works with; 0: one
+	Param   string   // name of the parameter to draw; empty: all have their defaults
+	Values  []string // values to draw Param from, equally likely
+	Never   string   // reason why Weight is 0: a drawn policy must leave no retry waiting for ever once nothing fails
 }
 
 // Class is the part of a job class visible to policies: its name, its dependency and its mean run time.
 type Class struct {
 	Name  string
-	Calls string // the dependency that its handlers call; empty: none
-	// Cost is the mean run time that the class declares; 0: unknown, which counts as a
-	// second, as in a store that is not told.
+	Calls string // dependency called by its handlers; empty: none
+	// Cost is the declared mean run time of the class; 0: unknown, which counts as a second, as in a
+	// store without declared run times.
 	Cost time.Duration
 }
 
@@ -63,8 +63,8 @@ func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
 // Arguments holds the parameters and the environment from which a Kind makes a policy.
 type Arguments struct {
-	Workers int     // of the engine
-	Classes []Class // by job kind: at least one
+	Workers int     // number of workers of the engine
+	Classes []Class // job classes, by job kind: at least one
 	values  map[string]Value
 }
 
@@ -144,8 +144,7 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-'
 }
 
-// New makes a policy as NewFor does, where the job classes are not known: all jobs count as one class, which calls one
-// dependency.
+// New makes a policy as NewFor does, for unknown job classes: all jobs count as one class that calls one dependency.
 func New(kind string, values map[string]Value, workers int) (engine.Policy, error) {
 	return NewFor(kind, values, workers, nil)
 }

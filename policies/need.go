@@ -6,7 +6,7 @@ type Need uint8
 // NeedsNothing and the constants below are features of scenarios, such as tenants, that kinds of policies need.
 const (
 	NeedsNothing    Need = iota
-	NeedsRetries         // jobs that are claimed again
+	NeedsRetries         // jobs that are claimed more than once
 	NeedsDependency      // a job class whose handlers call a dependency
 	NeedsTenants         // two tenants
 	NeedsPriorities      // job classes of two priorities

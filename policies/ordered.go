@@ -3,12 +3,12 @@ package policies
 import "qsim/engine"
 
 // Ordered is a policy that claims all jobs, fresh or retry, in one order, which only some stores support. It is
-// work-conserving. It keeps no state: the store keeps the state of an order for all engines, so that a fleet needs no
-// division of parameters.
+// work-conserving. It keeps no state: the store keeps the order's state for all engines, so parameters apply to the
+// whole fleet.
 type Ordered struct {
 	classwise
 	Order engine.Order
-	Rule  *engine.Rule // shared by all plans; nil for an order without parameters
+	Rule  *engine.Rule // parameters of the order, shared by all plans; nil: none
 }
 
 // Plan appends one term for all ready jobs, in the policy's order.

@@ -13,26 +13,29 @@ import (
 
 // Param is a parameter of a kind of policy.
 type Param struct {
-	Name    string   // as scenarios spell it
+	Name    string   // name in scenario files
 	Type    string   // one of the Type constants
-	Default string   // as ParseValue reads it
-	Doc     string   // a phrase
-	Choices []string // of a TypeChoice
-	Amount  bool     // of a TypeNumber: it is chosen for a load, and for half of that half would do
+	Default string   // default value, as text for ParseValue
+	Doc     string   // description, a phrase
+	Choices []string // allowed values of a TypeChoice
+	Amount  bool     // of a TypeNumber: an amount chosen for a load, which half of that load would halve
 }
 
 // TypeShare and the constants below are the types of parameters, and of their values in Arguments.
 const (
-	TypeShare        = "share"          // "80%": quantity.Share
-	TypeCountOrShare = "count-or-share" // of the engine's workers, "20" or "20%": quantity.CountOrShare
-	TypeDuration     = "duration"       // "1.5s": quantity.Duration
+	TypeShare        = "share"          // a share, "80%": quantity.Share
+	TypeCountOrShare = "count-or-share" // a number or share of the engine's workers, "20" or "20%": quantity.CountOrShare
+	TypeDuration     = "duration"       // a duration, "1.5s": quantity.Duration
 	TypeBool         = "bool"           // "true" or "false": bool
-	TypeNumber       = "number"         // "500" or "10k": quantity.Count
-	TypeRate         = "rate"           // "10/s": quantity.Rate
+	TypeNumber       = "number"         // a whole number, "500" or "10k": quantity.Count
+	TypeRate         = "rate"           // a rate, "10/s": quantity.Rate
 	TypeChoice       = "choice"         // one of Param.Choices: string
-	TypeQuantum      = "quantum"        // of service time or of jobs, "100ms" or "1", above 0; "mean", the mean cost of a job: Quantum
-	TypeWeights      = "weights"        // by job class, {high: 10, low: 5}, whole, in [1, 10^6]: ByClass of quantity.Count
-	TypeBudget       = "budget"         // "30s", or by job class, {payments: 5s, mail: 1m}: quantity.Duration, or ByClass of it
+	// credit of service time or of jobs, "100ms" or "1", above 0; "mean", the mean cost of a job: Quantum
+	TypeQuantum = "quantum"
+	// weights by job class, {high: 10, low: 5}, whole, in [1, 10^6]: ByClass of quantity.Count
+	TypeWeights = "weights"
+	// a duration, "30s", or one by job class, {payments: 5s, mail: 1m}: quantity.Duration, or ByClass of it
+	TypeBudget = "budget"
 )
 
 // Value is a parsed value of a policy parameter. The zero Value is none.
@@ -104,7 +107,7 @@ func (b ByClass) each(what string, classes []Class, visit func(class int, value 
 	return errors.Join(unknown...)
 }
 
-// TakesMapping reports whether values of a type may be mappings from job classes, which ParseMapping reads.
+// TakesMapping reports whether values of a type may be mappings from job classes, in the syntax of ParseMapping.
 func TakesMapping(typ string) bool { return entries[typ] != nil }
 
 // Entry is the text of a parameter value for one job class in a mapping.
@@ -197,7 +200,7 @@ func parseWeight(text string) (any, error) {
 	return weight, err
 }
 
-// parseNoMapping parses the empty mapping {} and rejects any other text.
+// parseNoMapping returns an empty ByClass for the text {} and an error for any other text.
 func parseNoMapping(text string) (any, error) {
 	if text == "{}" {
 		return ByClass(nil), nil
@@ -205,7 +208,7 @@ func parseNoMapping(text string) (any, error) {
 	return nil, &quantity.Error{Message: "want a mapping of job classes, not " + quantity.Quote(text), Help: "write {high: 10, low: 5}"}
 }
 
-// within returns err with a prefix before its message, and with its help.
+// within returns err with a prefix before its message, and keeps its help.
 func within(prefix string, err error) error {
 	if own := (*quantity.Error)(nil); errors.As(err, &own) {
 		with := *own

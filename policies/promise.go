@@ -15,27 +15,28 @@ type Promise struct {
 	Ranked     bool           // within one term, no job is claimed before a ready one of higher priority
 	Ordered    bool           // claims go by Order (of the first two within a priority), whatever the class
 	Order      engine.Order   //
-	Rule       *engine.Rule   // of Order
+	Rule       *engine.Rule   // parameters of Order; nil if it has none
 	Capped     bool           // each node has at most Cap retries in flight
 	Cap        int            //
 	Exact      bool           // while both classes are ready, Share of the claims goes to fresh jobs, to less than one claim
-	Share      quantity.Share // without Exact: in the mean; 0: nothing is guaranteed
-	Sheds      time.Duration  // it may bury jobs that have been ready for longer than this; 0: it buries none
-	Starves    bool           // it may leave retries ready for ever, although nothing fails any more
-	Law        func() Law     // makes the law that the plans of one node keep; nil: there is none
+	Share      quantity.Share // without Exact: mean share of the claims that goes to fresh jobs; 0: nothing is guaranteed
+	Sheds      time.Duration  // the policy may bury jobs that have been ready for longer than this; 0: it buries none
+	Starves    bool           // the policy may leave retries ready for ever, although nothing fails any more
+	Law        func() Law     // constructor of the Law for the plans of one node; nil: none
 }
 
 // Law verifies the plans of a policy, in sequence, against the observations of that policy.
 type Law interface {
-	// Plan returns in which way a plan for the state v breaks the law, as a sentence without a full stop; "": in none.
+	// Plan describes how a plan for the state v breaks the law, as a sentence without a full stop; "": it does not.
 	Plan(v *engine.View, terms []engine.Term) string
 	Observe(o *engine.Observation)
 }
 
 // ration is the Law (plan checker) of a policy that claims as fifo, except for a limit on retries.
 type ration struct {
-	room    func(v *engine.View) (least, most int64) // the limit lies between them; below 0 stands for 0
-	observe func(o *engine.Observation)              // nil: nothing moves the limit
+	// lower and upper bound of the number of retries that the limit allows; below 0 stands for 0
+	room    func(v *engine.View) (least, most int64)
+	observe func(o *engine.Observation) // updates the limit; nil: the limit is constant
 }
 
 func (r ration) Plan(v *engine.View, terms []engine.Term) string {
@@ -57,7 +58,7 @@ func (r ration) Observe(o *engine.Observation) {
 	}
 }
 
-// Asked returns the highest number of jobs of a class that a plan for the state v may claim.
+// Asked returns the highest number of jobs of a class that a plan for the state v could claim.
 func Asked(v *engine.View, terms []engine.Term, class engine.Class) (n int) {
 	for i := range terms {
 		if c := terms[i].Class; c == class || c == engine.AnyClass {

@@ -30,11 +30,11 @@ var queuesKind = Kind{
 }
 
 // Queues is the policy queues, with one queue for each job class: the next queue is drawn by weight among those left,
-// as Sidekiq and Asynq do with a shuffled list that has each queue as often as its weight. It keeps no state; its draws
-// depend on the seed, the engine and the number of the plan alone.
+// like Sidekiq and Asynq, which shuffle a list that contains each queue as often as its weight. It keeps no state; its
+// draws depend on the seed, the engine and the number of the plan alone.
 type Queues struct {
 	stateless
-	Weights []int64 // by job kind: at most 64, each in [1, 10^6]; kinds past the end are never claimed
+	Weights []int64 // weights by job kind: at most 64, each in [1, 10^6]; kinds past the end are never claimed
 	left    []int64
 }
 
@@ -66,7 +66,7 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, that a plan tries every class once, and
-// that each comes first as often as its weight says, in the mean.
+// that each class comes first in proportion to its weight, in the mean.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}
@@ -76,7 +76,7 @@ func (p *Queues) Guarantees() Promise {
 // queuesLaw is the Law (plan checker) of Queues.
 type queuesLaw struct {
 	weights      []int64
-	first        []int // by class, how often it came first
+	first        []int // by class, number of plans with that class first
 	plans, total int
 }
 

@@ -44,14 +44,14 @@ const budgetSlices = 10
 type RetryBudget struct {
 	Ratio   quantity.Share
 	MinRate quantity.Rate
-	Window  time.Duration // above 0
+	Window  time.Duration // length of the window: above 0
 
-	// slices are deposits less withdrawals, by tenths of the window, in the smallest
-	// coin: 1/denominator of Ratio. sum is their sum.
+	// slices are deposits less withdrawals, by tenths of the window, in units of 1/denominator of
+	// Ratio. sum is their sum.
 	slices  [budgetSlices]int64
 	sum     int64
 	current int
-	ends    engine.Time // of the current slice
+	ends    engine.Time // end of the current slice
 	started bool
 }
 
@@ -102,9 +102,9 @@ func (p *RetryBudget) advance(now engine.Time) {
 	}
 }
 
-// Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, what is remembered
-// of it at the least, there are no more than the first claims of a whole window and MinRate pay for; and that they are
-// let through as long as it pays.
+// Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, the least that the
+// policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for, and retries
+// are not held back while the budget pays.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time

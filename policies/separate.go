@@ -41,15 +41,15 @@ var separateKind = Kind{
 // and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own state: which lane was served
 // first, and when retries were last looked for.
 type Separate struct {
-	RetryWorkers int           // in [1, workers-1] of one engine
-	RetryPoll    time.Duration // least time between two claims of retries; 0: none
+	RetryWorkers int           // workers reserved for retries, in [1, workers-1] of one engine
+	RetryPoll    time.Duration // least time between two claims of retries; 0: no limit
 
-	retryFirst bool // at the next plan that cannot fill both lanes
-	polled     bool // whether polledAt was ever set
+	retryFirst bool // the next plan too small for both lanes serves retries first
+	polled     bool // polledAt has been set
 	polledAt   engine.Time
 
 	// The latest plan, until it is answered.
-	crowded     bool // it could not fill both lanes
+	crowded     bool // the latest plan was too small to fill both lanes
 	retriesAt   engine.Time
 	withRetries bool
 }
@@ -83,7 +83,7 @@ func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
 
-// mayPoll reports whether the time to claim retries has come. A clock that was set back must not delay them.
+// mayPoll reports whether the time to claim retries has come. A clock set back does not delay them.
 func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
@@ -91,8 +91,8 @@ func (p *Separate) mayPoll(now engine.Time) bool {
 // ByClass marks the policy as one by priority class, see engine.Policy.
 func (*Separate) ByClass() {}
 
-// Observe records that the latest plan was carried out: a plan that was not, or whose answer was lost, counts neither
-// as a look for retries nor as a lane's turn.
+// Observe records that the latest plan was carried out: plans without an answer count neither as a poll for retries
+// nor as a lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -104,8 +104,8 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.withRetries, p.crowded = false, false
 }
 
-// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes
-// or, if it is too small, another lane first than the plan before it that was too small and answered.
+// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both
+// lanes, or else, if it is too small, serves first the lane that the last answered plan of that kind served second.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Cap: p.RetryWorkers, Law: func() Law {
 		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
@@ -114,9 +114,9 @@ func (p *Separate) Guarantees() Promise {
 
 // lanesLaw is the Law (plan checker) of Separate.
 type lanesLaw struct {
-	retries     int  // workers for them
-	polls       bool // retries may be left where they are
-	began, last lead // which lane the latest plan filled first, and the latest that was answered, if they were too small
+	retries     int  // number of workers for retries
+	polls       bool // claims of retries may be delayed by RetryPoll
+	began, last lead // lane served first by the latest plan, and by the latest answered one, if it was too small for both
 }
 
 // lead is the class of the lane filled first, plus 1; 0: either.

@@ -24,13 +24,13 @@ var splitKind = Kind{
 // of any priority is reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each
 // engine keeps its carry; the share needs no coordination.
 type Split struct {
-	Priority quantity.Share // of the claims
+	Priority quantity.Share // share of the claims that goes by priority
 
-	// carry is what the most urgent are owed, in claims times the denominator of
-	// Priority, in (-1, 0] claims.
+	// carry is the claims owed to the most urgent jobs, in claims times the denominator of Priority,
+	// in (-1, 0] claims.
 	carry  int64
 	plan   pending
-	urgent int // part of the plan
+	urgent int // number of claims by priority in the latest plan
 }
 
 // Plan appends a term for ⌈carry + share·idle⌉ jobs by priority, and one for the rest oldest first.
@@ -47,8 +47,8 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry once the claims of both terms are answered. A plan that brought fewer jobs than it asked
-// for has emptied the queue: the carry is then 0.
+// Observe updates the carry once the claims of both terms are answered. A plan that claimed fewer jobs than its
+// limit has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -62,8 +62,8 @@ func (p *Split) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that of the jobs that are asked for,
-// since a plan last found too few, the share that goes by priority is exact to less than one job.
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
+// is exact to less than one job, counted since a plan last emptied the queue.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
 }
@@ -71,8 +71,8 @@ func (p *Split) Guarantees() Promise {
 // splitLaw is the Law (plan checker) of Split.
 type splitLaw struct {
 	share  quantity.Share
-	owed   int64 // to priority, in jobs times the denominator of share
-	urgent int   // of the latest plan
+	owed   int64 // claims owed to priority, in jobs times the denominator of share
+	urgent int   // number of claims by priority in the latest plan
 	plan   pending
 }
 

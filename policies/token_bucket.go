@@ -35,18 +35,18 @@ var tokenBucketKind = Kind{
 	},
 }
 
-// TokenBucket is the policy token-bucket: the AWS SDKs' standard retry quota. A retry that fails by timeout has cost
-// TimeoutCost in all, for the work behind a timeout may well go on. In an outage retries stop after Capacity ÷ Cost
+// TokenBucket is the policy token-bucket: the AWS SDKs' standard retry quota. A retry that ends in a timeout costs
+// TimeoutCost in all, since the work behind a timeout may still go on. In an outage retries stop after Capacity ÷ Cost
 // failures and come back only as fast as fresh jobs succeed. Each engine has a bucket of its own, so more engines hold
-// more tokens: for a fleet divide Capacity by the number of engines. The SDKs charge a retry by the error before it;
-// here another engine often saw that, so a retry is charged by its own error.
+// more tokens: for a fleet divide Capacity by the number of engines. The SDKs charge a retry by the error that caused
+// it; here another engine may have seen that one, so a retry is charged by its own error.
 type TokenBucket struct {
-	Capacity    int64 // at least Cost and TimeoutCost
-	Cost        int64 // at least 1
-	TimeoutCost int64 // at least Cost
-	Refill      int64 // at least 0
+	Capacity    int64 // most tokens in the bucket: at least Cost and TimeoutCost
+	Cost        int64 // tokens for a retry: at least 1
+	TimeoutCost int64 // tokens for a retry that ends in a timeout: at least Cost
+	Refill      int64 // tokens returned for each success: at least 0
 
-	spent int64 // Capacity less the tokens in the bucket
+	spent int64 // Capacity minus the tokens in the bucket
 }
 
 // Plan appends terms that claim any job, but at most as many retries as the tokens pay for.

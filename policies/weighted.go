@@ -22,19 +22,19 @@ var (
 		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
 )
 
-// Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction that a plan
-// of k claims cannot take is carried to the next, so that over any number of claims fresh jobs are never behind their
-// share and less than one claim ahead, at every batch size. Lent claims are not paid back. Each engine keeps its carry;
-// the share needs no coordination, since every engine keeps to it.
+// Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction of a claim
+// left over in a plan is carried to the next, so that over any number of claims fresh jobs are never behind their share
+// and less than one claim ahead, at every batch size. Lent claims are not paid back. Each engine keeps its carry; the
+// share needs no coordination.
 type Weighted struct {
-	Fresh     quantity.Share // of the claims
-	NoLending bool           // leave unclaimed what a class cannot take of its share
+	Fresh     quantity.Share // share of the claims that goes to fresh jobs
+	NoLending bool           // leave the claims that a class cannot use unused
 
-	// carry is what fresh jobs are owed, in claims times the denominator of Fresh. It
-	// is in (-1, 0] claims: the round-up in Plan serves fresh jobs first.
+	// carry is the claims owed to fresh jobs, in claims times the denominator of Fresh, in (-1, 0]
+	// claims: the round-up in Plan serves fresh jobs first.
 	carry int64
 	plan  pending
-	fresh int // part of the plan
+	fresh int // number of fresh claims in the latest plan
 }
 
 // Guarantees returns the guarantee of an exact share of claims to fresh jobs and, with lending, of no idle worker while
@@ -56,7 +56,7 @@ func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
-// the unused claims of one class to the other. It leaves out terms that claim nothing: a store pays for each.
+// the unused claims of one class to the other. It omits terms that claim nothing, since each costs the store work.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	if fresh > 0 {
 		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
@@ -74,7 +74,7 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 func (*Weighted) ByClass() {}
 
 // Observe updates the carry, the fraction of a claim that the share still owes a class, once both classes of a plan are
-// answered. It is 0 if either class brought fewer jobs than were asked for: unused claims are not hoarded.
+// answered. The carry is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -88,9 +88,9 @@ func (p *Weighted) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// pending is a plan without the answers of both its classes so far.
+// pending is a plan whose claims of both classes are not all answered.
 type pending struct {
-	limit    int // its size; 0: there is none
+	limit    int // most claims of the plan; 0: no plan is pending
 	claimed  [engine.NumClasses]int
 	answered [engine.NumClasses]bool
 }

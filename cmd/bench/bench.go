@@ -16,13 +16,13 @@ import (
 
 // metric is one number of a benchmark result, with its unit in the spelling of Go benchmarks.
 type metric struct {
-	name  string // unique: what benchstat groups by
-	unit  string // for people: s, jobs/s, jobs
+	name  string // unique name, by which benchstat groups
+	unit  string // unit for people: s, jobs/s, jobs
 	value float64
 }
 
-// metrics returns the reported numbers of a run under a load; latencies only for an open loop, where jobs come at a
-// rate.
+// metrics returns the measured numbers of a run under a load; latencies only for an open loop, in which jobs arrive
+// at a rate.
 func (l *loaded) metrics(open bool) []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }

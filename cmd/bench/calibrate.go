@@ -17,16 +17,17 @@ import (
 // timings holds the durations that a calibration measured on this machine and a store: calls, wakes and sleeps.
 type timings struct {
 	delays world.Delays
-	jobs   int64                        // that it was measured with
-	took   [engine.NumOps]time.Duration // median of a call
-	wake   [2]time.Duration             // from when the store shows a job until an engine is woken for it: median and p99
-	sleep  [2]time.Duration             // by how much a worker is busy longer than its handler was to sleep: likewise
+	jobs   int64                        // number of jobs measured
+	took   [engine.NumOps]time.Duration // median duration of a call, by operation
+	// median and p99 of the time from when the store shows a job until an engine is woken for it
+	wake  [2]time.Duration
+	sleep [2]time.Duration // median and p99 of the time that a worker is busy beyond its handler's sleep
 
-	neverIdle bool // no engine was when a job came: wake is a guess
+	neverIdle bool // no engine was idle when a job came: wake is estimated
 
-	stalled, held, frozen float64 // shares of the time in which engines, what feeds them, and the store were held up
+	stalled, held, frozen float64 // shares of the time in which engines, the feeder, and the store were stalled
 
-	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
+	coming, after [engine.NumOps]time.Duration // median durations of calls while jobs arrived, and afterwards
 }
 
 // overrun returns the mean time that workers are busy beyond their handlers' run time: a loss of their capacity.
@@ -59,10 +60,10 @@ func (t *timings) split(probes []*probe, arrivals time.Duration) {
 // Each call is passed first to OnCall and then as an event.
 type probe struct {
 	track
-	late    []world.Span // from deadlines of the engine until it noticed them
+	late    []world.Span // spans from deadlines of the engine until it handled them
 	took    time.Duration
 	ended   engine.Time
-	byWake  bool // the call at hand was made by a wake
+	byWake  bool // the present call was caused by a wake
 	samples [engine.NumOps][]callSample
 }
 
@@ -84,15 +85,15 @@ func (p *probe) Record(e *engine.Event) {
 	p.track.Record(e)
 }
 
-// tell records the duration of a call, whose event comes next.
+// tell stores the duration of a call, whose event follows.
 func (p *probe) tell(c *engine.Call, began, ended engine.Time) {
 	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
 }
 
 // calibrate measures the machine and the store with the arrivals and run times of the scenario at that speed, without
-// storms and with workers to spare, so that only the machine makes anything wait. It uses a seed that no prediction
-// uses. If the scenario has storms, it measures once more, with its own workers and the longest storm from beginning to
-// end: a store takes longer for what fails, and a disk may stand still at times only when more is written.
+// storms and with workers to spare, so that only the machine causes delays. It uses a seed that no prediction uses. If
+// the scenario has storms, it measures once more, with its own workers and the longest storm from beginning to end: a
+// store needs longer for failures, and a disk may stall only when more is written.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
@@ -115,7 +116,7 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	}
 	storm.At, storm.For = 0, scenarios.Duration(o.speed.Virtual(lasts))
 	stormy := sc.Calm(o.policy, o.speed.Virtual(lasts), *storm)
-	stormy.Drain = scenarios.Duration(time.Second) // what is left of it is of no use
+	stormy.Drain = scenarios.Duration(time.Second) // results after the storm are not used
 	q, err := play(ctx, stormy, o, stores)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate in %s: %w", storm.Name, err)
@@ -144,8 +145,8 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 }
 
 // suffice reports whether the measurements are enough for a simulation. If no worker was ever idle when a job came, as
-// on a machine too slow for the speed, where jobs come in heaps, waking a worker is taken to last as long as the way of
-// a claim to the store.
+// on a machine too slow for the speed, where jobs come in bursts, the delay of a wake is assumed to be that of a claim
+// on its way to the store.
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
@@ -186,7 +187,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 				net = max(0, net-time.Duration(max(0, s.rows-1))*perJob[op])
 				hop := s.hop
 				if hop > stallFrom {
-					hop = 0 // it is among the stalls
+					hop = 0 // the delay is part of the stalls
 				}
 				d.Request[op] = append(d.Request[op], hop+net/2)
 				d.Reply[op] = append(d.Reply[op], hop+net/2)
@@ -293,7 +294,7 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 			if err != nil {
 				return each, &storeError{"commit", err}
 			}
-			if round > 2 && len(leases) == n { // what comes first fills caches
+			if round > 2 && len(leases) == n { // skip the first rounds, which fill caches
 				claims[size], commits[size] = append(claims[size], claimed), append(commits[size], committed)
 			}
 		}

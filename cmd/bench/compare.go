@@ -89,7 +89,7 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 		p[i] = d.P
 		if slices.Max(d.base) == slices.Min(d.base) && slices.Equal(d.base[:1], d.new[:1]) &&
 			slices.Max(d.new) == slices.Min(d.new) {
-			p[i] = math.NaN() // always the same on both sides: there is nothing to test
+			p[i] = math.NaN() // constant on both sides: no test is possible
 		}
 	}
 	for i, adjusted := range results.Holm(p) {

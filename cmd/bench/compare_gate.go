@@ -18,7 +18,7 @@ import (
 type sense int8
 
 const (
-	noSense sense = iota // a fact about the run
+	noSense sense = iota // neither direction is better
 	lessIsBetter
 	moreIsBetter
 )
@@ -100,7 +100,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 		}
 		if d.unit == "lost" {
 			counted = true
-			continue // see above
+			continue // pairUp has handled it
 		}
 		if p[i] = d.worse(f.most.value.Float(), paired); math.IsNaN(p[i]) {
 			fmt.Fprintf(notes, "qbench: %s: %s: undecided: n<2\n", d.name, d.unit)

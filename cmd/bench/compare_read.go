@@ -15,11 +15,11 @@ import (
 
 // benchmark holds the values of one benchmark of one package at one number of processors.
 type benchmark struct {
-	name       string // for people: without what is the same of the whole file
+	name       string // name for people: without the parts shared by the whole file
 	pkg        string
-	full       string   // with the processors
-	processors string   // as -8, or "" for one
-	units      []string // in the order of the file
+	full       string   // name with the number of processors
+	processors string   // suffix for the number of processors, as -8, or "" for one
+	units      []string // units in the order of the file
 	values     map[string][]float64
 }
 

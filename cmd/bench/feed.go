@@ -14,20 +14,20 @@ import (
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
-	late  phase        // from when a job was to be enqueued until the store had it
-	made  []world.Span // the calls
+	late  phase        // delays from a job's intended enqueue time until the store had it
+	made  []world.Span // spans of the enqueue calls
 	jobs  []fed
 }
 
 // fed holds the times of one job on its way into the store.
 type fed struct {
-	at   time.Duration // when it was due
-	late time.Duration // from then until the end of its enqueue
-	call time.Duration // duration of that enqueue
+	at   time.Duration // time at which the job was due
+	late time.Duration // delay from at until the end of its enqueue
+	call time.Duration // duration of its enqueue call
 }
 
-// promptly is the greatest lag of an enqueue behind its time that counts as none. Timers are a millisecond late, and
-// jobs due one after the other then come together: claims of several follow.
+// promptly is the greatest delay of an enqueue that counts as on time. Timers are a millisecond late, and jobs due
+// one after the other then come together: claims of several follow.
 const promptly = 100 * time.Microsecond
 
 // arrivals returns the spans of time in which due jobs waited in the feeder for an enqueue call, and the lateness of
@@ -64,9 +64,10 @@ type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 type feeder struct {
 	rig  *rig
 	next schedule
-	told func(j *engine.NewJob, began, ended engine.Time) // of each job that the store has; under no lock
+	// called for each job that the store has accepted, without a lock
+	told func(j *engine.NewJob, began, ended engine.Time)
 
-	mutex sync.Mutex // of the schedule: who holds it waits for what is due next
+	mutex sync.Mutex // mutex guards the schedule; its holder waits for the next due job
 	ahead engine.NewJob
 	at    time.Duration
 	over  bool
@@ -122,7 +123,7 @@ func (f *feeder) work(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if len(jobs) == 0 {
-			continue // timers are early at times
+			continue // timers sometimes fire early
 		}
 		began := f.rig.clock()
 		if err := f.rig.store.Enqueue(ctx, jobs); err != nil {
@@ -142,7 +143,7 @@ func (f *feeder) work(ctx context.Context) error {
 	}
 }
 
-// take waits until the next job is due and returns all jobs due by then.
+// take waits until the next job is due and returns it with all others due by then.
 func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob,
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()

@@ -18,14 +18,14 @@ import (
 // load describes a synthetic load, used without a scenario: jobs that come at a rate (open loop), or all at once
 // (burn-down).
 type load struct {
-	jobs     int           // burn-down: how many; 0: open loop
-	rate     string        // open loop, as scenarios spell it
-	expected int           // open loop: how many jobs about
-	lasts    time.Duration // open loop: how long jobs come
-	warmup   time.Duration // open loop: jobs that come before are left out
-	work     time.Duration // of a handler
-	fails    string        // share of attempts, as scenarios spell it
-	workers  int           // of each engine
+	jobs     int           // burn-down: number of jobs; 0: open loop
+	rate     string        // open loop: arrival rate in the syntax of scenarios
+	expected int           // open loop: approximate number of jobs
+	lasts    time.Duration // open loop: duration of arrivals
+	warmup   time.Duration // open loop: jobs that arrive before are not measured
+	work     time.Duration // run time of a handler
+	fails    string        // share of attempts that fail, in the syntax of scenarios
+	workers  int           // workers per engine
 	engines  int
 	batch    int
 	prefetch int
@@ -61,14 +61,14 @@ policies:
 
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
-	took       time.Duration // from the start of the engines to the last commit
+	took       time.Duration // time from the start of the engines to the last commit
 	enqueued   int64
 	done, dead int64
-	left       int64             // that the store still held
+	left       int64             // number of jobs that the store still held
 	duplicates int64             // executions that ended in success after another of the same job had
-	late       int64             // calls without an answer in time
-	pickup     measure.Histogram // intended start of a job until its first handler begins; open loop
-	sojourn    measure.Histogram // until its ack was committed; open loop
+	late       int64             // number of calls without an answer in time
+	pickup     measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
+	sojourn    measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
 	enqueue    phase
 	claim      phase
 	commit     phase
@@ -85,21 +85,21 @@ func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued)
 type loadRun struct {
 	*load
 	*rig
-	records []jobRecord // by number
+	records []jobRecord // times of the jobs, by number
 	dead    atomic.Int64
 	done    atomic.Int64
 	runs    [64]struct {
 		sync.Mutex
 		phase
-		_ [64]byte // each on cache lines of its own
+		_ [64]byte // padding, so that each counter has its own cache lines
 	}
 }
 
 // jobRecord holds the times of one job: intended enqueueing, first start and ack.
 type jobRecord struct {
 	intended  engine.Time
-	started   atomic.Int64 // engine.Time of the first execution, plus 1; 0: none
-	acked     atomic.Int64 // engine.Time, plus 1
+	started   atomic.Int64 // engine.Time of the first execution's start, plus 1; 0: none
+	acked     atomic.Int64 // engine.Time of the ack, plus 1; 0: none
 	successes atomic.Int32
 }
 
@@ -132,7 +132,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, se
 	}
 	run.rig = newRig(wall, store.store, origin)
 	run.rig.onEnd = run.onEnd
-	if l.jobs > 0 { // they lie there before the first engine starts
+	if l.jobs > 0 { // all jobs are enqueued before the first engine starts
 		if err := run.fill(ctx); err != nil {
 			return nil, err
 		}
@@ -250,7 +250,7 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	}
 }
 
-// result computes the measurements of a run. It may use ctx although that is done.
+// result computes the measurements of a run. It works even if ctx is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(),
 		dead: r.dead.Load(), late: r.rig.late.Load()}

@@ -34,9 +34,9 @@ type candidateJSON struct {
 type metricJSON struct {
 	Unit   string    `json:"unit"`
 	Mean   float64   `json:"mean"`
-	Low    *float64  `json:"low"` // of the 95 % interval; null: one round has none
+	Low    *float64  `json:"low"` // lower end of the 95 % interval; null: there is only one round
 	High   *float64  `json:"high"`
-	Values []float64 `json:"values"` // by round
+	Values []float64 `json:"values"` // values by round
 }
 
 // summary joins the rounds of a candidate into one sample per metric.

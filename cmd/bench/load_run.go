@@ -18,10 +18,10 @@ import (
 
 // candidate is a policy on a store, measured against others, with the results of its rounds.
 type candidate struct {
-	policy string // label
-	index  int    // of the policy in the scenario
+	policy string // label of the policy
+	index  int    // index of the policy in the scenario
 	store  string
-	name   string // of its benchmark
+	name   string // name of the benchmark
 	rounds []*loaded
 }
 

@@ -1,6 +1,6 @@
 // Package bench is the command qbench, which runs the queue engine on the wall clock, against memory and PostgreSQL:
 // how fast it is, how noisy the machine is, and how well the simulation predicts it. A program that calls Main is
-// qbench with policies of its own, as one that calls cli.Main is qsim.
+// qbench with additional policies, like a program that calls cli.Main for qsim.
 package bench
 
 import (

@@ -63,10 +63,10 @@ type scatter struct {
 	Least      float64  `json:"least"`
 	Most       float64  `json:"most"`
 	CV         float64  `json:"cv"`         // standard deviation ÷ mean
-	Detectable float64  `json:"detectable"` // share of the mean that as many rounds on each side would show
-	Rounds     int      `json:"rounds"`     // on each side to show what --tell says; 0: no number would
+	Detectable float64  `json:"detectable"` // share of the mean that as many rounds on each side would detect
+	Rounds     int      `json:"rounds"`     // rounds on each side needed to detect --tell; 0: no number would
 	Drift      float64  `json:"drift"`      // second half ÷ first half − 1
-	DriftP     *float64 `json:"drift_p"`    // null: too few rounds
+	DriftP     *float64 `json:"drift_p"`    // p value of the drift; null: too few rounds
 }
 
 func noise(c *cobra.Command, f *noiseFlags) error {
@@ -85,7 +85,7 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error {
 		return s.runLoads(ctx, func(l *load, candidates []*candidate, _ string) error {
 			if len(candidates[0].rounds) < 4 {
-				return nil // interrupted before
+				return nil // the command was interrupted before
 			}
 			return s.printNoise(l, candidates[0], f)
 		})

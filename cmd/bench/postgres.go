@@ -19,8 +19,8 @@ import (
 // server is the PostgreSQL server under measurement.
 type server struct {
 	dsn   string
-	own   *pgserver.Server // nil: somebody else's
-	name  string           // of the schemas of this process, without their numbers
+	own   *pgserver.Server // server started by this process; nil: an external one is used
+	name  string           // common prefix of the names of this process's schemas
 	count int
 }
 
@@ -93,7 +93,7 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	schema := fmt.Sprintf("%s_%d", server.name, server.count)
 	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: schema, Store: options})
 	interrupted := err != nil && ctx.Err() != nil
-	if interrupted { // perhaps when the schema stood: opened once more, it can be dropped
+	if interrupted { // the schema may exist: the store is opened once more, to drop it
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		store, err = pgstore.Open(again, server.dsn, pgstore.Options{Schema: schema, Store: options})

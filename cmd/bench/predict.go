@@ -71,13 +71,13 @@ type prediction struct {
 	policy, store string
 	aim           float64
 	calibration   *timings
-	simulated     []measure.Run // by seed
+	simulated     []measure.Run // simulated runs, by seed
 	real          []measure.Run
-	hindsight     []measure.Run // simulated with the delays that the real run had
+	hindsight     []measure.Run // runs simulated with the delays of the real runs
 	played        []*played
-	mechanics     [2]*world.Mechanics // of the simulations and of the runs
+	mechanics     [2]*world.Mechanics // statistics of the simulations and of the real runs
 	settings      measure.Settings
-	summary       *results.Summary // of the two as policies
+	summary       *results.Summary // summary with the simulation and the real run as two policies
 	rows          []predicted
 }
 
@@ -85,13 +85,13 @@ type prediction struct {
 type predicted struct {
 	measure.Query
 	unit            string
-	simulated, real float64 // NaN: none
-	err             float64 // relative to the real value; NaN: there is none
-	floor           float64 // the largest error of a real run, were the mean of all of them its prediction
-	hindsight       float64 // that of a simulation with the delays that the real run had
+	simulated, real float64 // value in the simulation and in the real run; NaN: none
+	err             float64 // error relative to the real value; NaN: none
+	floor           float64 // largest error of one real run relative to the mean of the real runs
+	hindsight       float64 // value in a simulation with the delays of the real run
 	aimed           bool
-	why             string // it is further off than aimed at
-	apart           *apart // then, of a quantile: by how many jobs
+	why             string // cause of an error beyond the aim
+	apart           *apart // for such an error of a quantile, its size in shares of jobs
 }
 
 func predict(c *cobra.Command, f *predictFlags) error {
@@ -127,7 +127,7 @@ predictions:
 			p, err := s.predict(ctx, sc, i, store, f, &balance)
 			if errors.Is(err, context.Canceled) {
 				interrupted = err
-				break predictions // those that are made are printed
+				break predictions // print the finished predictions
 			}
 			if err != nil {
 				shown.close()
@@ -154,7 +154,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 			within = f.within.value.Float()
 		}
 		if p.unfed() > 0 {
-			return ui.ExitMissed // that was not the scenario
+			return ui.ExitMissed // the run lacked jobs of the scenario
 		}
 		for _, r := range p.rows {
 			if r.aimed && !(math.Abs(r.err) <= max(within, r.floor)) {
@@ -201,7 +201,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)
 		for _, runs := range [][]measure.Run{p.simulated, p.real, p.hindsight} {
-			runs[round].Seed = o.seed + uint64(round) // a summary tells runs apart by their seeds
+			runs[round].Seed = o.seed + uint64(round) // a summary needs distinct seeds
 		}
 	}
 	return p, p.compare(only, f.speed.Speed)
@@ -280,8 +280,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorOf returns the largest relative difference of a real run from the mean of the real runs: no prediction of one
-// run can be held to less. It is 0 for one run, or runs without a value.
+// floorOf returns the largest relative difference of a real run from the mean of the real runs, which a prediction
+// of one run cannot beat. It is 0 for one run, or runs without a value.
 func (p *prediction) floorOf(row *predicted) float64 {
 	floor := 0.0
 	for i := range p.real {

@@ -33,15 +33,15 @@ func follow(m *world.Mechanics, probes []*probe) {
 // runs, on the wall clock. A share or a mean of nothing is 0.
 type mechanismJSON struct {
 	Phase    string  `json:"phase"`
-	From     float64 `json:"from_s"` // of the scenario
-	Of       string  `json:"of"`     // "simulated" or "real"
+	From     float64 `json:"from_s"` // start of the phase in scenario time
+	Of       string  `json:"of"`     // source: "simulated" or "real"
 	Attempts float64 `json:"attempts_per_s"`
 	Busy     float64 `json:"busy_workers"`
 	Claims   float64 `json:"claims_per_s"`
-	Woken    float64 `json:"woken_share"` // of the claims
+	Woken    float64 `json:"woken_share"` // share of the claims caused by a wake
 	Claimed  float64 `json:"rows_per_claim"`
 	Claim    float64 `json:"claim_mean_s"`
-	Gap      float64 `json:"gap_mean_s"` // from a claim's answer to the next claim
+	Gap      float64 `json:"gap_mean_s"` // mean time from a claim's answer to the next claim
 	Commits  float64 `json:"commits_per_s"`
 	Batch    float64 `json:"rows_per_commit"`
 	Commit   float64 `json:"commit_mean_s"`

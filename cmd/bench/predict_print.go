@@ -32,28 +32,29 @@ type predictedJSON struct {
 	Store   string        `json:"store"`
 	Seeds   []uint64      `json:"seeds"`
 	Aim     float64       `json:"aim"`
-	Machine machineJSON   `json:"measured"` // on the wall clock, before the last run
+	Machine machineJSON   `json:"measured"` // measurements on the wall clock, before the last run
 	Metrics []errorOfJSON `json:"metrics"`
-	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario, in the real runs
-	// Mechanism is how the engines worked, by phase, in the simulation and in the run.
+	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario missing in the real runs
+	// Mechanism holds statistics of the engines, by phase, in the simulation and in the run.
 	Mechanism []mechanismJSON `json:"mechanism"`
-	Rounds    int             `json:"rounds"`  // real runs under the seed
-	Changes   []string        `json:"changes"` // what the last run took otherwise than its calibration
+	Rounds    int             `json:"rounds"`  // number of real runs under the seed
+	Changes   []string        `json:"changes"` // durations that differ between the last run and its calibration
 }
 
 type machineJSON struct {
-	WakeP50  float64            `json:"wake_p50_s"`
-	WakeP99  float64            `json:"wake_p99_s"`
-	SleepP50 float64            `json:"oversleep_p50_s"`
-	SleepP99 float64            `json:"oversleep_p99_s"`
-	Stalled  float64            `json:"engines_held_up"` // share of the time
-	Held     float64            `json:"jobs_held_up"`
-	Frozen   float64            `json:"store_held_up"`
-	LateP50  float64            `json:"timer_late_p50_s"`
-	LateP99  float64            `json:"timer_late_p99_s"`
-	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle when a job came
-	Calls    map[string]float64 `json:"call_p50_s"`
-	PerJob   map[string]float64 `json:"per_job_s"`
+	WakeP50  float64 `json:"wake_p50_s"`
+	WakeP99  float64 `json:"wake_p99_s"`
+	SleepP50 float64 `json:"oversleep_p50_s"`
+	SleepP99 float64 `json:"oversleep_p99_s"`
+	Stalled  float64 `json:"engines_held_up"` // share of the time in which engines were stalled
+	Held     float64 `json:"jobs_held_up"`
+	Frozen   float64 `json:"store_held_up"`
+	LateP50  float64 `json:"timer_late_p50_s"`
+	LateP99  float64 `json:"timer_late_p99_s"`
+	// no worker was ever idle when a job came: the wake delay is estimated
+	Guessed bool               `json:"wake_guessed,omitempty"`
+	Calls   map[string]float64 `json:"call_p50_s"`
+	PerJob  map[string]float64 `json:"per_job_s"`
 }
 
 type errorOfJSON struct {
@@ -63,10 +64,10 @@ type errorOfJSON struct {
 	Real      *float64 `json:"real"`
 	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool     `json:"aimed"`
-	Floor     float64  `json:"floor"` // largest error of a real run against the mean of all of them; 0 of one
+	Floor     float64  `json:"floor"` // largest error of a real run relative to the mean of all; 0 for one run
 	Why       string   `json:"why,omitempty"`
-	// JobsWithin are, of a quantile further off than aimed at, the shares of jobs that
-	// waited no longer than its real value.
+	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
+	// longer than its real value.
 	JobsWithin *sharesJSON `json:"jobs_within_real,omitempty"`
 }
 

@@ -45,11 +45,11 @@ const (
 )
 
 // apart is the difference of the simulated from the real distribution at the real value of a quantile, in shares of
-// jobs: where the distribution is flat, few jobs make a long time. Shares are pooled over the seeds.
+// jobs: where the distribution is flat, few jobs are a long time. Shares are pooled over the seeds.
 type apart struct {
 	simulated, real float64          // shares of jobs that waited no longer than the real value
-	quantiles       [2]float64       // below and above the one asked for
-	around          [2]time.Duration // what they are of the real run; those that still wait count with their ages
+	quantiles       [2]float64       // two quantiles, below and above the metric's
+	around          [2]time.Duration // their values in the real run; jobs still waiting count with their ages
 }
 
 // points returns the difference of the two shares of jobs, in [0, 1].

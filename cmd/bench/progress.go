@@ -6,8 +6,8 @@ import (
 	"qsim/cmd/ui"
 )
 
-// rounds shows on standard error how many of a command's measurements are finished: by a bar on a terminal, or, with
-// --verbose, by a line for each.
+// rounds is the display on standard error of a command's finished measurements: a bar on a terminal, or, with
+// --verbose, a line for each.
 type rounds struct {
 	console  *ui.Console
 	progress *ui.Progress
@@ -17,7 +17,7 @@ type rounds struct {
 
 // rounds begins to show the progress of a number of measurements. The caller closes it.
 func (s *session) rounds(of int) *rounds {
-	// Twice a second is seldom enough to be no part of what is measured.
+	// Twice a second is rare enough not to disturb the measurements.
 	r := &rounds{console: s.console, of: of, lines: s.flags.Verbose, progress: s.console.Progress(&s.flags.Terminal, time.Second/2)}
 	r.progress.Add("", of, "measurements", nil)
 	return r

@@ -10,9 +10,9 @@ import (
 
 // recording stores the events of a run for analysis afterwards, since analysis during the run would slow it down.
 type recording struct {
-	probes []*probe // by node
+	probes []*probe // recorders of the engines, by node
 	mutex  sync.Mutex
-	feed   track // what feeders and second answers told; under mutex
+	feed   track // events of feeders and of repeated answers; guarded by mutex
 }
 
 func newRecording(r *rig) *recording {

@@ -25,20 +25,20 @@ type rig struct {
 	nodes   int
 	origin  time.Time
 	clock   func() engine.Time
-	meters  []*meter // by node
+	meters  []*meter // durations of calls, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
-	records func(node int32) engine.Recorder // nil: nothing is recorded
-	// of every call, before its event; may be nil
+	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
+	// called after every call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
-	onTick func(node int32, due, at engine.Time) // may be nil
+	onTick func(node int32, due, at engine.Time) // called at every deadline of an engine; may be nil
 
-	enqueued atomic.Int64  // jobs that the store has taken
-	ended    atomic.Int64  // jobs done or dead, as commits were told
-	latest   atomic.Int64  // engine.Time of the last of those
-	late     atomic.Int64  // calls without an answer in time
-	fed      chan struct{} // closed when nothing more will be enqueued
+	enqueued atomic.Int64  // number of jobs that the store has accepted
+	ended    atomic.Int64  // number of jobs done or dead, by the answers to commits
+	latest   atomic.Int64  // engine.Time of the latest end of a job
+	late     atomic.Int64  // number of calls without an answer in time
+	fed      chan struct{} // closed when no more jobs will be enqueued
 	timeUp   chan struct{} // closed when no job may be enqueued any more
-	unfed    atomic.Int64  // jobs that were to come and did not, because time was up
+	unfed    atomic.Int64  // number of jobs not enqueued because time was up
 	fail     context.CancelCauseFunc
 	stopping atomic.Bool
 	feeding  feeding
@@ -51,8 +51,8 @@ type meter struct {
 
 // phase holds the durations of one kind of call, such as claims, which may be for several jobs.
 type phase struct {
-	calls measure.Histogram // of one call each
-	rows  int64             // jobs in all of them
+	calls measure.Histogram // durations of single calls
+	rows  int64             // number of jobs in all calls
 	total time.Duration
 }
 
@@ -135,7 +135,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	stop := context.AfterFunc(ctx, func() { r.stopping.Store(true) })
 	defer stop()
 	err := live.Run(ctx, r.config(handler))
-	cancel(errFinished) // if it did not run at all
+	cancel(errFinished) // stops the helpers if the engines did not run at all
 	helpers.Wait()
 	var abandoned *live.AbandonedError
 	switch cause := context.Cause(ctx); {
@@ -144,7 +144,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	case errors.Is(cause, context.Canceled):
 		return context.Canceled
 	case errors.As(err, &abandoned):
-		return nil // what it held is still in the store, and counted there
+		return nil // jobs in flight are still in the store, and counted there
 	default:
 		return err
 	}
@@ -216,7 +216,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	defer tick.Stop()
 	fed, last, since := false, int64(-1), time.Now()
 	asked := since
-	var over time.Time // when time was up
+	var over time.Time // time at which time was up
 	for {
 		select {
 		case <-ctx.Done():
@@ -245,7 +245,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			}
 		case until > 0 && time.Duration(r.clock()) >= until:
 			over = time.Now()
-			close(r.timeUp) // what is under way to the store still gets there: cut off, nobody would know of it
+			close(r.timeUp) // calls under way are not cut off, so that their outcome is known
 		case fed && time.Since(asked) >= quietFor:
 			asked = time.Now()
 			left, err := r.left(ctx)

@@ -28,7 +28,7 @@ type runFlags struct {
 	workers  countFlag
 	engines  countFlag
 	batch    countFlag
-	prefetch countFlag // none: as live.Defaults
+	prefetch countFlag // jobs claimed ahead; unset: as in live.Defaults
 
 	policies []string
 	stores   storeKinds
@@ -191,7 +191,7 @@ func run(c *cobra.Command, f *runFlags) error {
 		return err
 	}
 	if !c.Flags().Changed("format") && (f.scenario != "" || ui.Capable(os.Stdout)) {
-		f.format = "table" // a benchmark line is for programs
+		f.format = "table" // a benchmark line is only for programs
 	}
 	if f.scenario == "" {
 		return inSession(c, f, (*session).runLoad)

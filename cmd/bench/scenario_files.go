@@ -45,7 +45,7 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 // runInfo returns the content of run.json: the facts that may differ between two equal runs. It holds no command line,
 // which may contain a password.
 func (s *session) runInfo() results.RunInfo {
-	here, _ := os.Getwd() // for people; "" says that it is not known
+	here, _ := os.Getwd() // for people only; "" means unknown
 	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"},
 		Folder:  here,
 		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,

@@ -20,13 +20,13 @@ type played struct {
 	run      measure.Run
 	balance  world.Balance
 	took     time.Duration
-	left     int64 // that the store still held
-	late     int64 // calls without an answer in time
-	unfed    int64 // jobs that were to come and were never enqueued: time was up
+	left     int64 // number of jobs that the store still held
+	late     int64 // number of calls without an answer in time
+	unfed    int64 // number of jobs never enqueued because time was up
 	phases   [engine.NumOps]phase
 	enqueue  phase
-	lateness phase    // from when a job was to be enqueued until the store had it
-	timings  *timings // nil: nobody asked
+	lateness phase    // delays from a job's intended enqueueing until the store had it
+	timings  *timings // measured durations; nil: not requested
 }
 
 // lost returns the number of lost jobs: accepted by the store, but neither ended nor in the store.
@@ -81,8 +81,8 @@ type playOptions struct {
 	seed   uint64
 	speed  world.Speed
 	store  string
-	learns bool // the timings
-	// mechanics is told how the engines worked; nil: nobody asks.
+	learns bool // whether to measure timings
+	// mechanics counts calls and executions; nil: not requested
 	mechanics *world.Mechanics
 }
 
@@ -109,7 +109,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 			return nil, err
 		}
 	}
-	runtime.GC() // of the run before, not in the midst of this one
+	runtime.GC() // collect the garbage of the previous run now, not during this one
 	r := newRig(wall, store.store, time.Now())
 	rec := newRecording(r)
 	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked

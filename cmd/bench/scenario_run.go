@@ -58,7 +58,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	settings, exit := world.Settings(sc), ui.ExitMet
 	for i, store := range s.flags.stores {
 		if len(runs[i]) == 0 {
-			continue // interrupted before
+			continue // the command was interrupted before
 		}
 		code, e := s.summarize(sc, &settings, store, runs[i])
 		if e != nil && err == nil {
@@ -69,7 +69,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(&balance, exit, err)
 }
 
-// eachRun makes all runs of a scenario and calls told with each result and the number of its store, until told returns
+// eachRun makes all runs of a scenario and calls told with each result and the index of its store, until told returns
 // an error.
 func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	told func(store int, o playOptions, p *played) error) error {
@@ -93,8 +93,8 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	return nil
 }
 
-// settle prints to standard error whether all jobs are accounted for, and returns the command's error: for lost jobs
-// first, else err, else a failure with the exit code.
+// settle prints the balance of jobs to standard error and returns the command's error: for lost jobs first, else
+// err, else a failure with the exit code.
 func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	if a.untold > 0 {
 		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(a.untold), "job"))
@@ -119,8 +119,8 @@ func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	return nil
 }
 
-// account counts the jobs of one or more runs by their final state. Untold jobs are in the store although its answer
-// that it accepted them was lost.
+// account counts the jobs of one or more runs by their final state. Untold jobs are in the store although the answer
+// to their enqueue call was lost.
 type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
 
 func (a *account) add(b account) {

@@ -19,7 +19,7 @@ const (
 // opened is an empty store for one run, with a function that closes and deletes it.
 type opened struct {
 	store engine.Store
-	close func() error // takes away what it made
+	close func() error // close deletes the store's data
 }
 
 // stores opens stores of every kind for measurement. A server for PostgreSQL is found or started when it is first
@@ -27,8 +27,8 @@ type opened struct {
 type stores struct {
 	console *ui.Console
 	dsn     string
-	server  *server                         // nil: not needed yet
-	around  func(engine.Store) engine.Store // laid around each store in memory; nil: nothing is
+	server  *server                         // PostgreSQL server; nil: not needed yet
+	around  func(engine.Store) engine.Store // wraps each store in memory; nil: no wrapper
 }
 
 // open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at

@@ -20,8 +20,8 @@ type textual[T any, P interface {
 	encoding.TextUnmarshaler
 }] struct {
 	value T
-	text  string // as it was given, or the default
-	kind  string // what the help text calls it
+	text  string // text of the command line, or the default
+	kind  string // name of the value in the help text
 }
 
 // String returns the value as it was typed.

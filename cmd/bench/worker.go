@@ -71,7 +71,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 		"the `SCHEMA` that the processes share; created if it does not exist, and kept")
 	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: from "+
 		"its process id)")
-	flags.Lookup("node").DefValue = "0" // which is not printed
+	flags.Lookup("node").DefValue = "0" // the help text does not print it
 	addWorkFlags(c, &f.runFlags)
 	flags.Lookup("engines").Usage = "engines in this process; each takes a number from --node on"
 	flags.Var(&f.ttl, "ttl", "leases last this long, and are extended three times in that time")
@@ -109,13 +109,13 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 type process struct {
 	wall    *world.Wall
 	store   *pgstore.Store
-	effects *pgstore.Effects // nil: none are noted
+	effects *pgstore.Effects // record of the jobs' effects; nil: none
 	node    int32
 	classes []string // names of the job classes, by engine.Kind
 	errors  []string // names of the kinds of errors
 	clock   func() engine.Time
 	log     *slog.Logger
-	told    atomic.Int64 // when an effect that failed was logged last, in nanoseconds
+	told    atomic.Int64 // time of the latest log of an effect that failed, in nanoseconds
 
 	executions, applied, known, stale, failed atomic.Int64
 }

@@ -24,18 +24,18 @@ import (
 	"qsim/engine/live/metrics"
 )
 
-// status follows one worker process, to serve its read-only status page.
+// status is the state of one worker process for its read-only status page.
 type status struct {
 	process *process
-	stats   func(ctx context.Context) (engine.Stats, error) // of the store
-	metrics http.Handler                                    // for Prometheus
+	stats   func(ctx context.Context) (engine.Stats, error) // returns the store's counts of jobs
+	metrics http.Handler                                    // handler of /metrics, for Prometheus
 	schema  string
 	began   time.Time
-	running atomic.Int64 // executions
+	running atomic.Int64 // number of running executions
 
 	mutex    sync.Mutex
 	kinds    map[engine.ErrorKind]int64
-	failures []failureJSON // the latest, oldest first
+	failures []failureJSON // latest failures, oldest first
 }
 
 // mostFailures is the highest number of failures on the status page.
@@ -46,11 +46,11 @@ type statusJSON struct {
 	Schema     string           `json:"schema"`
 	Node       int32            `json:"node"`
 	UpSeconds  float64          `json:"up_s"`
-	Running    int64            `json:"running"` // executions of this process
+	Running    int64            `json:"running"` // number of executions in this process
 	Executions int64            `json:"executions"`
-	Failed     map[string]int64 `json:"failed"` // by kind of error
+	Failed     map[string]int64 `json:"failed"` // number of failures, by error kind
 	Failures   []failureJSON    `json:"latest_failures"`
-	Queue      *queueJSON       `json:"queue"` // of all processes; null: the store did not answer
+	Queue      *queueJSON       `json:"queue"` // jobs of all processes; null: the store did not answer
 	Trouble    string           `json:"trouble,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type statusJSON struct {
 type queueJSON struct {
 	Ready    int     `json:"ready"`
 	Waiting  int     `json:"waiting"`
-	InFlight int     `json:"in_flight"` // leases
+	InFlight int     `json:"in_flight"` // number of leased jobs
 	Dead     int     `json:"dead"`
 	Oldest   float64 `json:"oldest_ready_s"`
 	AtLeast  int     `json:"counted_up_to"`
@@ -66,7 +66,7 @@ type queueJSON struct {
 
 type failureJSON struct {
 	At    time.Time `json:"at"`
-	Job   uint64    `json:"job,string"` // larger than a float keeps
+	Job   uint64    `json:"job,string"` // ID of the job, as text since a float cannot hold it
 	Kind  string    `json:"kind"`
 	Error string    `json:"error"`
 }
@@ -151,13 +151,13 @@ func queueOf(got *engine.Stats) *queueJSON {
 // ServeHTTP answers requests for the status page, /status.json and /metrics, from this machine only.
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !ui.IsLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
+	case !ui.IsLocal((&url.URL{Host: r.Host}).Hostname()): // a foreign host name that resolves to this machine
 		http.Error(w, "the page is for this machine alone", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		http.Error(w, "the page is for reading only", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/status.json":
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(s.snapshot(r.Context())) // whoever asked has gone
+		_ = json.NewEncoder(w).Encode(s.snapshot(r.Context())) // the client may have gone
 	case r.URL.Path == "/metrics":
 		s.metrics.ServeHTTP(w, r)
 	case r.URL.Path == "/":

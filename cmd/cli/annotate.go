@@ -15,11 +15,11 @@ import (
 	"qsim/results/text"
 )
 
-// annotation is a diagnostic of a scenario in the JSON that editors and CI systems read.
+// annotation is a diagnostic of a scenario in JSON, for editors and CI systems.
 type annotation struct {
-	File     string `json:"file"`   // empty: about the command line
-	Line     int    `json:"line"`   // from 1; 0: about the file as a whole, or about a flag
-	Column   int    `json:"column"` // from 1, in characters
+	File     string `json:"file"`   // path of the scenario; empty: the command line
+	Line     int    `json:"line"`   // line from 1; 0: the diagnostic is about the whole file, or a flag
+	Column   int    `json:"column"` // column from 1, in characters
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
 	Help     string `json:"help,omitempty"`
@@ -40,7 +40,7 @@ func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string)
 	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
 }
 
-// diagnosed returns an annotation for each diagnostic of scenarios.
+// diagnosed returns an annotation for each diagnostic of the scenarios.
 func diagnosed(scenarios []loaded) []annotation {
 	all := []annotation{}
 	for _, l := range scenarios {
@@ -55,12 +55,12 @@ func diagnosed(scenarios []loaded) []annotation {
 	return all
 }
 
-// unloaded returns a suite for each scenario that could not be loaded.
+// unloaded returns a suite for each scenario that failed to load.
 func unloaded(scenarios []loaded) (all []text.Suite) {
 	for _, l := range scenarios {
 		if l.Scenario == nil {
 			var why strings.Builder
-			_ = l.Diagnostics.Render(&why, l.Name, nil) // a Builder takes everything
+			_ = l.Diagnostics.Render(&why, l.Name, nil) // a Builder does not fail
 			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: why.String()})
 		}
 	}
@@ -84,7 +84,7 @@ func writeGithub(w io.Writer, all []annotation) error {
 			message += "\n" + a.Help
 		}
 		subject := "file"
-		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result, which is no place to annotate
+		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result has no lines to annotate
 			subject = "title"
 		}
 		place = " " + subject + "=" + value.Replace(inWorkspace(a.File)) + place
@@ -144,6 +144,6 @@ func stepSummary(write func(w io.Writer) error) error {
 		return err
 	}
 	err = write(file)
-	_, ended := fmt.Fprintln(file) // the next one begins a paragraph
+	_, ended := fmt.Fprintln(file) // ends the paragraph of this command's output
 	return cmp.Or(err, ended, file.Close())
 }

@@ -68,7 +68,7 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// writeApplied writes the settings of a system as a table; for people also where they are from.
+// writeApplied writes the settings of a system as a table; for people with the origin of each.
 func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}

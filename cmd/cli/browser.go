@@ -23,8 +23,8 @@ func browser() []string {
 	return []string{"xdg-open"}
 }
 
-// browse opens a file, or a page at an address, in the browser. What the browser's command prints goes to notes, and into
-// the error if it fails.
+// browse opens a file, or a page at an address, in the browser. The output of the browser's command goes to notes, and
+// into the error if it fails.
 func browse(path string, notes io.Writer) error {
 	target, err := path, error(nil)
 	if !strings.Contains(path, "://") {
@@ -35,7 +35,7 @@ func browse(path string, notes io.Writer) error {
 	words := append(browser(), target)
 	command := exec.Command(words[0], words[1:]...)
 	said, err := command.CombinedOutput()
-	if err != nil { // what a launcher says that found no browser is about launchers
+	if err != nil { // a launcher that finds no browser prints details of launchers only
 		return ui.IOError("open report", fmt.Errorf("%s: %w; the page is %s", words[0], err, path))
 	}
 	_, err = notes.Write(said)

@@ -26,7 +26,7 @@ type chaosFlags struct {
 	ui.Terminal
 }
 
-// usualSeeds is the number of seeds of the command chaos without --seeds and --time.
+// usualSeeds is the number of seeds of chaos if neither --seeds nor --time is set.
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {

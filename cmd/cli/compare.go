@@ -179,7 +179,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 		if err != nil {
 			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", folders[0], err))
 		}
-		absences(stored) // which finds the settings of what an earlier version wrote
+		absences(stored) // which finds the settings of results by earlier versions
 		sides[i] = stored.Summary
 	}
 	page, err := report.ComparePage(sides[0], sides[1], c, ui.Version)
@@ -212,8 +212,7 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	return queries, nil
 }
 
-// readResult reads the result in a run's folder. A folder whose content is wrong is a usage error; one that cannot be
-// read is an I/O error.
+// readResult reads the result in a run's folder. Invalid content is a usage error, a failure to read an I/O error.
 func readResult(name string) (result, error) {
 	summary, made, err := results.Read(name)
 	var path *fs.PathError

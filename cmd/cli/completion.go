@@ -58,7 +58,7 @@ func described(topic string) []cobra.Completion {
 	return all
 }
 
-// completeScenarios completes names of built-in scenarios and files that may be scenarios.
+// completeScenarios completes names of built-in scenarios, and of files that may be scenarios.
 func completeScenarios(c *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if c.Name() != "run" && c.Name() != "validate" && len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -156,7 +156,7 @@ func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completi
 	return keysOf(given, ""), keptOrder
 }
 
-// keptOrder is the directive for completions that are not files and must not be sorted.
+// keptOrder is the shell directive for completions that are not files and must not be sorted.
 const keptOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
 // keysOf returns the keys of the first given scenario, else of a built-in one, as completions with the suffix ending

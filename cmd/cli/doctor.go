@@ -143,8 +143,8 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	return nil
 }
 
-// storeDiagnosis writes into a folder the rows as scenarios, beside copies of the files that they read, and the result,
-// and sets the command of each row. Rows that an earlier doctor wrote there, and this one did not, are removed.
+// storeDiagnosis writes the result and each finding's scenario into a folder, with copies of the files that the scenarios
+// read, and sets the command of each finding. Scenarios of an earlier diagnosis that this one lacks are removed.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result output) error {
 	var files []results.File
 	for i := range found.Findings {

@@ -56,7 +56,7 @@ func exactlyOneScenario(c *cobra.Command, names []string) error {
 	return atLeastOneScenario(c, names)
 }
 
-// explained holds the settings of a scenario, and those overridden by its policies, for `qsim explain`.
+// explained is the output of `qsim explain`: the settings of a scenario, and those that its policies override.
 type explained struct {
 	Settings []scenarios.Setting `json:"settings"`
 	Policies []changed           `json:"policies"`
@@ -64,7 +64,7 @@ type explained struct {
 
 // changed holds the settings that one policy overrides.
 type changed struct {
-	Policy   string              `json:"policy"` // its label
+	Policy   string              `json:"policy"` // label of the policy
 	Settings []scenarios.Setting `json:"settings"`
 }
 
@@ -87,7 +87,7 @@ func (e *explained) write(w io.Writer) error {
 	return nil
 }
 
-// writeSettings prints settings as a table of width columns; with width 0 one a line, for programs that read lines.
+// writeSettings prints settings as a table of width columns; with width 0 as one line each, for programs.
 func writeSettings(w io.Writer, settings []scenarios.Setting, width int) {
 	t := layout.Table{Columns: []layout.Column{{Key: true, Hang: true}, {Wrap: true}, {Wrap: true}}}
 	for _, s := range settings {

@@ -14,7 +14,7 @@ import (
 
 // scenarioFlags are the flags that set keys of a scenario or select its policies.
 type scenarioFlags struct {
-	seeds    int // 0: as the scenario says
+	seeds    int // number of seeds; 0: the scenario's
 	seed     uint64
 	policies []string
 	set      []string
@@ -65,7 +65,7 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 }
 
 // addManyFlags defines the common flags of studies (commands that simulate one scenario many times): parallel
-// simulations, the formats of the output, and out, the folder of the files.
+// simulations, formats of the output, and the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) {
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)

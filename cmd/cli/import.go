@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones by name, wherever it runs
+	_ "time/tzdata" // time zones by name, on any system
 
 	"github.com/spf13/cobra"
 
@@ -223,7 +223,7 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 	var opened []*os.File
 	closeAll = func() {
 		for _, file := range opened {
-			file.Close() // it was only read
+			file.Close() // nothing was written
 		}
 	}
 	for _, name := range names {

@@ -21,11 +21,11 @@ import (
 type entry struct {
 	name, doc string
 	aliases   []string
-	detail    func(w io.Writer, width int) // all there is to say of it, in lines of so many columns
-	data      any                          // the same, for programs
-	kind      *scenarios.Kind              // not nil: it is a map with keys of its own
-	preset    *scenarios.Preset            // not nil: it is a preset
-	columns   []column                     // of a table for a manual, beside its name and doc
+	detail    func(w io.Writer, width int) // writes the full documentation, in lines of width columns
+	data      any                          // full documentation as a value for JSON
+	kind      *scenarios.Kind              // kind of a map with keys of its own; nil: the entry is none
+	preset    *scenarios.Preset            // preset; nil: the entry is none
+	columns   []column                     // cells in a Markdown table, besides name and doc
 }
 
 // topics lists the topics of `qsim list`, in the order of the help text.
@@ -279,7 +279,7 @@ func scenarioEntries() ([]entry, error) {
 			return nil, input.OpenError(err)
 		}
 		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer, _ int) {
-			w.Write(scenarios.WithSchema(src)) // beside which scenario.schema.json may lie
+			w.Write(scenarios.WithSchema(src)) // refers to scenario.schema.json, which may lie beside the file
 		}})
 	}
 	return entries, nil

@@ -99,7 +99,7 @@ func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, er
 	}
 }
 
-// kindEntry returns the entry of a kind of map, whose keys are named what (key or parameter) in the text.
+// kindEntry returns the entry of a kind of map; what is the word for its keys in the text: key or parameter.
 func kindEntry(kind *scenarios.Kind, what string) entry {
 	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))

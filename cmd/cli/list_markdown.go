@@ -10,7 +10,7 @@ import (
 )
 
 // listMarkdown prints entries as Markdown for a manual: keys as a table for each part of a scenario; kinds and presets
-// under headings of their own; all else as one table.
+// under separate headings; other topics as one table.
 func listMarkdown(w io.Writer, entries []entry) error {
 	var out strings.Builder
 	part := ""
@@ -116,7 +116,7 @@ func writeRow(out *strings.Builder, cells ...string) {
 func markdown(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "|", "\\|"), "\n", " ")
 	parts := strings.Split(text, "`")
-	for i := 0; i < len(parts); i += 2 { // what stands between backquotes stays
+	for i := 0; i < len(parts); i += 2 { // text between backquotes is not escaped
 		parts[i] = strings.NewReplacer("*", "\\*", "<", "&lt;").Replace(parts[i])
 	}
 	return strings.Join(parts, "`")

@@ -20,7 +20,7 @@ import (
 type loaded = input.Scenario
 
 // loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
-// go to stderr and warnings to notes; the failure that it returns, if any prevents a run, has nothing left to print.
+// go to stderr and warnings to notes; the returned failure, if an error prevents a run, prints nothing more.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	all, err := loadEach(c, names, f, stderr, notes)
 	if err != nil {
@@ -29,7 +29,7 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	return all, nil
 }
 
-// loadEach is loadAll, and if that fails returns the scenarios all the same, with diagnostics that say why.
+// loadEach is loadAll, but with a failure also returns the scenarios, with their diagnostics.
 func loadEach(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {

@@ -55,8 +55,8 @@ func (s *session) checkError(err error, name, flag string) error {
 // mostNotes is the highest number of printed warnings about cells of a study.
 const mostNotes = 10
 
-// tellNotes prints warnings about cells of a study; count formats a number of cells, where is the file with further
-// warnings.
+// tellNotes prints warnings about cells of a study; count formats a number of cells, and where names the file with
+// further warnings.
 func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {
 		if i == mostNotes {

@@ -223,7 +223,7 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 }
 
 // failed returns the command's error for a point of the map that could not be simulated. Errors of its scenario are
-// shown with their places.
+// printed with their positions.
 func (m *mapping) failed(err error) error {
 	var setting *study.SettingError
 	var invalid *study.Invalid

@@ -100,7 +100,7 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	}
 	if f.open {
 		if err := browse(address, c.ErrOrStderr()); err != nil {
-			console.Note("%v", err) // whoever reads it opens the address by hand
+			console.Note("%v", err) // the user can open the printed address by hand
 		}
 	}
 	if err := page.Serve(ctx, listener); err != nil {
@@ -109,7 +109,7 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	return ui.Fail(ui.ExitInterrupted, nil)
 }
 
-// writeStatic writes the page as files, and prints which one to open.
+// writeStatic writes the page as files, and prints the path of the file to open.
 func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f *playFlags) error {
 	for _, flag := range []string{"parallel", "memory", "listen"} {
 		if c.Flags().Changed(flag) {

@@ -27,13 +27,13 @@ type sweepBar struct {
 	mutex    sync.Mutex
 	console  *ui.Console
 	progress *ui.Progress
-	lines    bool // one for each cell
+	lines    bool // print a line for each cell, not a bar
 	start    time.Time
 
-	there, all  int // cells that were there at the start; of the shard
-	done        int // cells, by this process
-	each        int // simulations of a cell
-	simulations int // by this process
+	there, all  int // number of cells finished before the start, and of all cells of the shard
+	done        int // number of cells finished by this process
+	each        int // number of simulations of a cell
+	simulations int // number of simulations by this process
 }
 
 func (s *sweeping) newBar(there, all int) *sweepBar {

@@ -27,7 +27,7 @@ func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	return plain.ShellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000")...)
 }
 
-// naming returns the arguments by which a command simulates the run with a broken invariant.
+// naming returns the arguments of a command that repeats the simulation with a broken invariant.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
 	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range append(slices.Clip(s.flags.set), more...) {
@@ -36,7 +36,8 @@ func (s *session) naming(command string, l loaded, b *world.Broken, more []strin
 	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))
 }
 
-// openable returns the name by which Open finds a displayed scenario: a built-in one is displayed as a file.
+// openable returns the name by which Open finds a scenario, given its display name: a built-in one is displayed as a
+// file.
 func openable(name string) string {
 	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
 		return short

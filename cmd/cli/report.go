@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	reportFile = "report.html" // in the folder of a run
+	reportFile = "report.html" // name of the report in the folder of a run
 	indexFile  = "index.html"
 )
 
@@ -124,7 +124,7 @@ func runFolders(name string) ([]string, error) {
 	case err != nil:
 		return nil, ui.IOError("read results", err)
 	case !info.IsDir():
-		name = filepath.Dir(name) // a file of the run
+		name = filepath.Dir(name) // the name is a file of the run
 	}
 	for _, folder := range []string{name, filepath.Join(name, "latest")} {
 		if hasSummary(folder) {
@@ -132,7 +132,7 @@ func runFolders(name string) ([]string, error) {
 			return []string{real}, ui.IOError("read results", err)
 		}
 	}
-	inside, err := os.ReadDir(name) // in order
+	inside, err := os.ReadDir(name) // sorted by name
 	if err != nil {
 		return nil, ui.IOError("read results", err)
 	}

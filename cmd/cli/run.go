@@ -38,7 +38,7 @@ type runFlags struct {
 	noFiles    bool
 	plot       plotMode
 	sameWithin percent
-	asked      []string // metrics
+	asked      []string // metrics to compute in addition
 }
 
 func newRun() *cobra.Command {
@@ -112,7 +112,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		return err
 	}
 	all, err := loadEach(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
-	if f.format == "github" { // errors and warnings of scenarios, too, stand where their lines are shown
+	if f.format == "github" { // errors and warnings of scenarios go to the same output as annotations
 		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed(all))), err)
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	if !f.noFiles {
-		signal.Ignore(syscall.SIGPIPE) // files are written after the table, also if its reader has hung up
+		signal.Ignore(syscall.SIGPIPE) // files are written after the table, even if its reader has closed the pipe
 	}
 	worst := ui.ExitMet
 	for i, l := range all {
@@ -152,7 +152,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		code, err := s.one(ctx, l)
 		if err != nil {
 			code = ui.Settle(c, err)
-			if len(s.judged) == i { // it came to no verdict
+			if len(s.judged) == i { // the scenario has no verdict
 				s.fail(c, l, err)
 			}
 		}
@@ -160,7 +160,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 			break
 		}
 	}
-	if f.format == "junit" { // one document for all
+	if f.format == "junit" { // one document for all scenarios
 		if err := s.print(output{suites: s.judged}, "", ""); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	result.suites = []text.Suite{{Name: summary.Scenario, File: l.Name, Cases: summary.Cases(s.flags.strict)}}
 	s.judged = append(s.judged, result.suites...)
 	var printed error
-	if s.flags.format != "junit" { // before anything is drawn; the files are written even if nobody reads it
+	if s.flags.format != "junit" { // before charts are drawn; the files are written even if nobody reads the table
 		printed = s.print(result, "", "")
 	}
 	path, err := s.store(l, summary, start)
@@ -269,7 +269,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	drawn, _, err := drawn(reader(files), nil) // from what is stored, as report would
+	drawn, _, err := drawn(reader(files), nil) // drawn from the stored files, as qsim report does
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}

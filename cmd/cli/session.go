@@ -24,9 +24,9 @@ type session struct {
 	flags   *runFlags
 	command []string
 	stdout  io.Writer
-	stderr  io.Writer // errors; all else goes to the console
+	stderr  io.Writer // destination of errors; other messages go to the console
 	console *ui.Console
-	judged  []text.Suite // by the scenarios that have been run
+	judged  []text.Suite // verdicts by scenario, in the order of the runs
 }
 
 // newSession checks the flags that commands share, and warns of environment variables that belong to no flag.
@@ -44,8 +44,8 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 type output struct {
 	json        func() ([]byte, error)
 	table       func(w io.Writer, o text.TableOptions) error
-	suites      []text.Suite            // what the command judges, as annotations or JUnit XML
-	openMetrics func(w io.Writer) error // nil: the command has no such format
+	suites      []text.Suite            // verdicts of the command, for annotations or JUnit XML
+	openMetrics func(w io.Writer) error // writes the result as OpenMetrics; nil: the command has no such format
 }
 
 // print prints a result in the format of the flags. In formats for programs, the path of the files, if any, goes to
@@ -56,7 +56,7 @@ func (s *session) print(result output, path, note string) error {
 	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, result.suites) }
 	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(result.suites)) }
 	err := all.Print(s.stdout, s.flags.format)
-	if s.flags.format == "github" { // with the annotations out, whatever becomes of it
+	if s.flags.format == "github" { // annotate whatever the outcome
 		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(all["markdown"])))
 	}
 	return cmp.Or(err, s.lastLine(path, note))
@@ -73,7 +73,7 @@ func (s *session) lastLine(path, note string) error {
 	case note != "":
 		_, err = fmt.Fprintln(s.stdout, note)
 	}
-	if s.flags.format == "table" && path != "" { // alone on the last line, so that it is easily selected
+	if s.flags.format == "table" && path != "" { // alone on the last line, to be easy to select
 		err = cmp.Or(err, ui.WriteLink(s.stdout, shown(path), s.link(path)))
 	}
 	return ui.IOError("write result", err)

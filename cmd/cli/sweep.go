@@ -73,7 +73,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
 		"or 'goodput during STORM'; or all; repeatable")
 	ui.Group(c, "What to vary", "vary", "metric")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
-	flags.Lookup("baseline").Hidden = true // the table compares nothing
+	flags.Lookup("baseline").Hidden = true // the table has no comparison
 	flags.Lookup("strict").Usage = "warnings are errors"
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
 	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
@@ -106,7 +106,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 		return studyError(err)
 	}
 	tellShort(s.console, s.plan.Axes)
-	// All cells are loaded before the first is simulated, so that a mistake is not found hours later.
+	// Load all cells before the first simulation, so that an error is not found hours later.
 	notes, err := s.plan.Check(ctx, work.Left(), f.strict, f.parallel)
 	if err != nil {
 		return s.checkError(err, s.loaded.Name, "--vary")

@@ -64,7 +64,7 @@ func (m plotMode) ascii() bool {
 	if os.Getenv("TERM") == "dumb" {
 		return true
 	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first variable that is set counts
 		if locale := strings.ToUpper(os.Getenv(name)); locale != "" {
 			return !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
 		}

@@ -85,10 +85,10 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 // tracer is one execution of the command trace.
 type tracer struct {
 	flags  *traceFlags
-	name   string // of the scenario, as it was given
+	name   string // name of the scenario on the command line
 	sim    *trace.Simulation
 	window trace.WindowOptions
-	all    bool // --from and --to are open
+	all    bool // neither --from nor --to is set
 	out    *bufio.Writer
 	width  int
 }
@@ -116,7 +116,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	var broken *world.Broken
 	switch {
 	case errors.As(err, &broken):
-		t.out.Flush() // what led to it
+		t.out.Flush() // print the events before the breach
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
 		t.out.Flush()
@@ -300,7 +300,7 @@ func (t *tracer) printLife(ctx context.Context) error {
 		return err
 	}
 	failed := t.sim.PrintHistory(t.out, life, t.flags.format, t.width)
-	if err == nil { // one that broke an invariant has a life up to there
+	if err == nil { // a run that broke an invariant has events up to the breach
 		err = failed
 	}
 	return err

@@ -226,7 +226,7 @@ type tuneCounter struct {
 	lines    bool
 	done     atomic.Int64
 	mutex    sync.Mutex
-	bars     map[string]int // by policy
+	bars     map[string]int // bars by policy
 }
 
 // judged updates the number of settings judged for a policy. It may be called from several goroutines.

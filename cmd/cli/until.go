@@ -55,8 +55,8 @@ func addSameWithin(c *cobra.Command, within *percent) {
 }
 
 const (
-	fewestUntil     = 10  // seeds, below which no interval is narrow enough
-	defaultMaxSeeds = 200 // or those of the scenario, if they are more
+	fewestUntil     = 10  // number of seeds below which no interval is narrow enough
+	defaultMaxSeeds = 200 // default of --max-seeds; the scenario's number, if higher
 )
 
 // addUntilFlags defines the flags --until-ci and --max-seeds, which add seeds until intervals are narrow.
@@ -110,8 +110,8 @@ func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.
 	}
 }
 
-// seedsOf returns the seeds of a complete run: after an interrupt under --until-ci, all up to the maximum, as the
-// necessary number is unknown.
+// seedsOf returns the seeds requested of a run, to tell whether some are missing: after an interrupt under
+// --until-ci all up to the maximum, since the needed number is unknown.
 func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {

@@ -94,7 +94,7 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 }
 
 // concludeVerify prints the summary of the checked verify rows, out of rows, and returns the command's error; err is
-// why not all were checked.
+// the reason if not all were checked.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)

@@ -30,25 +30,25 @@ func Sets(texts []string) ([]scenarios.Override, error) {
 // Options are the options of Load.
 type Options struct {
 	Sets     []scenarios.Override
-	Policies []string // labels or kinds, all others go; or kinds and maps of policies to add; none: all
+	Policies []string // labels or kinds of policies to select; or kinds and maps of policies to add; none: all
 	Strict   bool     // warnings are errors
 	Errors   io.Writer
-	Notes    io.Writer // warnings
+	Notes    io.Writer // destination of warnings
 }
 
-// Scenario is a scenario with its overrides, as it was loaded.
+// Scenario is a loaded scenario with its overrides.
 type Scenario struct {
-	Name     string              // as it is shown
-	Scenario *scenarios.Scenario // nil if Load fails
+	Name     string              // display name of the scenario
+	Scenario *scenarios.Scenario // loaded scenario; nil if Load fails
 	Source   []byte
-	Sets     []scenarios.Override // all that was laid upon the source: those of the options, and the policies added
-	Policies []string             // those selected: see scenarios.Scenario.Select; none: all
+	Sets     []scenarios.Override // all overrides of the source: those of the options, and the policies added
+	Policies []string             // selected policies: see scenarios.Scenario.Select; none: all
 
-	Diagnostics scenarios.Diagnostics // also if Load fails
+	Diagnostics scenarios.Diagnostics // errors and warnings, also if Load fails
 }
 
-// Load loads the scenario of a file, or a built-in one, and prints its diagnostics. Diagnostics are written, and the
-// failure that it returns, if any prevents a run, has nothing left to print.
+// Load loads the scenario of a file, or a built-in one, and prints its diagnostics. The returned failure, if an
+// error prevents a run, prints nothing more.
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func Load(name string, o Options) (Scenario, error) {
 	}
 	scenario, diagnostics := scenarios.Load(shown, src, o.Sets)
 	named := scenario
-	if len(o.Policies) > 0 && named == nil { // perhaps for want of a baseline that is to be added
+	if len(o.Policies) > 0 && named == nil { // perhaps the baseline is missing, and is one of the policies to add
 		named, _ = scenarios.Load(shown, src, slices.DeleteFunc(slices.Clone(o.Sets),
 			func(set scenarios.Override) bool { return set.Path == "baseline" }))
 	}

@@ -70,10 +70,10 @@ func (s *stage) answers(kind string) func(ctx context.Context, a *ask, out *stre
 // ask is the body of a request: overrides of the scenario's keys, and the results wanted.
 type ask struct {
 	Sets     []set    `json:"sets"`
-	Policies []string `json:"policies"` // labels; none: those that the page begins with
-	Metrics  []string `json:"metrics"`  // columns beside those of the objectives, as --metric takes them
-	Policy   string   `json:"policy"`   // whose trace
-	Find     string   `json:"find"`     // which job of it
+	Policies []string `json:"policies"` // labels of the policies; none: the initial ones
+	Metrics  []string `json:"metrics"`  // additional columns besides the objectives', in the syntax of --metric
+	Policy   string   `json:"policy"`   // label of the policy to trace
+	Find     string   `json:"find"`     // category of the job to find
 }
 
 type set struct {

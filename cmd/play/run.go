@@ -23,7 +23,7 @@ const narrow = .05
 
 // first is the first result of one policy, under one seed, before there is a table.
 type first struct {
-	Policy int    `json:"first"` // index of those shown
+	Policy int    `json:"first"` // index of the policy among those shown
 	Value  string `json:"value"`
 	Metric string `json:"metric"`
 }
@@ -33,9 +33,9 @@ type result struct {
 	Seeds    int    `json:"seeds"`
 	HTML     string `json:"html"`
 	Markdown string `json:"markdown"`
-	Sure     string `json:"sure"` // how sure it is, in words
+	Sure     string `json:"sure"` // confidence of the result, in words
 	Done     bool   `json:"done"`
-	Prints   string `json:"fingerprints"` // of each policy under these seeds, as qsim run prints them
+	Prints   string `json:"fingerprints"` // fingerprint of each policy under these seeds, as printed by qsim run
 }
 
 // run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
@@ -227,7 +227,7 @@ type life struct {
 
 type finding struct {
 	Find  string `json:"find"`
-	Job   string `json:"job"` // empty: there is none
+	Job   string `json:"job"` // name of the job; empty: none
 	Words string `json:"words"`
 }
 

@@ -16,20 +16,20 @@ import (
 // scene is the scenario under a request's settings: the first line of every answer.
 type scene struct {
 	Problems []problem `json:"problems"`
-	Knobs    []knob    `json:"knobs,omitempty"` // empty: it does not load
+	Knobs    []knob    `json:"knobs,omitempty"` // settings of the form; empty: the scenario does not load
 	Policies []policy  `json:"policies,omitempty"`
-	Storms   []offer   `json:"storms,omitempty"`  // kinds that could be added
-	Kinds    []kind    `json:"kinds,omitempty"`   // of policies that could be added
-	Columns  []column  `json:"columns,omitempty"` // that the table could have
-	YAML     string    `json:"yaml,omitempty"`    // resolved
+	Storms   []offer   `json:"storms,omitempty"`  // kinds of storms that can be added
+	Kinds    []kind    `json:"kinds,omitempty"`   // kinds of policies that can be added
+	Columns  []column  `json:"columns,omitempty"` // columns that the table can have
+	YAML     string    `json:"yaml,omitempty"`    // resolved scenario
 	Duration string    `json:"duration,omitempty"`
 	About    string    `json:"description,omitempty"`
 }
 
 // problem is a diagnostic of the scenario.
 type problem struct {
-	Set     int    `json:"set"`   // index of the setting that it is about; -1: none
-	Place   string `json:"place"` // in the scenario's text; empty: about a setting
+	Set     int    `json:"set"`   // index of the setting at fault; -1: none
+	Place   string `json:"place"` // position in the scenario's text; empty: the fault is in a setting
 	Error   bool   `json:"error"` // otherwise it is a warning
 	Message string `json:"message"`
 	Help    string `json:"help,omitempty"`
@@ -39,13 +39,13 @@ type problem struct {
 type knob struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
-	Usual  string `json:"usual"` // what the page began with
+	Usual  string `json:"usual"` // initial value
 	Origin string `json:"origin"`
 	Doc    string `json:"doc"`
-	Takes  string `json:"takes,omitempty"` // duration, late | early
+	Takes  string `json:"takes,omitempty"` // description of the values: duration, late | early
 	Least  int    `json:"least"`
-	Most   int    `json:"most"`  // both 0: no bounds
-	Front  bool   `json:"front"` // shown before anybody searches for it
+	Most   int    `json:"most"`  // bounds of a number; both 0: none
+	Front  bool   `json:"front"` // shown before any search
 }
 
 // policy is one of the scenario's policies, with whether the page shows it.
@@ -69,7 +69,7 @@ type offer struct {
 
 // column is a metric that can be added to the table.
 type column struct {
-	Metric string `json:"metric"` // as --metric takes it
+	Metric string `json:"metric"` // name of the metric, in the syntax of --metric
 	Label  string `json:"label"`
 }
 

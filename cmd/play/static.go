@@ -112,8 +112,9 @@ func (o *opening) Write(line []byte) (int, error) {
 
 // engine is the content of engine.js.
 type engine struct {
-	Wasm   []byte `json:"wasm"`   // gzipped; in base64, as a script that is read from disk cannot fetch a file
-	Script string `json:"script"` // of the worker
+	// gzipped WebAssembly; in base64, since a script that is read from disk cannot fetch a file
+	Wasm   []byte `json:"wasm"`
+	Script string `json:"script"` // script of the worker
 }
 
 // hot are the packages that a simulation spends its time in: in the others, calls are not inlined, which takes 8 % off.

@@ -29,10 +29,9 @@ func (o Op) String() string { return opNames[o] }
 // the request and the store fills in the answer. Fields that the operation does not use are meaningless: they may hold
 // values of an earlier call.
 type Call struct {
-	ID uint64 // number of the call in its engine, counted from 1
-	Op Op
-	// the engine made the call because of Wake: new ready work; not a timer, the end of an execution or another answer
-	Woken bool
+	ID    uint64 // number of the call in its engine, counted from 1
+	Op    Op
+	Woken bool // caused by Wake (new ready work), not by a timer, the end of an execution or an answer
 	// OpRecover, OpPromote: 0: all in one step; 1: the first of two steps, which reads or takes, see TwoStep; 2: the
 	// second, which inserts
 	Step   uint8

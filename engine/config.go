@@ -59,17 +59,14 @@ type FetchConfig struct {
 
 // CommitConfig configures how outcomes are batched and sent to the store.
 type CommitConfig struct {
-	Batch   int           // most outcomes of one call: at least 1
-	Linger  time.Duration // longest wait for a batch to fill
-	Calls   int           // commits under way at once: at least 1
-	Timeout time.Duration // a commit unanswered this long is sent again: above 0
-	Tries   int           // most times a batch is sent; 0: no limit
-	// give a batch up after its tries, so that the leases expire; otherwise its tries start over, behind the other
-	// batches
-	Drop         bool
-	Backpressure int // no claims while this many outcomes are uncommitted; 0: no bound
-	// pauses before the second try, the third...; the last repeats; empty: 100 ms after an error, 0 after a time-out
-	Backoff []time.Duration
+	Batch        int             // most outcomes of one call: at least 1
+	Linger       time.Duration   // longest wait for a batch to fill
+	Calls        int             // commits under way at once: at least 1
+	Timeout      time.Duration   // a commit unanswered this long is sent again: above 0
+	Tries        int             // most times a batch is sent; 0: no limit
+	Drop         bool            // give batches up after their tries (leases expire); otherwise tries start over
+	Backpressure int             // no claims while this many outcomes are uncommitted; 0: no bound
+	Backoff      []time.Duration // pauses before further tries; the last repeats; empty: 100 ms after errors
 }
 
 // LeaseConfig configures the lease of a claim: its TTL (visibility timeout) and heartbeats.
@@ -89,11 +86,10 @@ type LeaseConfig struct {
 	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases
 	// of its former lives, whose jobs it has forgotten.
 	Kept bool
-	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once
-	// that clock reads a TTL more than when the lease was requested, the holder counts it as lost,
-	// commits no outcome and cancels the job. Expiries are then absolute times by the clock of the
-	// node that wrote them, read by nodes with other clocks: a fast clock claims longer leases and
-	// recovers other nodes' leases early.
+	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once that clock reads a TTL
+	// more than when the lease was requested, the holder counts it as lost, commits no outcome and cancels the job.
+	// Expiries are then absolute times by the clock of the node that wrote them, read by nodes with other clocks: a fast
+	// clock claims longer leases and recovers other nodes' leases early.
 	Local bool
 	// AckAtStart takes a job out of the store when its handler starts, as far as others can see: its
 	// lease is then extended for ever, by a separate call whose answer is ignored. Buffered jobs have
@@ -115,8 +111,7 @@ type ReaperConfig struct {
 	LeaderOnly bool // only the engine that leads recovers leases, see Store.Lead; otherwise every engine does
 	Off        bool // this engine recovers no leases
 
-	// BuryAt buries a job whose Recoveries are at least this, whatever the other fields choose; 0: no
-	// limit.
+	// BuryAt buries a job whose Recoveries are at least this, whatever the other fields choose; 0: no limit.
 	BuryAt int32
 	// After is the outcome of a job whose lease was recovered. Redo: ready at once, unless BuryAt or Nothing
 	// applies; Bury: dead; no verb: as the retry policy decides, like any failure.
@@ -143,9 +138,8 @@ type PromoterConfig struct {
 	Batch       int   // most jobs of one promotion: at least 1
 	Order       Order // order in which due jobs are promoted
 	LeaderOnly  bool  // only the engine that leads promotes, see Store.Lead; otherwise every engine does
-	// Gap, if above 0, splits a promotion in two steps: jobs are taken from the waiting ones, and
-	// after Gap inserted among the ready ones. A process that dies in between loses them. It requires
-	// a Store that is a TwoStep.
+	// Gap, if above 0, splits a promotion in two steps: jobs are taken from the waiting ones, and after Gap inserted among
+	// the ready ones. A process that dies in between loses them. It requires a Store that is a TwoStep.
 	Gap time.Duration
 }
 

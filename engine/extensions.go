@@ -9,10 +9,9 @@ import (
 // write, or pop from one structure and push to another. The engine uses it only if its Config selects it. Extensions
 // for drivers on the wall clock are in package live, those for simulations in package sim.
 type TwoStep interface {
-	// Expired appends the leases that Recover would take, with Token and Holder as their holders have
-	// them, but changes nothing. Recoveries already includes this one. A later Commit of an outcome
-	// with a Guard other than FenceDefault takes the lease: if the guard lets it, the job's token
-	// rises, its Recoveries go up, and Result.Holder is set.
+	// Expired appends the leases that Recover would take, with Token and Holder as their holders have them, but changes
+	// nothing. Recoveries already includes this one. A later Commit of an outcome with a Guard other than FenceDefault
+	// takes the lease: if the guard lets it, the job's token rises, its Recoveries go up, and Result.Holder is set.
 	Expired(ctx context.Context, limit int, grace time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
 	// TakeDue appends the jobs that Promote would make ready to dst and hides them from Promote, Claim
 	// and TakeDue. They are still Waiting, for Stats too, and a commit under FenceNone may end them. A

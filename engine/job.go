@@ -109,10 +109,9 @@ type Job struct {
 	Snoozes int32
 	// LastDelay is the delay of the latest nack, the base of decorrelated jitter.
 	LastDelay time.Duration
-	// time since it last became ready (a retry: since it was due), by the store's clock; see StoreOptions.Held
-	Waited  time.Duration
-	Age     time.Duration // time since it was enqueued, by the store's clock
-	Payload []byte
+	Waited    time.Duration // time since it became ready (retry: was due), by the store's clock; see StoreOptions.Held
+	Age       time.Duration // time since it was enqueued, by the store's clock
+	Payload   []byte
 }
 
 // Class returns Fresh if j is being delivered for the first time, else Retry.

@@ -28,13 +28,11 @@ func (f Fence) Or(usual Fence) Fence {
 type Place uint8
 
 const (
-	// of an outcome: the place in StoreOptions, as if it had become due now; of StoreOptions: PlaceDue
-	PlaceDefault Place = iota
-	PlaceHead          // before all jobs without PlaceHead, by due time
-	// by due time; a fresh job is due when it is enqueued or its delay is over. Of an outcome: the former position
-	PlaceDue
-	PlaceTail    // by the time it was made ready, behind the jobs ready then
-	PlaceCreated // by enqueue time
+	PlaceDefault Place = iota // of outcomes: StoreOptions.Place, as if due now; of StoreOptions: PlaceDue
+	PlaceHead                 // before all jobs without PlaceHead, by due time
+	PlaceDue                  // by due time: fresh jobs at enqueueing or after their delay. Of an outcome: former position
+	PlaceTail                 // by the time it was made ready, behind the jobs ready then
+	PlaceCreated              // by enqueue time
 )
 
 // String returns the place's name in the spelling of scenarios.

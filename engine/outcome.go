@@ -22,10 +22,9 @@ func (v Verb) String() string {
 // Outcome is the result of one job in a commit.
 type Outcome struct {
 	LeaseKey
-	Verb  Verb
-	Stand Place // Return, Redo: position among the ready jobs; Nack, Snooze: position once it is ready
-	// if not FenceDefault: the condition under which a reaper that had only read the lease takes it, see Expired
-	Guard    Fence
+	Verb     Verb
+	Stand    Place         // Return, Redo: position among the ready jobs; Nack, Snooze: position once it is ready
+	Guard    Fence         // if not FenceDefault: condition for a reaper to take a lease it had only read, see Expired
 	Reaped   bool          // Bury, for the record: buried by the rules of the reaper, not by the retry policy
 	Refused  bool          // order to a simulated store that applies part of a batch: answer Unapplied and do nothing
 	Error    ErrorKind     // reason of the failure, for the record

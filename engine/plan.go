@@ -25,10 +25,9 @@ const (
 	// joins at the end. The store keeps the turn for all engines. This order and the next two claim
 	// each tenant's jobs by priority, oldest ready first: urgent jobs gain a tenant nothing.
 	TenantRoundRobin
-	// TenantDeficit is deficit round robin (Shreedhar and Varghese, 1996): a tenant whose turn it is
-	// may spend Rule.Quantum more than it had left, on jobs that cost StoreOptions.Service of their
-	// kind, or one each with Rule.PerJob. Credit too small for the next job is kept for the next turn,
-	// and lost when no job is ready any more.
+	// TenantDeficit is deficit round robin (Shreedhar and Varghese, 1996): a tenant whose turn it is may spend
+	// Rule.Quantum more than it had left, on jobs that cost StoreOptions.Service of their kind, or one each with
+	// Rule.PerJob. Credit too small for the next job is kept for the next turn, and lost when no job is ready any more.
 	TenantDeficit
 	// TenantFair claims the oldest ready job of the quiet tenants, then from the noisy
 	// tenant with the fewest jobs in flight. A tenant is noisy while it has

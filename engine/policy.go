@@ -45,15 +45,13 @@ func (o *Observation) Succeeded() bool { return o.Ended && o.Error == NoError }
 // Failed reports whether the observation is of an execution that ended with an error.
 func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
-// Policy decides what an engine claims next. A Policy belongs to one engine and is called from one
-// goroutine. It may keep state, but must be deterministic: no clock, no global randomness, no map
-// iteration. A policy whose terms select jobs by Class alone, that draws nothing, and whose plans
-// leave no trace unless they are carried out may have a method ByClass(): it is then not asked
-// while no class may have ready jobs.
+// Policy decides what an engine claims next. A Policy belongs to one engine and is called from one goroutine. It may
+// keep state, but must be deterministic: no clock, no global randomness, no map iteration. A policy whose terms select
+// jobs by Class alone, that draws nothing, and whose plans leave no trace unless they are carried out may have a method
+// ByClass(): it is then not asked while no class may have ready jobs.
 type Policy interface {
-	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes
-	// or the poll interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the
-	// terms.
+	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes or the poll
+	// interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the terms.
 	Plan(v *View, dst []Term) []Term
 	// Observe is called after every answered claim (at most one is under way), with one observation
 	// for each class, and at the end of every execution.

@@ -23,10 +23,9 @@ type NewJob struct {
 	Kind     Kind
 	Priority int16
 	Tenant   TenantID
-	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which they were
-	// enqueued: one may be claimed only when all before it are done or dead, also while the first of
-	// them is in flight or waits for its retry. The later ones still count as ready once they are due,
-	// and as waiting since then.
+	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which they were enqueued: one may be
+	// claimed only when all before it are done or dead, also while the first of them is in flight or waits for its retry.
+	// The later ones still count as ready once they are due, and as waiting since then.
 	Serial  uint32
 	Delay   time.Duration
 	Payload []byte
@@ -90,10 +89,9 @@ type Store interface {
 	// and returns their number. Leases that lapsed or are held by a reaper are not extended. A store
 	// without this feature answers ErrUnsupported.
 	ExtendNode(ctx context.Context, holder EngineID, kept bool, ttl time.Duration) (extended int, err error)
-	// Recover takes up to limit leases that expired at least grace ago from their holders, leases the
-	// jobs to holder for ttl under new tokens and appends them to dst: the caller commits their
-	// outcomes. A recovery is no delivery. nextExpiry is a lower bound of the time until the next
-	// lease can be recovered; Forever if nothing is leased.
+	// Recover takes up to limit leases that expired at least grace ago from their holders, leases the jobs to holder for
+	// ttl under new tokens and appends them to dst: the caller commits their outcomes. A recovery is no delivery.
+	// nextExpiry is a lower bound of the time until the next lease can be recovered; Forever if nothing is leased.
 	Recover(ctx context.Context, holder EngineID, limit int, grace, ttl time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
 	// Promote makes up to limit due jobs ready, oldest or newest due first, and
 	// appends them to dst. Only OldestReady and NewestReady are valid orders.

@@ -77,16 +77,14 @@ type Backoff struct {
 	Less   int           // Polynomial: subtracted from n (never below 0), at least 0
 	Plus   time.Duration // Exponential, Polynomial: a constant added to each delay
 	Delays []time.Duration
-	// Scale, of Exponential alone, stretches the growth of delays over more attempts: with MaxAttempts
-	// above Scale, n·Scale÷MaxAttempts, rounded, replaces n (0 gives a Factor below First). 0: no
-	// scaling.
+	// Scale, of Exponential alone, stretches the growth of delays over more attempts: with MaxAttempts above Scale,
+	// n·Scale÷MaxAttempts, rounded, replaces n (0 gives a Factor below First). 0: no scaling.
 	Scale int
 	// Distribution is the distribution of delays of a Random backoff, which uses up the job's one draw
 	// and so excludes Jitter.
 	Distribution Quantile
-	// Max bounds the delay before jitter is applied; 0 means Century. A jitter of ±20 % may exceed it
-	// by a fifth: if it were cut off, the jobs at the bound would come back all at once. Decorrelated
-	// jitter stays below it.
+	// Max bounds the delay before jitter is applied; 0 means Century. A jitter of ±20 % may exceed it by a fifth: if it
+	// were cut off, the jobs at the bound would come back all at once. Decorrelated jitter stays below it.
 	Max    time.Duration
 	Jitter Jitter
 
@@ -214,9 +212,8 @@ func (b *Backoff) limit() time.Duration {
 	return Century
 }
 
-// exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most limit; the
-// exponent is at least -1. The power is taken by squaring: float multiplication gives the same bits
-// on all processors, unlike math.Pow.
+// exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most limit; the exponent is at least
+// -1. The power is taken by squaring: float multiplication gives the same bits on all processors, unlike math.Pow.
 func exponential(first time.Duration, factor float64, exponent int64, limit time.Duration) time.Duration {
 	if first <= 0 {
 		return 0

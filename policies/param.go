@@ -30,12 +30,9 @@ const (
 	TypeNumber       = "number"         // a whole number, "500" or "10k": quantity.Count
 	TypeRate         = "rate"           // a rate, "10/s": quantity.Rate
 	TypeChoice       = "choice"         // one of Param.Choices: string
-	// credit of service time or of jobs, "100ms" or "1", above 0; "mean", the mean cost of a job: Quantum
-	TypeQuantum = "quantum"
-	// weights by job class, {high: 10, low: 5}, whole, in [1, 10^6]: ByClass of quantity.Count
-	TypeWeights = "weights"
-	// a duration, "30s", or one by job class, {payments: 5s, mail: 1m}: quantity.Duration, or ByClass of it
-	TypeBudget = "budget"
+	TypeQuantum      = "quantum"        // credit of service time or jobs, "100ms" or "1", or "mean", a job's mean cost: Quantum
+	TypeWeights      = "weights"        // weights by job class, {high: 10, low: 5}, in [1, 10^6]: ByClass of quantity.Count
+	TypeBudget       = "budget"         // a duration, "30s", or one by class, {mail: 1m}: quantity.Duration, or ByClass of it
 )
 
 // Value is a parsed value of a policy parameter. The zero Value is none.

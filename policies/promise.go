@@ -34,9 +34,8 @@ type Law interface {
 
 // ration is the Law (plan checker) of a policy that claims as fifo, except for a limit on retries.
 type ration struct {
-	// lower and upper bound of the number of retries that the limit allows; below 0 stands for 0
-	room    func(v *engine.View) (least, most int64)
-	observe func(o *engine.Observation) // updates the limit; nil: the limit is constant
+	room    func(v *engine.View) (least, most int64) // bounds of the number of retries allowed; below 0 means 0
+	observe func(o *engine.Observation)              // updates the limit; nil: the limit is constant
 }
 
 func (r ration) Plan(v *engine.View, terms []engine.Term) string {

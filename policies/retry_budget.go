@@ -46,8 +46,7 @@ type RetryBudget struct {
 	MinRate quantity.Rate
 	Window  time.Duration // length of the window: above 0
 
-	// slices are deposits less withdrawals, by tenths of the window, in units of 1/denominator of
-	// Ratio. sum is their sum.
+	// slices are deposits less withdrawals, by tenths of the window, in units of 1/denominator of Ratio. sum is their sum.
 	slices  [budgetSlices]int64
 	sum     int64
 	current int

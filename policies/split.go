@@ -26,8 +26,7 @@ var splitKind = Kind{
 type Split struct {
 	Priority quantity.Share // share of the claims that goes by priority
 
-	// carry is the claims owed to the most urgent jobs, in claims times the denominator of Priority,
-	// in (-1, 0] claims.
+	// carry is the claims owed to the most urgent jobs, in claims times the denominator of Priority, in (-1, 0] claims.
 	carry  int64
 	plan   pending
 	urgent int // number of claims by priority in the latest plan

@@ -19,9 +19,8 @@ type timings struct {
 	delays world.Delays
 	jobs   int64                        // number of jobs measured
 	took   [engine.NumOps]time.Duration // median duration of a call, by operation
-	// median and p99 of the time from when the store shows a job until an engine is woken for it
-	wake  [2]time.Duration
-	sleep [2]time.Duration // median and p99 of the time that a worker is busy beyond its handler's sleep
+	wake   [2]time.Duration             // median and p99 of the delay from a visible job to an engine's wake
+	sleep  [2]time.Duration             // median and p99 of the time that a worker is busy beyond its handler's sleep
 
 	neverIdle bool // no engine was idle when a job came: wake is estimated
 

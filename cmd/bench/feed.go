@@ -64,8 +64,7 @@ type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 type feeder struct {
 	rig  *rig
 	next schedule
-	// called for each job that the store has accepted, without a lock
-	told func(j *engine.NewJob, began, ended engine.Time)
+	told func(j *engine.NewJob, began, ended engine.Time) // called for each accepted job, without a lock
 
 	mutex sync.Mutex // mutex guards the schedule; its holder waits for the next due job
 	ahead engine.NewJob

@@ -42,19 +42,18 @@ type predictedJSON struct {
 }
 
 type machineJSON struct {
-	WakeP50  float64 `json:"wake_p50_s"`
-	WakeP99  float64 `json:"wake_p99_s"`
-	SleepP50 float64 `json:"oversleep_p50_s"`
-	SleepP99 float64 `json:"oversleep_p99_s"`
-	Stalled  float64 `json:"engines_held_up"` // share of the time in which engines were stalled
-	Held     float64 `json:"jobs_held_up"`
-	Frozen   float64 `json:"store_held_up"`
-	LateP50  float64 `json:"timer_late_p50_s"`
-	LateP99  float64 `json:"timer_late_p99_s"`
-	// no worker was ever idle when a job came: the wake delay is estimated
-	Guessed bool               `json:"wake_guessed,omitempty"`
-	Calls   map[string]float64 `json:"call_p50_s"`
-	PerJob  map[string]float64 `json:"per_job_s"`
+	WakeP50  float64            `json:"wake_p50_s"`
+	WakeP99  float64            `json:"wake_p99_s"`
+	SleepP50 float64            `json:"oversleep_p50_s"`
+	SleepP99 float64            `json:"oversleep_p99_s"`
+	Stalled  float64            `json:"engines_held_up"` // share of the time in which engines were stalled
+	Held     float64            `json:"jobs_held_up"`
+	Frozen   float64            `json:"store_held_up"`
+	LateP50  float64            `json:"timer_late_p50_s"`
+	LateP99  float64            `json:"timer_late_p99_s"`
+	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle: the wake delay is estimated
+	Calls    map[string]float64 `json:"call_p50_s"`
+	PerJob   map[string]float64 `json:"per_job_s"`
 }
 
 type errorOfJSON struct {

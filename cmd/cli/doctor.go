@@ -143,7 +143,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	return nil
 }
 
-// storeDiagnosis writes the result and each finding's scenario into a folder, with copies of the files that the scenarios
+// storeDiagnosis writes the result and each finding's scenario into a folder, with copies of the files that scenarios
 // read, and sets the command of each finding. Scenarios of an earlier diagnosis that this one lacks are removed.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result output) error {
 	var files []results.File

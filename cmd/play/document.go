@@ -13,8 +13,8 @@ import (
 // document is the HTML document of a page.
 type document struct {
 	Run       string   // name of the scenario that it begins with
-	Own       string   // for a static page: its Options, as JSON
-	Scenarios []string // for a static page: those to choose from
+	Own       string   // Options of a static page, as JSON; empty: the page is served
+	Scenarios []string // names of the scenarios of a static page
 }
 
 //go:embed page

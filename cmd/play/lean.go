@@ -12,7 +12,7 @@ import (
 // plotModule is the library that draws charts.
 const plotModule = "gonum.org/v1/plot"
 
-// liberation is the file of plotModule that lists its fonts, with those of the charts alone.
+// liberation is the source of plotModule's list of fonts, reduced to those of the charts.
 const liberation = `package liberation
 
 import (
@@ -41,8 +41,8 @@ func face(ttf []byte) font.Face {
 `
 
 // lean writes a go.work into a folder, to build with, and returns its path. It replaces plotModule by a copy without
-// what a page has no use for: LaTeX, formats other than SVG, and fonts of no chart. Nothing else keeps the linker from
-// taking them in, 3 MB gzipped. The copy's path, which the engine contains, is relative, and so always the same.
+// LaTeX, formats other than SVG, and fonts of no chart, which the linker would otherwise include, 3 MB gzipped. The
+// copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
 	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)
 	if err != nil {

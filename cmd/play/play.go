@@ -1,6 +1,6 @@
-// Package play is the page of `qsim play`: sliders for the keys of a scenario, and what the engine does under each
-// setting. The page asks the process that serves it, or, written as static files, the same code as WebAssembly in a
-// worker of the browser. Neither writes a file, nor reads one that a request names.
+// Package play is the page of `qsim play`: sliders for the keys of a scenario, and the results of simulations under
+// each setting. The page sends its requests to the process that serves it, or, as static files, to the same code as
+// WebAssembly in a worker of the browser. Requests neither write files nor name files to read.
 package play
 
 import (
@@ -21,19 +21,19 @@ const (
 	mostBody        = 64 << 10 // bytes of a request
 	mostSets        = 200
 	mostPolicies    = 24
-	mostSimulations = 480         // of one request: policies × seeds
-	mostJobs        = 20e6        // of one simulation: some ten seconds
-	longest         = time.Minute // that a request may simulate
+	mostSimulations = 480         // most simulations of one request: policies × seeds
+	mostJobs        = 20e6        // most jobs of one simulation: some ten seconds
+	longest         = time.Minute // longest simulation time of a request
 )
 
 // Options are the scenario that a page begins with, and how it is simulated.
 type Options struct {
-	Name     string               // of the scenario, as its diagnostics show it
-	Source   []byte               // which loads without errors
-	Sets     []scenarios.Override // laid upon the source
-	Policies []string             // those selected; none: all
+	Name     string               // display name of the scenario in its diagnostics
+	Source   []byte               // text of the scenario, which loads without errors
+	Sets     []scenarios.Override // overrides of the source
+	Policies []string             // labels or kinds of the selected policies; none: all
 	Run      string               // its name, as commands take it
-	Version  string               // of the program
+	Version  string               // version of the program
 
 	// Fits refuses a setting that takes too much memory.
 	Fits func(sc *scenarios.Scenario) error `json:"-"`
@@ -41,13 +41,13 @@ type Options struct {
 	Parallel int `json:"-"`
 }
 
-// stage answers what the page asks about one scenario.
+// stage answers the page's requests about one scenario.
 type stage struct {
 	o      Options
 	usual  map[string]string        // values of the settings that the page begins with, by path
-	keys   map[string]scenarios.Key // of these settings
+	keys   map[string]scenarios.Key // keys of these settings
 	storms []offer
-	gate   pool.Gate // for simulations
+	gate   pool.Gate // limit on concurrent simulations
 }
 
 // newStage returns a stage of the scenario of o, which must load.
@@ -102,7 +102,7 @@ func readAsk(body io.Reader) (*ask, error) {
 // stream writes an answer line by line, each by one call of its writer.
 type stream struct{ w io.Writer }
 
-// send writes one line of an answer. If nobody reads it any more, the request's context ends soon.
+// send writes one line of an answer. If the reader has gone, the request's context ends soon.
 func (o *stream) send(line any) {
 	encoder := json.NewEncoder(o.w)
 	encoder.SetEscapeHTML(false)

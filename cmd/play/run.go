@@ -69,7 +69,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 		ended <- err
 	}()
 	var err error
-	var next time.Time // when the results are drawn again
+	var next time.Time // time of the next drawing of the results
 	for open, drawn := true, 0; open; {
 		select {
 		case <-p.wake:
@@ -130,7 +130,7 @@ const mostLabel = 60
 type progress struct {
 	mutex  sync.Mutex
 	firsts []*measure.Run
-	runs   []measure.Run // of all policies, seed by seed
+	runs   []measure.Run // runs of all policies, seed by seed
 	seeds  int
 	wake   chan struct{}
 }

@@ -145,7 +145,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	return chosen, seen
 }
 
-// chosen returns the scenario with the policies of a request, or those that the page begins with.
+// chosen returns the scenario with the policies of a request, or the page's initial ones.
 func (s *stage) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
 	switch {
 	case len(a.Policies) > 0:
@@ -200,8 +200,8 @@ func (s *stage) problems(sets []set, diagnostics scenarios.Diagnostics) []proble
 	return all
 }
 
-// knobs returns the settings of a scenario that the page can change; those of policies that are not among the chosen
-// ones are left to the search.
+// knobs returns the settings of a scenario that the page can change; settings of policies not chosen are found by
+// search only.
 func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range sc.Explain(s.overrides(sets)) {

@@ -22,18 +22,18 @@ import (
 // Limits of requests over HTTP.
 const (
 	mostAtOnce = 4                // further ones wait
-	slowest    = 10 * time.Second // that a browser may take to send a request, or to take a line of the answer
-	idle       = 2 * time.Minute  // that a connection may be kept without a request
+	slowest    = 10 * time.Second // longest time for a browser to send a request or take a line
+	idle       = 2 * time.Minute  // longest time that a connection may stay open without a request
 )
 
-// Server serves the interactive page of one scenario. Every address on it begins with a token, which the person who
-// started the program alone knows.
+// Server serves the interactive page of one scenario. Every address on it begins with a token, known only to the
+// person who started the program.
 type Server struct {
 	*stage
-	host   string // that the page is served at: that of another machine lets others in
+	host   string // host name of the page: that of another machine allows access from there
 	token  string
 	page   []byte
-	places pool.Gate // for requests
+	places pool.Gate // limit on concurrent requests
 }
 
 // New returns the server of a page at a host.
@@ -137,7 +137,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.
 	do(ctx, a, &stream{flushed{w, control}})
 }
 
-// flushed is a writer whose every call reaches the browser at once.
+// flushed is a writer that sends every write to the browser at once.
 type flushed struct {
 	to      io.Writer
 	control *http.ResponseController

@@ -28,8 +28,8 @@ type Static struct {
 	files  []results.File // the first two take Go to make
 }
 
-// NewStatic returns the static page of a scenario, to be written into a folder. It refuses what cannot be simulated in a
-// browser, and a folder whose files of the same names are not of an earlier page.
+// NewStatic returns the static page of a scenario, to be written into a folder. It returns an error for a scenario that
+// cannot be simulated in a browser, and for a folder with files of the same names that are not an earlier page's.
 func NewStatic(folder string, o Options) (*Static, error) {
 	o.Fits, o.Parallel = fitsBrowser, 1 // which always takes policies in their order
 	sc, seen := newStage(o).load(&ask{})
@@ -66,8 +66,8 @@ func NewStatic(folder string, o Options) (*Static, error) {
 }
 
 // Write writes the page, and makes its folder. It needs Go and the source of this program, since the engine for the
-// browser is not part of it: that would make the program, and its repository with every change, larger by 4 MB. The
-// source is where the program was built, or, for one that does not know where, around the working directory.
+// browser is not part of the program: it would add 4 MB, and as much to the repository with every change. The
+// source is searched where the program was built, or, if that is unknown, around the working directory.
 func (s *Static) Write(ctx context.Context) error {
 	work, err := os.MkdirTemp("", "qsim-static-")
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Static) Write(ctx context.Context) error {
 	return results.Replace(s.folder, s.files)
 }
 
-// opening returns, as a script, how the answer to the page's first request begins, up to the charts of one seed: they
-// show at once, while the browser takes in the engine, whose answer is the same.
+// opening returns, as a script, the begin of the answer to the page's first request, up to the charts of one seed:
+// they are shown at once, while the browser loads the engine, which gives the same answer.
 func (s *Static) opening(ctx context.Context) []byte {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -112,15 +112,14 @@ func (o *opening) Write(line []byte) (int, error) {
 
 // engine is the content of engine.js.
 type engine struct {
-	// gzipped WebAssembly; in base64, since a script that is read from disk cannot fetch a file
-	Wasm   []byte `json:"wasm"`
+	Wasm   []byte `json:"wasm"`   // gzipped WebAssembly; base64, since scripts on disk cannot fetch files
 	Script string `json:"script"` // script of the worker
 }
 
 // hot are the packages that a simulation spends its time in: in the others, calls are not inlined, which takes 8 % off.
 var hot = []string{"runtime", "qsim/engine/...", "qsim/policies", "qsim/results/measure", "qsim/scenarios/world"}
 
-// buildEngine builds the engine for the browser in a folder and returns it as a script, with what Go needs around it.
+// buildEngine builds the engine for the browser in a folder and returns it as a script, with Go's support code.
 func buildEngine(ctx context.Context, work string) ([]byte, error) {
 	workspace, err := lean(ctx, work)
 	if err != nil {
@@ -151,7 +150,7 @@ func buildEngine(ctx context.Context, work string) ([]byte, error) {
 	return slices.Concat([]byte("const engine = "), content, []byte(";\n")), err
 }
 
-// goCommand runs Go for the browser in a workspace, the path of a go.work or "off", and returns what it prints.
+// goCommand runs Go for the browser in a workspace, the path of a go.work or "off", and returns its output.
 func goCommand(ctx context.Context, workspace string, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", words...)
 	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=", "GOWORK="+workspace)

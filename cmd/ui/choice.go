@@ -19,7 +19,7 @@ type choice struct {
 	words []string
 }
 
-// AddChoice defines a flag whose value is one of at least two words, which a shell completes. The word is stored in to,
+// AddChoice defines a flag whose value is one of at least two words, with shell completion. The word is stored in to,
 // whose value is the default; kind is the name of the value in the help text.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	c.Flags().Var(&choice{to, kind, words}, name, usage)
@@ -53,8 +53,8 @@ func Choose(to *string, text string, choices ...string) error {
 	return errors.New(explanation)
 }
 
-// atLeast is the value of a flag for a whole number with a lower limit. A default below the limit is what leaving the
-// flag out means.
+// atLeast is the value of a flag for a whole number with a lower limit. A default below the limit means that the flag
+// was left out.
 type atLeast struct {
 	to    *int
 	least int

@@ -19,7 +19,7 @@ type Console struct {
 	program string // begins every note
 
 	mutex sync.Mutex
-	out   io.Writer // nil: nothing is printed
+	out   io.Writer // destination of notes; nil: nothing is printed
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 

@@ -1,6 +1,6 @@
 // Package ui is the command-line interface common to the commands of this repository: exit codes and the errors that
-// carry them, notes on standard error, help texts, and messages for an unknown flag, command or variable. It knows
-// nothing of queues.
+// carry them, notes on standard error, help texts, and messages for an unknown flag, command or variable. It is
+// independent of queues.
 package ui
 
 import (

@@ -36,7 +36,7 @@ func Worse(a, b Exit) Exit {
 // Failure is an error with the exit code of the process.
 type Failure struct {
 	Exit Exit
-	Err  error // nil: printed already
+	Err  error // error to print; nil: already printed
 }
 
 // Fail returns a Failure with an exit code; a nil err has been printed already.

@@ -21,7 +21,7 @@ var palette = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", 
 type inert struct {
 	mutex sync.Mutex
 	to    io.Writer
-	held  []byte // the begin of what may be a sequence, to be told by what is written next
+	held  []byte // begin of a possible sequence, to be completed by the next write
 }
 
 // inertOn returns the writer for output to file: file itself, or an inert writer if it is a terminal.
@@ -79,8 +79,8 @@ func (w *inert) flush() error {
 	return err
 }
 
-// shown returns in with control characters neutralised, and apart from it an unfinished sequence at its end, which the
-// next bytes decide; with last there is none.
+// shown returns in with control characters neutralised, and separately an unfinished sequence at its end, to be
+// completed by the next bytes; with last there is none.
 func shown(in []byte, last bool) (out, held []byte) {
 	out = make([]byte, 0, len(in))
 	for len(in) > 0 {

@@ -13,7 +13,7 @@ import (
 type Progress struct {
 	console   *Console
 	every     time.Duration // between two pictures; 0: nothing is drawn
-	container *mpb.Progress // nil: there is no bar yet
+	container *mpb.Progress // container of the bars; nil: there is no bar yet
 	bars      []*mpb.Bar
 }
 

@@ -19,7 +19,7 @@ func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto 
 type Terminal struct {
 	Quiet    bool // print only errors to standard error
 	Verbose  bool
-	Color    When // of standard output
+	Color    When // colours of standard output
 	Progress When // bars on standard error
 }
 

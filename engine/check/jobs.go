@@ -22,8 +22,7 @@ type job struct {
 	since     engine.Time // ready: time at which it became ready; the next fields are as of then
 	idled     float64     // value of load.idled
 	others    int64       // value of load.begun
-	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded
-	// and failed.
+	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
 	begun, succeeded, failed uint64
 
 	prev, next ref // neighbours in the list of jobs in flight, ordered by renewed

@@ -6,20 +6,19 @@ import (
 
 // node is the checker's state of one process.
 type node struct {
-	life        uint32
-	up, frozen  bool
-	returnsLate bool        // it answered late claims in this life, and may commit two outcomes of one lease
-	lateAt      engine.Time // time of the latest late answer
-	slots       []execution // executions, by slot
-	busy        int
-	retries     int         // number of executions of retries
-	woke        engine.Time // time at which it last resumed after a pause
-	stopped     engine.Time // time of the stop signal; Never: none
-	unheard     bool        // a claim or a commit in this life has no answer
-	began       engine.Time // start of this life
-	asked       engine.Time // time of its latest request to extend leases
-	// latest time at which it may have claimed without the answer to its previous claim; 0: never
-	missed          engine.Time
+	life            uint32
+	up, frozen      bool
+	returnsLate     bool        // it answered late claims in this life, and may commit two outcomes of one lease
+	lateAt          engine.Time // time of the latest late answer
+	slots           []execution // executions, by slot
+	busy            int
+	retries         int         // number of executions of retries
+	woke            engine.Time // time at which it last resumed after a pause
+	stopped         engine.Time // time of the stop signal; Never: none
+	unheard         bool        // a claim or a commit in this life has no answer
+	began           engine.Time // start of this life
+	asked           engine.Time // time of its latest request to extend leases
+	missed          engine.Time // latest possible claim without the answer to the previous one; 0: never
 	busiest         int         // most executions since its latest claim was executed
 	idles           int         // idle workers, as counted in load
 	reapBy          engine.Time // time by which it must recover expired leases; Never: it need not

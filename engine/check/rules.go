@@ -18,12 +18,11 @@ type Rules struct {
 	// Retries holds the guarantees of the retry policies by job kind; kinds past the end have the last
 	// one's. None: attempts and delays are not checked.
 	Retries []Retry
-	// returns the serial key of a job; nil: no job has one, or their order is not guaranteed
-	Serial  func(engine.JobID) uint32
-	Keyed   bool          // jobs may have serial keys, whatever Serial is
-	Sheds   time.Duration // claims may bury jobs that have been ready for longer than this; 0: none
-	Starves bool          // retries may stay ready for ever
-	Resets  bool          // a redriven job may have its attempts reset
+	Serial  func(engine.JobID) uint32 // returns a job's serial key; nil: no keys, or no order guaranteed
+	Keyed   bool                      // jobs may have serial keys, whatever Serial is
+	Sheds   time.Duration             // claims may bury jobs that have been ready for longer than this; 0: none
+	Starves bool                      // retries may stay ready for ever
+	Resets  bool                      // a redriven job may have its attempts reset
 	// LostWaiting reports whether a waiting job may be left at the end because a process died while making it ready;
 	// nil: none may. LostInFlight allows jobs in flight without a holder to be left, because their lease may never end.
 	LostWaiting  func(engine.JobID) bool
@@ -35,12 +34,10 @@ type Rules struct {
 	// Calm is the time after which there are no faults and no execution fails by one: the rules below
 	// are checked from then on. Never: not at all.
 	Calm engine.Time
-	// Idle is the longest time that workers of a node may be idle while jobs are ready and the node
-	// claims none.
+	// Idle is the longest time that workers of a node may be idle while jobs are ready and the node claims none.
 	Idle time.Duration
-	// Recover is the longest time from the end of a lease, or from Calm, to its recovery, plus
-	// RecoverEach for each reaper batch needed for the highest number of leases there ever were at
-	// once.
+	// Recover is the longest time from the end of a lease, or from Calm, to its recovery, plus RecoverEach for each reaper
+	// batch needed for the highest number of leases there ever were at once.
 	Recover, RecoverEach time.Duration
 	Soon                 Soon
 	// Wait is the longest time that a job may be ready before it is claimed.
@@ -53,8 +50,7 @@ type Rules struct {
 	// and Trip the longest time from a call to its answer, if none of that happens. 0: not guaranteed.
 	Heard engine.Time
 	Trip  time.Duration
-	// Way is Trip without the timeout of a call: the longest time on the way there and back. 0: as
-	// Trip.
+	// Way is Trip without the timeout of a call: the longest time on the way there and back. 0: as Trip.
 	Way time.Duration
 	// Stalls reports whether reapers may be stopped before Calm.
 	Stalls bool
@@ -69,14 +65,12 @@ type Rules struct {
 	Order   engine.Order
 	Rule    *engine.Rule
 	Ordered bool
-	// Commits is the longest time after Calm from the end of an execution until its outcome is
-	// committed, if it is the only one, plus CommitEach for each other outcome that its process has to
-	// commit. 0: not guaranteed.
+	// Commits is the longest time after Calm from the end of an execution until its outcome is committed, if it is the
+	// only one, plus CommitEach for each other outcome that its process has to commit. 0: not guaranteed.
 	Commits, CommitEach time.Duration
 	// Promote is the longest time between two promotions after Calm. 0: not guaranteed.
 	Promote time.Duration
-	// Between is the longest mean time that a worker takes to find its next job while jobs are ready.
-	// 0: not guaranteed.
+	// Between is the longest mean time that a worker takes to find its next job while jobs are ready. 0: not guaranteed.
 	Between time.Duration
 	// HandBack is the longest time from the stop signal of a process until all jobs that it holds and
 	// does not run are ready again, if none of its calls goes unanswered; see Checker.Stopped.
@@ -92,9 +86,8 @@ type Share struct{ Num, Den int64 }
 // Soon holds upper bounds on reaction times, such as from ready to claimed, shorter than any poll interval. 0: no
 // bound.
 type Soon struct {
-	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim
-	// of any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus
-	// Rules.Idle on.
+	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim of
+	// any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus Rules.Idle on.
 	Claim    time.Duration
 	From     engine.Time
 	AllClaim bool
@@ -112,8 +105,7 @@ type Retry struct {
 	Free      []engine.ErrorKind // error kinds that cost no attempt, the first FreeMax times in a job's life
 	FreeMax   int32              // number of free failures; -1: no limit
 	Aged      bool               // the policy buries jobs by their age
-	// Delay returns the shortest and the longest delay after the n-th failure, n at least 1; nil:
-	// delays are not checked.
+	// Delay returns the shortest and the longest delay after the n-th failure, n at least 1; nil: delays are not checked.
 	Delay func(n int32) (shortest, longest time.Duration)
 }
 
@@ -143,9 +135,8 @@ type derived struct {
 	guarded   bool          // the reaper reads leases first, and takes them later under a guard
 	ttl       time.Duration // TTL of every lease
 	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
-	// time after its end at which a lease is lost to its holder; Forever: only when it is recovered
-	lapse time.Duration
-	way   time.Duration // see Rules.Way
+	lapse     time.Duration // time from a lease's end to its loss; Forever: lost only by recovery
+	way       time.Duration // see Rules.Way
 	// least time for which another node must have led if it recovered leases between two recoveries of one node; 0: no
 	// leader is needed
 	led time.Duration

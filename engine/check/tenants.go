@@ -9,11 +9,10 @@ import (
 
 // tenant is the checker's state of one tenant, for policies that choose by tenant.
 type tenant struct {
-	ready, running int // numbers of ready and running jobs; those held by a reaper do not run
-	// number of the turn at which it last got ready jobs, or was served; 0: before the first claim
-	turn     int64
-	enqueued engine.Time // enqueue time of its latest job
-	used     int64       // processing time in nanoseconds while it has ready jobs, halved every minute
+	ready, running int         // numbers of ready and running jobs; those held by a reaper do not run
+	turn           int64       // turn at which it last got ready jobs, or was served; 0: before the first claim
+	enqueued       engine.Time // enqueue time of its latest job
+	used           int64       // processing time in nanoseconds while it has ready jobs, halved every minute
 	// ahead holds, by other tenant, the excess of service over that tenant since its minimum, while both had ready jobs.
 	ahead []int64
 }

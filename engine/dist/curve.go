@@ -14,10 +14,10 @@ import "math"
 // the table is built, which doubles the density as long as it is too large.
 type curve struct {
 	cells []cell
-	shift uint64 // of the bits of t: what is left is the number of the cell ...
+	shift uint64 // bits to shift t right by to get the number of the cell
 	first uint64 // ... plus this
 	count uint64 // cells for one side; 0: no table
-	mask  uint64 // of the bits of t: the position in the cell
+	mask  uint64 // mask of t's bits for the position in the cell
 
 	exactCurve
 	mean   float64
@@ -34,12 +34,11 @@ const (
 	tableStart   = 1.0 / (1 << (octaves + 1))
 	leastDensity = 4
 	mostDensity  = 7
-	// positionBits of t below those of the cell's number are used, the others dropped.
-	// The steps that are left change the value by far more than rounding does, so the
-	// interpolation does not fall as u grows, not by a single bit.
+	// positionBits of t below those of the cell's number are used, the others dropped. Each remaining step changes the
+	// value by far more than rounding does, so the interpolation never falls as u grows, not by a single bit.
 	positionBits = 32
-	// tableError is the relative error that cells are held to where they err most, and
-	// tableFloor the share of the scale below which it is taken of that instead.
+	// tableError is the highest relative error of any cell, and tableFloor the share of the scale
+	// below which the error is relative to tableFloor instead.
 	tableError = 1e-7
 	tableFloor = 1e-12
 )
@@ -133,8 +132,8 @@ func (c *curve) tryDensity(density int, last bool) bool {
 	return true
 }
 
-// interpolate returns the cubic cell from t = left, where the value is start, to right, where it is end, and whether it
-// is accurate enough.
+// interpolate returns the cubic cell with the values start at t = left and end at t = right, and whether it is accurate
+// enough.
 func (c *curve) interpolate(left, right, start, end float64, upper bool, near float64) (cell, bool) {
 	width := right - left
 	at := func(x float64) float64 {

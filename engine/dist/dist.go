@@ -10,16 +10,14 @@ import (
 	"time"
 )
 
-// Dist is a distribution of values that are not negative: run times, delays, gaps
-// between arrivals, in seconds unless the caller means something else. Its zero
-// value is the constant 0. A Dist is immutable and cheap to copy; copies share the
-// table behind it and may be used by several goroutines.
+// Dist is a distribution of values that are not negative: run times, delays, gaps between arrivals,
+// in seconds by default. Its zero value is the constant 0. A Dist is immutable and cheap to copy;
+// copies share the table behind it and may be used by several goroutines.
 //
-// A draw turns one uniform number into one value by the inverse of the cumulative
-// distribution function: nothing is rejected and no state is kept. So equal numbers
-// give equal values, larger numbers never smaller ones (which is what makes common
-// random numbers work across scenarios that differ in a distribution), and the bits
-// of the value are the same on every processor.
+// A draw turns one uniform number into one value by the inverse of the cumulative distribution
+// function: nothing is rejected and no state is kept. So equal numbers give equal values, larger
+// numbers never smaller ones (as common random numbers need across scenarios that differ in a
+// distribution), and the bits of the value are the same on every processor.
 type Dist struct {
 	// A constant or uniform Dist has no curve and is low + u*span.
 	low, span float64

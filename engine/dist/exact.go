@@ -7,7 +7,7 @@ type distKind uint8
 const (
 	exponential distKind = iota + 1
 	lognormal
-	plainNormal  // so far from 0 that taking the absolute value changes nothing
+	plainNormal  // a normal quantile so far from 0 that its sign does not matter
 	foldedNormal // |X|
 	gamma
 	weibull

@@ -171,7 +171,7 @@ func Empirical(values []float64) (Dist, error) {
 	}
 	c := &curve{exactCurve: exactCurve{kind: empirical}, values: slices.Clone(values)}
 	slices.Sort(c.values)
-	// What each addition rounds away is summed beside (Knuth's TwoSum).
+	// The rounding errors of the additions are summed separately (Knuth's TwoSum).
 	sum, lost := 0.0, 0.0
 	for _, v := range c.values {
 		next := sum + v

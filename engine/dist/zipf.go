@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Zipf draws one of n ranks: rank i, from 0, with a probability in proportion to
-// (i+1)^-exponent. It is immutable, and copies share its table. Its draws are by
-// inversion, as those of Dist: larger numbers never give smaller ranks.
+// Zipf draws one of n ranks: rank i, from 0, with a probability in proportion to (i+1)^-exponent. It is immutable, and
+// copies share its table. Draws are by inversion, as in Dist: larger numbers never give smaller ranks.
 type Zipf struct {
 	n    int
 	upTo []float64 // cumulative, without the last; nil: all ranks alike

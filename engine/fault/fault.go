@@ -14,8 +14,8 @@ import (
 type Window struct {
 	From  engine.Time
 	For   time.Duration // above 0
-	Times int           // in all; 0 is 1
-	Every time.Duration // from one start to the next: above For if Times is above 1
+	Times int           // number of windows; 0 is 1
+	Every time.Duration // time from one start to the next: above For if Times is above 1
 }
 
 // Has reports whether now is in the window, start included and end excluded.
@@ -42,7 +42,7 @@ type Fault struct {
 	Duplicate   float64
 	Echo        float64    // answered twice at once
 	Error       float64    // refused without effect, with engine.ErrUnavailable
-	Partial     float64    // of the outcomes of a commit: refused, while the others take effect
+	Partial     float64    // share of a commit's outcomes that are refused, while the others take effect
 	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
 }
 
@@ -61,7 +61,7 @@ func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
 // Slow is a window in which all durations of the store are multiplied by a factor.
 type Slow struct {
 	Window Window
-	Factor float64 // at least 0
+	Factor float64 // factor on delays, at least 0
 }
 
 // ControlKind is the action of a Control: crash, freeze, stop and so on.
@@ -76,7 +76,7 @@ const (
 	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
 	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
 	Redrive                          // Share of the dead jobs become ready again
-	StopNode                         // the process of Node is told to stop; For later it ends, whatever it still does, and another one starts
+	StopNode                         // Node's process gets a stop signal; For later it ends, even with running jobs, and another starts
 	LimitStore                       // the store serves at most Limit calls at once, for For
 )
 
@@ -85,13 +85,13 @@ type Control struct {
 	Kind ControlKind
 	Node int32
 	At   engine.Time
-	// On makes it come so long as At says after the Nth event of that kind on Node (0 is
-	// the first), of a call of kind Op if that is not 0; with Node -1 after that of any
-	// node, which it then hits. 0: after the start of the run.
+	// On delays the control until At after the Nth event of that kind on Node (0 is the first), of a
+	// call of kind Op if Op is not 0; with Node -1 the event may be on any node, which the control
+	// then hits. 0: At counts from the start of the run.
 	On     engine.EventKind
 	Nth    int
 	Op     engine.Op
-	Before engine.Time // with On: an event at this time or later brings nothing; 0: whenever it is
+	Before engine.Time // with On: an event at this time or later has no effect; 0: no limit
 	For    time.Duration
 	Offset time.Duration // ShiftClock: negative: the clock falls behind
 	Share  float64       // LoseLeases, Redrive: in [0, 1]

@@ -4,7 +4,8 @@ package heap
 // Before is the order of the values of a Heap: it reports whether a value comes before another.
 type Before[T any] interface{ Before(other T) bool }
 
-// Heap is a priority queue whose first value is element 0. The zero Heap is empty. Equal values come in any order.
+// Heap is a priority queue whose first value is element 0. The zero Heap is empty. Equal values have no particular
+// order.
 type Heap[T Before[T]] []T
 
 // Push adds the value v to the heap.

@@ -1,5 +1,5 @@
 // Package keyed draws random numbers as functions of a key instead of a sequence: of the seed, the purpose of the
-// number and its subject. Nothing that is drawn besides, or in another order, changes any of them.
+// number and its subject. Other draws, or another order of draws, change none of them.
 package keyed
 
 import "math/bits"
@@ -13,17 +13,17 @@ const (
 	ForTenant
 	ForRunTime
 	ForFailure   // whether an attempt fails
-	ForErrorKind // how it fails
+	ForErrorKind // error kind of a failure
 	ForPoison    // whether a job is poison
 	ForKill      // whether and when an attempt kills its process
 	ForRequestDelay
 	ForResponseDelay
 	ForFault
 	ForPolicy
-	ForStorm // which nodes a storm hits, and when
+	ForStorm // nodes hit by a storm, and its times
 	ForChaos
-	ForTick  // when a promoter looks next
-	ForStore // which outcomes of a batch a store applies, which leases it loses, which dead jobs come back
+	ForTick  // time of a promoter's next tick
+	ForStore // outcomes of a batch that a store applies, leases that it loses, dead jobs that are redriven
 )
 
 // Rand draws counter-based random numbers: each is a pure function of the seed, a purpose and a key. Two policies

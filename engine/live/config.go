@@ -33,8 +33,7 @@ const (
 
 // Config is the configuration of Run. Engine, Store and Handler must be given.
 type Config struct {
-	// Engine configures each engine. Run sets its Engine, Policy and Recorder. Defaults returns usual
-	// values.
+	// Engine configures each engine. Run sets its Engine, Policy and Recorder. Defaults returns usual values.
 	Engine engine.Config
 	// Engines is the number of engines in the process, each with its own loop, workers and node
 	// number; 0 is 1. More than one pays only with stores that answer within microseconds.
@@ -42,10 +41,9 @@ type Config struct {
 	// FirstNode is the node number of the first engine, at least 0; the others have the next ones.
 	// Engines that share a store must have distinct numbers.
 	FirstNode int32
-	// Generation is the number of earlier lives of these engines. It must grow with every Run of the
-	// same node on the same store: a store takes commits under a known life for repetitions. 0: taken
-	// from a Registry; with other stores the Unix time in seconds, or one more than that of the
-	// previous Run in this process.
+	// Generation is the number of earlier lives of these engines. It must grow with every Run of the same node on the same
+	// store: a store takes commits under a known life for repetitions. 0: taken from a Registry; with other stores the
+	// Unix time in seconds, or one more than that of the previous Run in this process.
 	Generation uint32
 	// Policy returns a new policy for a node. nil: the oldest ready job first.
 	Policy  func(node int32) engine.Policy
@@ -67,10 +65,9 @@ type Config struct {
 	// recorded times only, and may be in the past or in the future.
 	Origin time.Time
 
-	// Recorder returns the recorder of a node's events, or nil: its engine's own events, and the
-	// effects of its calls as far as the store answered, with the time of the answer. Each Recorder is
-	// called from one goroutine in the order of time; events of different nodes have no order. nil: no
-	// events.
+	// Recorder returns the recorder of a node's events, or nil: its engine's own events, and the effects of its calls as
+	// far as the store answered, with the time of the answer. Each Recorder is called from one goroutine in the order of
+	// time; events of different nodes have no order. nil: no events.
 	Recorder func(node int32) engine.Recorder
 	// OnCall, if not nil, is called after every answer of the store, an error included, before the
 	// engine gets it; from one goroutine for each node, which waits for it. began and ended are the

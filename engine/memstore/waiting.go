@@ -15,8 +15,7 @@ type waiting struct {
 	size   int
 	first  engine.Time // due time of the first job; Never: none
 	stamps uint32      // number of entries pushed
-	// left maps the stamp of each void entry to the ID of its job, since the row may hold another job
-	// by now.
+	// left maps the stamp of each void entry to the ID of its job, since the row may hold another job by now.
 	left map[uint32]engine.JobID
 	due  list // jobs due, not yet promoted
 }

@@ -32,8 +32,8 @@ const announceWithin = 5 * time.Second
 type news struct {
 	mu      sync.Mutex
 	ready   bool
-	due     time.Time     // zero: none waits that was not announced
-	waiting chan struct{} // of size 1: there is some
+	due     time.Time     // due time of the next unannounced waiting job; zero: none
+	waiting chan struct{} // channel of size 1, filled while due is set
 }
 
 func (n *news) init() { n.waiting = make(chan struct{}, 1) }
@@ -82,7 +82,7 @@ func message(ready bool, due time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// hear parses a notification's text. Any other text counts as the news that jobs are ready.
+// hear parses a notification's text. Any other text means that jobs are ready.
 func hear(message string) (ready bool, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {

@@ -130,10 +130,10 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 // claimed collects the leases in the result of a claim's statement.
 type claimed struct {
 	dst    []engine.Lease
-	from   int     // where in dst the answer begins
-	places []int64 // of the leases in the plan's order, see answerPart
+	from   int     // index in dst at which the answer begins
+	places []int64 // positions of the leases in the plan's order, see answerPart
 	next   time.Duration
-	terms  []engine.Class // of each that was asked for
+	terms  []engine.Class // class of each term of the plan
 	ended  [engine.AnyClass + 1]place
 	shed   bool // something was buried
 }

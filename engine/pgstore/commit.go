@@ -203,10 +203,10 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer is the result of the SQL statement of a commit, besides the results of its outcomes.
+// answer is the result of the SQL statement of a commit, without the results of its outcomes.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
-	freed    bool // a job with a serial key ended: the next one of it may be claimed
+	freed    bool // a job with a serial key ended: the next one of its key may be claimed
 }
 
 // outcomeArrays holds outcomes as one array for each SQL parameter.

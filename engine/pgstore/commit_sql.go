@@ -12,7 +12,7 @@ type commitShape uint8
 
 const (
 	withEnds   commitShape = 1 << iota // acks; and burials, where the dead are not kept
-	withBurial                         // of which some are burials
+	withBurial                         // some of the outcomes are burials
 	withMoves                          // outcomes that leave the row
 	// withoutMemory marks a part of a batch other than the first, whose statement does not record the batch, see
 	// commitParts.
@@ -37,8 +37,8 @@ func (s commitShape) lockedFirst() string {
 // rowFreed and the constants below are SQL columns in the result of a commit: for each outcome that was applied, the
 // former state of the job and these.
 const (
-	rowFreed    = 16  // with a state: the job had a serial key and ended
-	rowStale    = 100 // of an earlier copy
+	rowFreed    = 16  // added to a state: the job had a serial key and ended
+	rowStale    = 100 // a stale outcome in an earlier copy
 	rowRepeated = 101 // one row: an earlier copy took effect
 )
 

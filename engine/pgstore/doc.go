@@ -1,44 +1,37 @@
-// Package pgstore keeps jobs in PostgreSQL: an engine.Store for several processes. It is an engine.Store for several
-// processes: what it keeps survives the death of any of them, and of the server, and its only clock is the server's.
+// Package pgstore keeps jobs in PostgreSQL: an engine.Store for several processes. Its jobs survive the death of any
+// process and of the server, and its only clock is the server's.
 //
 //	store, err := pgstore.Open(ctx, "postgres://user@host/database", pgstore.Options{
 //		Store: engine.StoreOptions{LapseAfter: -1, KeepDead: true},
 //	})
 //
-// Every call is one round trip: one statement, or a few that are sent together and commit
-// together. A call that fails with engine.ErrUnavailable may or may not have taken
-// effect; connections come back by themselves, so asking again is all there is to do. Of
-// an Enqueue that is: it fails with engine.ErrDuplicate if an earlier copy took effect and
-// any of its jobs is live, or dead and kept; jobs that were done are forgotten, and if all
-// of them were, they run once more. Handlers for which that is one time too many ask
-// Effects, or whatever remembers what they did.
+// Every call is one round trip: one statement, or a few that are sent together and commit together. A call that fails
+// with engine.ErrUnavailable may or may not have taken effect; connections are restored by themselves, so the caller
+// only needs to repeat the call. A repeated Enqueue fails with engine.ErrDuplicate if an earlier copy took effect and
+// any of its jobs is live, or dead and kept; done jobs are forgotten, and if all of them are done, they run once more.
+// Handlers that must not run twice use Effects, or another record of what they did.
 //
-// One row is one job, from enqueuing until it is acked; a lease is a part of that row. So
-// that a claim costs the same whatever else the table holds, each state has an index of
-// its own and the planner is told to use them.
+// One row is one job, from enqueuing until it is acked; a lease is a part of that row. To make the cost of a claim
+// independent of the other jobs in the table, each state has a separate index, and the statements make the planner use
+// them.
 //
-// Two things make claims slow, as there is no index by which they could be passed over.
-// A claim walks over the ready jobs that it meets in line before it has found enough and
-// that are not the first of their serial key: 20,000 of them, ahead of all others, make
-// every claim take about 0.2 s, be they of one key or of many. So keep the queues of serial
-// keys short, or give long ones a kind of their own. And a claim by a term with
-// engine.Term.MaxWait that leaves late jobs where they are walks over all that are late,
-// some 30 ms for each 100,000: let it bury them, or promptly take them by another term.
-// A transaction that stays open for long, on any table of the server, lets dead rows pile up at the front of the ready
-// jobs. While that makes claims slow they begin where the one before ended, and only one a second, or a tenth of them by
-// time, begins at the front: jobs that were put back or are of higher priority wait for that one. Recoveries are as rare.
-// The first claim of a plan of a new form, and the first Stats, build the indexes that they
-// need, which waits for every transaction that has written to the store, and has all others
-// wait, about a second for each million of ready jobs; where an index is there, by any
-// process, nothing is built or locked.
+// Two things make claims slow, since no index helps to skip them. A claim reads all ready jobs before its last one that
+// are not the first of their serial key: 20,000 of them, ahead of all others, make every claim take about 0.2 s, be
+// they of one key or of many. So keep the queues of serial keys short, or give long ones a kind of their own. And a
+// claim by a term with engine.Term.MaxWait that skips late jobs reads all of them, some 30 ms for each 100,000: let it
+// bury them, or promptly take them by another term. A transaction that stays open for long, on any table of the server,
+// lets dead rows pile up at the front of the ready jobs. While that makes claims slow they begin where the one before
+// ended, and only one a second, or a tenth of them by time, begins at the front: jobs that were put back or are of
+// higher priority wait for that one. Recoveries are as rare. The first claim of a plan of a new form, and the first
+// Stats, build the indexes that they need, which waits for every transaction that has written to the store, and has all
+// others wait, about a second for each million of ready jobs; where an index is there, by any process, nothing is built
+// or locked.
 //
-// Engines that listen are told when jobs become ready, also by becoming due, within a few
-// milliseconds and with the help of no poll; it is a hint that can be lost with a
-// connection or a process, and then it is a poll that finds them.
+// Engines that listen are woken within a few milliseconds when jobs become ready or due, without a poll; a wake can be
+// lost with a connection or a process, and then a poll finds the jobs.
 //
-// It keeps package memstore's rules, with these exceptions, each of which is refused and
-// none ignored: Open refuses StoreOptions.MaxRunning, MaxInFlight and CountAhead; Claim
-// refuses the orders Aging and Deadline and those by tenant; Commit refuses a Guard. A
-// claim passes over jobs that another claim is about to take, so its order is exact only
+// It keeps package memstore's rules, with these exceptions, each of which is refused and none ignored: Open refuses
+// StoreOptions.MaxRunning, MaxInFlight and CountAhead; Claim refuses the orders Aging and Deadline and those by tenant;
+// Commit refuses a Guard. A claim passes over jobs that another claim is about to take, so its order is exact only
 // while no other runs. IDs of jobs end at 2^63-1, durations at a hundred years.
 package pgstore

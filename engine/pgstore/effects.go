@@ -15,7 +15,7 @@ type Effect uint8
 const (
 	EffectStale   Effect = iota // the job is somebody else's by now, or has ended: nothing was applied
 	EffectKnown                 // an earlier delivery had applied it: nothing was applied, and the work is done
-	EffectApplied               // this delivery has
+	EffectApplied               // this delivery has applied the effect
 )
 
 // Effects is a table in which handlers record their side effects, each at most once: a job's effect is applied only by
@@ -23,7 +23,7 @@ const (
 // processes read it.
 type Effects struct{ store *Store }
 
-// Effects returns the table of effects, which it creates if there is none.
+// Effects returns the table of effects, and creates it if it does not exist.
 func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	var found bool
 	if err := s.pool.QueryRow(ctx, "select to_regclass($1) is not null", quoted(s.schema)+".effects").Scan(&found); err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	if found {
 		return &Effects{s}, nil
 	}
-	// One at a time, as install makes the rest: two that create a table at once may both find that there is none.
+	// One at a time, like install: two concurrent creations may both find no table.
 	b := &pgx.Batch{}
 	b.Queue("select pg_advisory_xact_lock($1)", lockKey(s.schema))
 	b.Queue(`create table if not exists effects (job bigint primary key, delivery integer not null, node integer not null,

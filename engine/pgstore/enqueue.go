@@ -126,8 +126,8 @@ func (s *Store) insertion(jobs []engine.NewJob) *pgx.Batch {
 	return b
 }
 
-// columnsOf returns the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order, nil
-// if there are none.
+// columnsOf returns the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order;
+// nil: no job has one.
 func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	n := len(jobs)
 	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)

@@ -23,8 +23,8 @@ const (
 // can only be rolled back, to a savepoint at least. Jobs with a serial key hold back others of their keys until it
 // ends: keep it short.
 //
-// The commit does not wake engines. Call announce after it, or they find the jobs at their next poll; without a commit
-// it does no harm.
+// The commit does not wake engines. Call announce after it, or engines find the jobs at their next poll; without a
+// commit the call is harmless.
 func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) (announce func(), err error) {
 	if _, err := checkNew(jobs); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) 
 		return func() {}, nil
 	}
 	doing := fmt.Sprintf("enqueue %d jobs in a transaction", len(jobs))
-	// On its own, as statements that are sent together are planned before the first of them is carried out.
+	// A separate statement, since statements sent together are planned before the first of them is executed.
 	if _, err := tx.Exec(ctx, enterSchema, quoted(s.schema)+", pg_temp"); err != nil {
 		return nil, s.wrap(doing, err)
 	}

@@ -14,15 +14,15 @@ import (
 	"qsim/engine"
 )
 
-// Errors of Open and of calls, beside those of package engine.
+// Errors of Open and of calls, in addition to those of package engine.
 var (
 	// ErrNewer means that the schema was made by a later version of this program, and was
 	// not touched.
 	ErrNewer = errors.New("pgstore: the schema is of a newer version than this program knows")
-	// ErrForeign means that what is in the schema was not made by this program, or by a
-	// version that it does not know how to go on from. It was not touched.
+	// ErrForeign means that the content of the schema was not made by this program, or by a version
+	// that it cannot upgrade. It was not changed.
 	ErrForeign = errors.New("pgstore: the schema is not one of qsim's")
-	// ErrDenied means that the server refused the user, the password or what the user may do.
+	// ErrDenied means that the server refused the user, the password, or a privilege that the user lacks.
 	ErrDenied = errors.New("pgstore: the server denies access")
 	// ErrFull means that the server could write no more. The call did nothing.
 	ErrFull = errors.New("pgstore: the server's disk is full")
@@ -36,8 +36,8 @@ type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
-// wrap adds the name of a call to its error; nil stays nil. If the connection was lost, so were the others of the pool,
-// most likely: none of them is used again, as each would fail one more call.
+// wrap adds the name of a call to its error; nil stays nil. After the loss of a connection none of the pool's others is
+// used again, since each would probably fail one more call.
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()

@@ -37,11 +37,11 @@ var frontOfLine = place{math.MinInt16, math.MinInt64}
 type fronts struct {
 	mu    sync.Mutex
 	ended [engine.AnyClass + 1]place // the claim before, by the class of its terms
-	due   time.Time                  // of what waits, nothing was due before
-	dear  bool                       // to begin at the front takes long, as of the latest claim that did
-	whole time.Time                  // when one last did
-	rest  time.Duration              // until the next one does
-	reap  time.Time                  // nobody looks for expired leases earlier
+	due   time.Time                  // earliest due time of a waiting job
+	dear  bool                       // by the latest claim from the front, whether such a claim takes long
+	whole time.Time                  // time of the latest claim from the front
+	rest  time.Duration              // time until the next claim from the front
+	reap  time.Time                  // earliest time of the next recovery
 }
 
 // begin returns the index positions at which a claim begins, by class, the longest time that a waiting job may be
@@ -64,8 +64,8 @@ func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back tim
 	return from, back, whole
 }
 
-// end records the index positions at which a claim ended that began at a time, whole if at the front, how long after it
-// the next waiting job is due, and whether the next claim should begin at those positions.
+// end records the index positions at which a claim that began at a time ended, whether it began at the front (whole),
+// the delay until the next waiting job is due, and whether the next claim should begin at those positions.
 func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bool, next time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

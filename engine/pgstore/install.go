@@ -39,9 +39,8 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	if found, err := known(ctx, conn, name); found == version || err != nil {
 		return err
 	}
-	// One at a time: whoever comes second finds it made, by a transaction that begins
-	// afterwards, as one that had begun might go by what it knows. The lock goes with the
-	// connection.
+	// One at a time: a second process finds the schema complete in a transaction that begins
+	// afterwards, since an earlier snapshot might lack it. The lock is released with the connection.
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lockKey(name)); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // line is the definition of an index of ready jobs: of one class or of both, grouped by kind, by tenant or not at all,
-// in some order. Only the plainest exists from the beginning. The others are built when a plan first asks for them, so
-// that a store whose policies never ask does not pay for them with every job.
+// in some order. Only the plainest exists from the beginning. The others are built when a plan first needs them, so
+// that other stores do not pay for them with every job.
 type line struct {
 	class engine.Class
 	by    grouping
@@ -35,8 +35,8 @@ func (g grouping) String() string { return [...]string{"", "kind", "tenant"}[g] 
 type lineOrder uint8
 
 const (
-	oldest    lineOrder = iota // by priority, smallest ready key first
-	newest                     // by priority, largest ready key first
+	oldest    lineOrder = iota // order by priority, smallest ready key first
+	newest                     // order by priority, largest ready key first
 	whatever                   // smallest ready key first, whatever the priority
 	longReady                  // longest ready first, whatever the priority
 )

@@ -23,8 +23,8 @@ type Options struct {
 	// most 63. It is created if it is not there. Empty: "qsim".
 	Schema string
 	Store  engine.StoreOptions
-	// Connections is how many calls may run at once, beside one that listens. 0: 8, or
-	// what the DSN says as pool_max_conns.
+	// Connections is the highest number of calls at once, without the one that listens. 0: 8, or
+	// pool_max_conns in the DSN.
 	Connections int
 }
 

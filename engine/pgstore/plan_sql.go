@@ -26,7 +26,7 @@ type planWriter struct {
 	*rules
 	next  int      // parameter
 	parts []string // common table expressions
-	rows  []string // what answers with leases
+	rows  []string // names of the expressions that return leases
 }
 
 func (w *planWriter) parameter(kind string) string {
@@ -107,7 +107,7 @@ const firstOfSerial = "(j.serial is null or not exists (select from jobs b where
 
 // earlier returns SQL conditions that exclude the jobs taken by the terms before: SKIP LOCKED skips rows that others
 // have locked, not those locked by the same statement. An executor that updates each row as soon as it is found would
-// not meet them again, but nothing promises that it does.
+// not find them again, but PostgreSQL does not guarantee that.
 func (w *planWriter) earlier(i int, shapes []shape) []string {
 	var out []string
 	for k := range i {

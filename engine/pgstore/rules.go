@@ -52,7 +52,7 @@ const inFlight = "j.state + 0 = 3"
 
 // sameJob returns the SQL condition that a row is of the job whose ID is the expression id. It is written so that the
 // planner has one way to find that row, the primary key with a condition: given an equality, and a table that it
-// believes to be empty, it would read the whole key for every job, in hope of an order that could be of use.
+// believes to be empty, it would read the whole key for every job.
 func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
 // fence returns the SQL condition for an outcome o to pass the fence of a row.

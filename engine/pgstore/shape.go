@@ -12,11 +12,11 @@ import (
 type shape struct {
 	class     engine.Class
 	order     lineOrder
-	kinds     byte // how many of them are asked for: 0 (all), 1, or 2 for several
-	tenant    bool // of one
+	kinds     byte // number of kinds selected: 0 (all), 1, or 2 for several
+	tenant    bool // only jobs of one tenant
 	perTenant bool
 	wait      wait
-	shed      int32 // with waitShed: how many at the most
+	shed      int32 // with waitShed: most jobs to bury
 }
 
 // wait is the treatment, by a term's MaxWait, of jobs that have waited longer.
@@ -25,7 +25,7 @@ type wait uint8
 const (
 	waitAny   wait = iota
 	waitLeave      // jobs that have waited longer are left
-	waitShed       // they are buried
+	waitShed       // late jobs are buried
 )
 
 // shapeOf checks a term and returns its shape.

@@ -23,8 +23,8 @@ update jobs j set ` + assign("state = 1", "ready_key = "+r.readyKey("j.due_at", 
 from d, t n where ` + sameJob("d.id") + returning
 }
 
-// Promote makes due jobs ready, see engine.Store. Without StoreOptions.Promoted they are
-// ready by themselves and there are none.
+// Promote makes due jobs ready, see engine.Store. Without StoreOptions.Promoted they become ready
+// by themselves and it returns none.
 func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %d: %w", order, engine.ErrUnsupported)
@@ -79,11 +79,11 @@ from d, t n where ` + sameJob("d.id") + promotionColumns
 	return out
 }
 
-// Redrive makes dead jobs ready again: the first to die, at most most of them, or if jobs is not nil, those of jobs
-// that are dead. With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery,
+// Redrive makes dead jobs ready again: at most most of them, the first to die first, or if jobs is not nil, the dead
+// ones among jobs. With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery,
 // Token and Age go on in any case. It appends them to dst, in no particular order. Jobs with a serial key go behind the
-// others of it; a unique key is lost, as another job may have it by now. Only a store with StoreOptions.KeepDead has
-// dead jobs.
+// others of that key; a unique key is lost, since another job may have it by now. Only a store with
+// StoreOptions.KeepDead has dead jobs.
 func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error) {
 	var ids []int64
 	if jobs != nil {

@@ -9,10 +9,10 @@ import (
 // Choice is one of the words in W: it is read, compared and written as the word, and Value returns its meaning.
 type Choice[T any, W Words[T]] string
 
-// Words lists the words of a Choice, and the value that each stands for.
+// Words returns the words of a Choice, and the value of each.
 type Words[T any] interface{ Words() ([]string, []T) }
 
-// Value returns the value that the word stands for, or that of the first word if c is none of them.
+// Value returns the value of the word, or that of the first word if c has no valid one.
 func (c Choice[T, W]) Value() T {
 	var list W
 	words, values := list.Words()

@@ -1,9 +1,9 @@
 // Package quantity is the common grammar of values: durations (1h30m), rates (120/s), shares (20%), counts (100k),
 // plain numbers and words of a list. Scenario files, parameters of policies, ranges of sweeps and flags of the commands
-// read and write them here, so that a value means the same wherever it is typed.
+// parse and print values here, so that a text has the same value everywhere.
 //
-// Every type has UnmarshalText, whose error is an *Error, and String, which writes the value so
-// that it is read again as the same.
+// Every type has UnmarshalText, whose error is an *Error, and String, which writes the value so that it is read again
+// as the same.
 package quantity
 
 import (
@@ -28,10 +28,9 @@ const (
 // Error describes a mistake in one value, for the author of a scenario.
 type Error struct {
 	Message string
-	Help    string // what to write instead; may be empty
-	Note    string // what it clashes with; may be empty
-	// Typed and Known, if there are any, are a word that is not known and those that are, for a
-	// caller that suggests the closest of them.
+	Help    string // correct text to write instead; may be empty
+	Note    string // conflict with another value; may be empty
+	// Typed and Known are an unknown word and the known ones, if any, from which a caller can suggest the most similar.
 	Typed string
 	Known []string
 }
@@ -84,7 +83,7 @@ func ParseNumber(s string) (*big.Rat, bool) {
 	if !IsNumber(digits) || len(digits) > 40 {
 		return nil, false
 	}
-	// An exponent of many digits would make SetString build a number of as many.
+	// A long exponent would make SetString build a number of as many digits.
 	if f, err := strconv.ParseFloat(digits, 64); err != nil || f != 0 && (math.Abs(f) > 1e18 || math.Abs(f) < 1e-18) {
 		return nil, false
 	}

@@ -59,13 +59,11 @@ type Config struct {
 	CountRows bool // pass the store's counts of jobs to Network.Reply
 	// Held is set if waiting jobs are ready at once, see engine.StoreOptions.
 	Held bool
-	// MakesRoom is set if the end of one job may make another claimable, by the store's options or the
-	// jobs' keys.
+	// MakesRoom is set if the end of one job may make another claimable, by the store's options or the jobs' keys.
 	MakesRoom bool
 	// EnqueueDelay returns the delay of a new job on its way to the store; nil: none.
 	EnqueueDelay func(at engine.Time, j *engine.NewJob) time.Duration
 	Until        engine.Time // latest end of the run
-	// Rest is the time for which the run continues when no work is left, for answers that engines wait
-	// for. 0: none.
+	// Rest is the time for which the run continues when no work is left, for answers that engines wait for. 0: none.
 	Rest time.Duration
 }

@@ -14,9 +14,8 @@ type Workload interface {
 // Revoker is a Workload that can revoke an arrival at its time.
 type Revoker interface {
 	Workload
-	// Comes decides whether an arrival is enqueued when its time has come, after all other events of
-	// that instant except timers and before the call of Next for another arrival. One that is not
-	// leaves no trace.
+	// Comes decides whether an arrival is enqueued when its time has come, after all other events of that instant except
+	// timers and before the call of Next for another arrival. One that is not leaves no trace.
 	Comes(now engine.Time, j *engine.NewJob) bool
 }
 

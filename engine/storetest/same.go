@@ -13,9 +13,9 @@ import (
 
 // Lives sets the number and size of the random tests of Same.
 type Lives struct {
-	Seed  uint64 // of the first; the next ones are those after it
-	Count int    // how many, each with options, jobs and calls of its own
-	Calls int    // how many each
+	Seed  uint64 // first seed; the others follow it
+	Count int    // number of seeds, each with other options, jobs and calls
+	Calls int    // number of calls for each seed
 }
 
 // Same makes random calls on two stores in parallel and compares every answer: leases with all fields, results, leases
@@ -48,7 +48,7 @@ type pair struct {
 	batches []pairBatch
 	seq     map[engine.EngineID]uint64
 	settled map[engine.EngineID]uint64
-	orders  bool // whether plans ask for all that stores may refuse
+	orders  bool // plans use all orders that stores may refuse
 	serials int  // keys
 	seed    uint64
 	rolls   uint64

@@ -31,8 +31,8 @@ type Subject struct {
 	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock
 	// goes by itself.
 	Advance func(d time.Duration)
-	// Redrive, if the store keeps the dead, makes those of jobs ready that are dead, as
-	// sim.Redriver says. Nil: it cannot.
+	// Redrive makes those of jobs ready that are dead, like sim.Redriver, if the store keeps dead
+	// jobs. Nil: not supported.
 	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
 }
 
@@ -79,8 +79,8 @@ type client struct {
 	lease  engine.Lease // the latest of hold
 }
 
-// movedTick and realTick are the lengths of a tick: realTick, for stores whose clock cannot be moved, is as long as a
-// slow machine may take for the steps of a story within one.
+// movedTick and realTick are the lengths of a tick: realTick, for stores whose clock cannot be moved, is long enough
+// for the steps of a story on a slow machine.
 const (
 	movedTick = time.Second
 	realTick  = 400 * time.Millisecond
@@ -105,7 +105,7 @@ func newClient(t *testing.T, open Open, o engine.StoreOptions) *client {
 
 func wait(d time.Duration) { <-time.After(d) }
 
-// part runs a part of a story on a store of its own, as a subtest.
+// part runs a part of a story on a new store, as a subtest.
 func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) {
 	c.Helper()
 	if c.flat {

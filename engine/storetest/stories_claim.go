@@ -134,7 +134,7 @@ var claimStories = []story{
 		for _, tt := range []struct {
 			name string
 			jobs []engine.NewJob
-			want error // nil: any
+			want error // expected error; nil: any
 		}{
 			{"live before", []engine.NewJob{{ID: 1}, {ID: 2, Delay: 5}, {ID: 7}}, engine.ErrDuplicate},
 			{"waiting before", []engine.NewJob{{ID: 1}, {ID: 8}}, engine.ErrDuplicate},

@@ -184,7 +184,7 @@ func playUnique(c *client) {
 	c.wantIDs("once it is done", ids(c.claim(9)), 10)
 }
 
-// playSerial tests three jobs of one serial key beside one without, with a crash, a retry and a death.
+// playSerial tests three jobs of one serial key and one without a key, with a crash, a retry and a death.
 func playSerial(c *client) {
 	c.add(engine.NewJob{ID: 1, Serial: 7}, engine.NewJob{ID: 2, Serial: 7, Priority: -1}, engine.NewJob{ID: 3, Serial: 7, Delay: 1}, engine.NewJob{ID: 4}, engine.NewJob{ID: 5, Serial: 8})
 	c.wantIDs("the first of each key", ids(c.claim(9)), 1, 4, 5)

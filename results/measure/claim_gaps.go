@@ -91,7 +91,7 @@ func (v *view) endStreak() {
 
 const (
 	gapAtLeast  = time.Second
-	gapMultiple = 10 // of the mean fresh wait before the first storm
+	gapMultiple = 10 // threshold, as a multiple of the mean fresh wait before the first storm
 )
 
 // gapShare returns the value of claim.gap.share: of the time with fresh jobs ready, the share that lies within a claim

@@ -9,11 +9,11 @@ import (
 // freshArea and the constants below are the indexes of the levels that a segment integrates over time. The first three
 // have peaks too.
 const (
-	freshArea   = int(engine.Fresh) // jobs ready, as fresh
-	retryArea   = int(engine.Retry) // jobs ready, as retries
+	freshArea   = int(engine.Fresh) // number of ready fresh jobs
+	retryArea   = int(engine.Retry) // number of ready retries
 	waitingArea = 2
-	busyArea    = 3 // busy workers
-	idleArea    = 4 // idle workers, while a job is ready
+	busyArea    = 3 // number of busy workers
+	idleArea    = 4 // number of idle workers, while a job is ready
 	presentArea = 5 // 1 while a fresh job is ready
 	numAreas    = 6
 	numPeaks    = 3
@@ -25,7 +25,7 @@ type segment struct {
 	area       [numAreas]int64 // integral of each level in units × ns; a segment is too short for overflow
 	peak       [numPeaks]int64
 	claims     [engine.NumClasses]uint64
-	freshWaits uint64 // ns, of the fresh jobs claimed
+	freshWaits uint64 // sum of the waits of the fresh jobs claimed, in ns
 	finished   uint64
 	failures   uint64
 	firsts     uint64 // first successful executions of jobs
@@ -45,7 +45,7 @@ type clockWindow struct {
 	area       [numAreas]float64
 	peak       [numPeaks]int64
 	claims     [engine.NumClasses]uint64
-	freshWaits float64 // ns
+	freshWaits float64 // sum of the waits of the fresh jobs claimed, in ns
 	finished   uint64
 	firsts     uint64
 	fenced     uint64

@@ -16,7 +16,7 @@ type cohorts struct {
 	alike     bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
 	kinds     uint32      // number of classes told apart; those with a greater number are one cohort
 	named     uint32      // number of tenants named by a set, plus 1 for all others
-	slots     []uint32    // by tenant: its index among the named tenants; 0, or beyond the end: not named
+	slots     []uint32    // by tenant, its index among the named tenants; 0, or beyond the end: not named
 	edges     []engine.Time
 }
 
@@ -26,7 +26,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	for _, s := range sets {
 		c.edges = append(c.edges, s.from, s.from+engine.Time(s.span))
 		c.kinds = max(c.kinds, uint32(s.kind+2))
-		if slices.Contains(tenants, s.tenant) { // no tenant, or a known one
+		if slices.Contains(tenants, s.tenant) { // skip tenants already listed, and 0
 			continue
 		}
 		for int(s.tenant) >= len(c.slots) {

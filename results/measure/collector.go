@@ -13,9 +13,9 @@ import (
 // jobs that are leased and the virtual time, not the number of jobs. A Collector must be used from one goroutine and
 // for one run.
 //
-// What is measured by the clock is kept by view, a filter with its windows of time; what is measured
-// of jobs is kept by set, a filter with a window in which they were enqueued. An event goes to the views
-// that its job belongs to and to the sets of the job's cohort.
+// Measurements by the clock are kept by view, a filter with its windows of time; measurements of jobs by set, a
+// filter with a window of enqueue times. An event goes to the views that its job belongs to and to the sets of the
+// job's cohort.
 type Collector struct {
 	settings *Settings
 	policy   int
@@ -37,9 +37,9 @@ type Collector struct {
 	strange uint64 // executions of jobs that the collector no longer remembers
 	tries   int32  // most claims of any one job
 
-	copies      engine.JobID                  // mask of the bits of a job ID that number the copies of a caller's job
-	byTenant    bool                          // waits are measured for each tenant too
-	resubmitted map[engine.JobID]resubmission // by the ID of the first copy; nil: no caller resubmits
+	copies      engine.JobID                  // mask of the job ID's bits that number the copies of a caller's job
+	byTenant    bool                          // waits are also measured for each tenant
+	resubmitted map[engine.JobID]resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
 	dead        map[engine.JobID]engine.Time  // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
 	freed       map[engine.LeaseKey]bool      // executions that timed out and go on without a worker
 
@@ -98,8 +98,8 @@ type Unresolved struct {
 	Tenant   engine.TenantID
 	State    engine.State  // Ready, Waiting or InFlight
 	Class    engine.Class  // Fresh: never claimed
-	Age      time.Duration // since it was enqueued
-	ReadyFor time.Duration // Ready: since it became ready, for a retry since its backoff ended
+	Age      time.Duration // time since it was enqueued
+	ReadyFor time.Duration // Ready: time since it became ready, for a retry since its backoff ended
 }
 
 // Finish ends the measurements at time end, after all events, and returns the Run without its Seed and Fingerprint.
@@ -164,8 +164,8 @@ func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine
 
 // Totals are counts of a whole run, kept for every run, to compare with independent counts.
 type Totals struct {
-	Jobs, Acked, Fenced int64 // enqueued; done; commits refused
-	Claims, Deaths      int64 // claims of the jobs enqueued between the end of the warm-up and the end of arrivals
+	Jobs, Acked, Fenced int64 // jobs enqueued; jobs done; commits refused
+	Claims, Deaths      int64 // of jobs enqueued between the end of the warm-up and the end of arrivals
 }
 
 // Totals returns the counts of the run up to now.

@@ -117,7 +117,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 		j.pending--
 	}
 	if j.token != l.Token {
-		return // of a lease that is no longer the latest: when it became ready is forgotten
+		return // the lease is no longer the latest: the time the job became ready is forgotten
 	}
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)

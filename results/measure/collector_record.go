@@ -39,7 +39,7 @@ func leaseOf(e *engine.Event) *engine.Lease {
 // recordOther counts an event of a kind that JobRecorder has no method for.
 func (c *Collector) recordOther(e *engine.Event) {
 	switch e.Kind {
-	case engine.Extended, engine.LeaseLost: // these do not say whose
+	case engine.Extended, engine.LeaseLost: // these events lack the class and tenant
 		c.pass(e.At)
 	case engine.NodeUp, engine.NodeDown:
 		c.passAll(e.At)

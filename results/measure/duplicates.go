@@ -8,7 +8,7 @@ import (
 type cause uint8
 
 const (
-	noCause     cause = iota // none of the below: a redriven job, or one whose outcome was overruled
+	noCause     cause = iota // no cause below: a redriven job, or one whose outcome was overruled
 	leaseLapsed              // the lease expired while the handler was running, in a live process, and the handler succeeded
 	crashed                  // a process died after the handler had succeeded and before its ack was accepted
 	ackLost                  // the handler succeeded within its lease, in a live process, but the ack was not accepted

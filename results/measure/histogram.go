@@ -15,16 +15,15 @@ const (
 	bucketCount   = (63-subBucketBits-1)<<subBucketBits + 2*subBuckets
 )
 
-// Histogram records durations from 0 up to the longest there is, in 29 KiB, with a
-// relative error of at most 0.4 %; durations below 256 ns, the largest one and the
-// mean are exact. The zero value is empty and ready to use. A bucket counts up
-// to 2^32 − 1 values.
+// Histogram records durations from 0 up to the longest there is, in 29 KiB, with a relative error
+// of at most 0.4 %; durations below 256 ns, the largest one and the mean are exact. The zero value
+// is empty and ready to use. A bucket counts up to 2^32 − 1 values.
 //
-// What a Histogram answers depends on what was recorded and merged, never on the order.
+// The order of records and merges does not matter.
 type Histogram struct {
 	counts       [bucketCount]uint32
 	count        uint64
-	sumHi, sumLo uint64 // with the low half 128 bits, in ns
+	sumHi, sumLo uint64 // the sum of all durations as a 128-bit number of ns: high and low half
 	max          int64
 }
 

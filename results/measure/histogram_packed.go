@@ -16,13 +16,13 @@ type RunHistogram struct {
 	Unresolved Packed
 }
 
-// Packed is a Histogram without its empty buckets: the indexes of the others and their counts. Results are stored like
-// this.
+// Packed is a Histogram without its empty buckets: the indexes of the others and their counts. Results are stored in
+// this form.
 type Packed struct {
 	Buckets []uint16 `json:"buckets"`
 	Counts  []uint32 `json:"counts"` // number of durations, by index of Buckets
 	SumHigh uint64   `json:"sum_high"`
-	SumLow  uint64   `json:"sum_low"` // with SumHigh a 128-bit sum, in ns
+	SumLow  uint64   `json:"sum_low"` // low half of the 128-bit sum, in ns
 	Max     int64    `json:"max"`
 	count   uint64
 }

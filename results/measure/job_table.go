@@ -12,13 +12,13 @@ type knownJob struct {
 	id         engine.JobID // 0: the slot is free
 	enqueued   engine.Time
 	readySince engine.Time  // start of the wait that the latest claim ended
-	token      engine.Token // of the latest claim
-	expires    engine.Time  // expiry of that lease, as far as is known
+	token      engine.Token // fencing token of the latest claim
+	expires    engine.Time  // latest known expiry of that lease
 	taken      engine.Token // token at the latest recovery; all earlier leases are void
 	acked      engine.Token // token of the accepted ack
 	found      engine.Token // token of the latest execution that found its work already done when it started
 	ran        [2]execution // the latest executions that ended without an accepted ack
-	cohort     uint32       // see cohorts
+	cohort     uint32       // index of the job's cohort, see cohorts
 	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions that ended in success

@@ -4,11 +4,11 @@ import "qsim/engine"
 
 // machines holds the nodes of a run, their workers, and which of the nodes are down.
 type machines struct {
-	perNode     int64   // workers
+	perNode     int64   // workers of one node
 	all         int64   // workers of all nodes
 	capacity    int64   // workers of the nodes that are up
-	down        []bool  // by node
-	generations []int64 // by node: how often it died
+	down        []bool  // by node, whether it is down
+	generations []int64 // by node, how often it died
 }
 
 func newMachines(nodes, perNode int) machines {

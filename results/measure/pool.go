@@ -26,8 +26,8 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	return pooled
 }
 
-// PooledQuantile returns the quantile that q names, of all jobs of all seeds, and whether it is only a lower bound; ok
-// is false if q names no quantile or pooled lacks the histogram.
+// PooledQuantile returns the value of a quantile query over all jobs of all seeds, and whether it is only a lower
+// bound; ok is false if q is no quantile query or pooled lacks the histogram.
 func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
 	want, isQuantile := HistogramOf(q)
 	if !isQuantile {

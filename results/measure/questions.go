@@ -11,13 +11,13 @@ import (
 // question is a query with the counters from which its value is computed at the end of a run.
 type question struct {
 	Query
-	metric  *metric // nil: no metric has that name
+	metric  *metric // metric of the query; nil: no metric has that name
 	jobs    *jobSet
 	view    *view
 	clock   *clockWindow // window of view, for a metric of the clock
 	hungry  *hungerWindow
-	parts   []question // of WorstTenant: one question for each tenant
-	present *jobSet    // of a part: the jobs of its tenant
+	parts   []question // for WorstTenant, one question for each tenant
+	present *jobSet    // in a part, the jobs of its tenant
 	reason  string     // reason why there is no value, or ""
 }
 
@@ -121,7 +121,7 @@ func (c *Collector) viewOf(q Query) *view {
 func (c *Collector) setOf(q Query) *jobSet {
 	from, to := c.settings.Warmup, c.settings.Duration
 	if q.During != "" {
-		storm := c.window(q.During) // what an instant brings belongs to it
+		storm := c.window(q.During) // jobs enqueued at the instant of the storm belong to it
 		from, to = max(from, storm.From), min(to, max(storm.To, storm.From+1))
 	}
 	if q.After != "" {

@@ -11,11 +11,11 @@ import (
 type seriesSum struct {
 	Series
 	bucket   time.Duration
-	starved  []float64   // s, by bucket
+	starved  []float64   // seconds of starvation, by bucket
 	next     engine.Time // end of the bucket under way
-	span     float64     // s of the bucket summed so far
+	span     float64     // seconds of the bucket summed so far
 	area     [numAreas]float64
-	waits    bucketWaits   // of the fresh jobs claimed
+	waits    bucketWaits   // waits of the fresh jobs claimed
 	classes  []bucketWaits // waits by class; nil: not measured apart
 	finished uint64
 	failures uint64
@@ -36,7 +36,7 @@ func (w *bucketWaits) recordAt(i int, v int64) {
 	w.low = min(w.low, i)
 }
 
-// Reset empties w.
+// Reset empties the histogram.
 func (w *bucketWaits) Reset() {
 	if w.count > 0 {
 		clear(w.counts[w.low : bucketOf(w.max)+1])

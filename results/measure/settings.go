@@ -12,7 +12,7 @@ type Window struct {
 	From, To time.Duration
 }
 
-// Query names a metric and narrows it by storm, class, tenant or limit. Without these it is about the whole run.
+// Query names a metric and narrows it by storm, class, tenant or limit. Without them it covers the whole run.
 type Query struct {
 	Metric string        // a name of Metrics
 	During string        // name of a storm: jobs enqueued during it, or its window of time
@@ -28,40 +28,40 @@ type Objective struct {
 	Above  bool    // the metric must be at or above Bound; otherwise at or below
 	Bound  float64 // in the metric's unit: seconds, shares of 1, counts
 	Text   string  // the bound as the scenario writes it, for example "below 10s"
-	Policy string  // one label or kind; empty: every policy
+	Policy string  // label or kind of the policies that it applies to; empty: every policy
 	Expect bool    // true: the objective is expected to be missed
-	Line   int     // in the scenario's file; 0: it is not in the file
+	Line   int     // line of the objective in the scenario's file; 0: it is not in the file
 }
 
 // Settings describes a scenario in the terms that measurements and reports need: classes, storms, policies, objectives.
 type Settings struct {
 	Scenario    string
 	Description string
-	ConfigHash  string // 8 hex digits: equal for equal resolved scenarios
+	ConfigHash  string // hash of the resolved scenario, 8 hex digits
 	Duration    time.Duration
 	Drain       time.Duration
 	Warmup      time.Duration
 	Bucket      time.Duration // width of a time series' bucket
 	Nodes       int
-	Workers     int      // per node
-	Classes     []string // by engine.Kind
-	Guards      []Guard  // by engine.Kind; past the end: NoGuard
-	Burials     []Burial // by engine.Kind; past the end: only a limit on attempts buries
-	// StarvedAfter is, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
+	Workers     int      // workers per node
+	Classes     []string // names of classes, by engine.Kind
+	Guards      []Guard  // guards of classes, by engine.Kind; past the end: NoGuard
+	Burials     []Burial // burials of classes, by engine.Kind; past the end: only a limit on attempts buries
+	// StarvedAfter holds, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
 	StarvedAfter []time.Duration
-	ErrorKinds   []string      // by engine.ErrorKind
-	Storms       []Window      // in order of From
+	ErrorKinds   []string      // names of error kinds, by engine.ErrorKind
+	Storms       []Window      // storms in order of From
 	Service      time.Duration // mean service time of a job outside storms, over classes
 	Rate         float64       // fresh arrivals per second outside storms, over classes
 	Loads        []Load        // load of each class, by engine.Kind
 	Objectives   []Objective
 	Asked        []Query // queries measured in addition to those of the objectives
-	Baseline     int     // index into Policies
+	Baseline     int     // index of the baseline in Policies
 	Policies     []PolicyInfo
 
-	Tenants []string // by engine.TenantID; number 0 is no tenant
-	// Patience is, by engine.Kind, the time after which the caller of a job gives up on a copy and may enqueue another; 0,
-	// or past the end: callers wait for ever. A copy follows the one before it by exactly that long.
+	Tenants []string // names of tenants by engine.TenantID; number 0 is no tenant
+	// Patience holds, by engine.Kind, the time after which the caller of a job gives up on a copy and may enqueue another;
+	// 0, or past the end: callers wait for ever. A copy follows the one before it by exactly that long.
 	Patience []time.Duration
 	// CopyBits is the number of low bits of a job's ID that number its copies from 0; the other bits identify the caller's
 	// job.
@@ -84,7 +84,7 @@ const (
 // Load is the arrival rate and the service time of a class outside storms.
 type Load struct {
 	Rate    float64       // fresh arrivals per second
-	Service time.Duration // mean
+	Service time.Duration // mean service time
 }
 
 // Wants reports whether an objective or an additional query uses the metric with that name.
@@ -122,12 +122,12 @@ func (s *Settings) Charted() Query {
 
 // PolicyInfo names a policy of a scenario.
 type PolicyInfo struct {
-	Kind  string // for example "inflight-cap"
-	Label string // unique; default: the kind
+	Kind  string // kind of the policy, for example "inflight-cap"
+	Label string // unique name of the policy; default: its kind
 	// Entitled is the share of claims guaranteed to fresh jobs while fresh jobs and retries are both ready; 0: no
 	// guarantee.
 	Entitled float64
-	// Nodes and Workers are those of a policy that overrides them; 0: as in Settings.
+	// Nodes and Workers are overrides by the policy; 0: as in Settings.
 	Nodes, Workers int
 	// Lease is the lease TTL, counted from the claim and from each heartbeat among the events; 0: unlimited, or the events
 	// have no heartbeats.

@@ -10,13 +10,13 @@ import (
 // claimed. The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by
 // the jobs that are ready.
 type starving struct {
-	after    []time.Duration // by kind: the threshold of the wait
-	lanes    []*lane         // by kind: fresh jobs that are ready
-	own      [][]*lane       // fresh jobs ready, by kind and tenant; nil: no query needs crowding by tenant
-	hungers  []*hunger       // starvation by filter; the first is of all jobs
-	byTenant [][]*hunger     // those filtered by a tenant, by tenant
-	general  []*hunger       // those not filtered by a tenant
-	crowded  []*hunger       // those for which claims of other jobs are judged too
+	after    []time.Duration // starvation threshold of the wait, by kind
+	lanes    []*lane         // queues of ready fresh jobs, by kind
+	own      [][]*lane       // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by tenant
+	hungers  []*hunger       // spells of starvation by filter; the first is of all jobs
+	byTenant [][]*hunger     // spells of filters with a tenant, by tenant
+	general  []*hunger       // spells of filters without a tenant
+	crowded  []*hunger       // spells during which claims of other jobs are counted
 	tenants  bool            // some element of crowded is filtered by a tenant
 	calm     engine.Time     // no ready job starves before this time
 }
@@ -179,14 +179,14 @@ type hunger struct {
 	settled engine.Time // spells up to this time are already added to the windows
 	windows []*hungerWindow
 	lanes   []*lane    // ready times of the filter's jobs, by kind; nil: no query needs crowding
-	series  *seriesSum // nil: none
+	series  *seriesSum // time series of starvation; nil: none
 }
 
 // hungerWindow adds up, for a window of time, the spells in which fresh jobs starved.
 type hungerWindow struct {
 	from, to         engine.Time
 	starved, longest time.Duration
-	claims, crowded  uint64 // made while a job starved; of those: claims of retries, and of jobs ready later than it
+	claims, crowded  uint64 // claims while a job starved; crowded: those of retries and of jobs ready later
 }
 
 // mostSpells is the highest number of spells of starvation kept one by one. For a job claimed after more spells than

@@ -16,10 +16,10 @@ const drainQuantile = 0.95
 type stormWatch struct {
 	name        string
 	over        engine.Time
-	drainedAt   engine.Time // −1: not yet
-	recovery    *recovery   // nil: the load gives no length for sliding windows
+	drainedAt   engine.Time // time at which the backlog had drained; −1: not yet
+	recovery    *recovery   // sliding windows of waits; nil: the load gives no length for them
 	candidate   engine.Time // time since which the p95 is back in range; −1: it is not
-	recoveredAt engine.Time // −1: not yet
+	recoveredAt engine.Time // time at which the waits had recovered; −1: not yet
 }
 
 // drained returns the drain time of the storm, a lower bound if the backlog had not drained by end.
@@ -54,7 +54,7 @@ type stormState struct {
 	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
 	begun      bool    // the first storm has begun
-	excess     float64 // backlog above its earlier mean since then, in job·ns
+	excess     float64 // backlog above its earlier mean since the first storm, in job·ns
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
@@ -157,7 +157,7 @@ const (
 	fewestWindows  = 20
 	windowSteps    = 10   // a window slides by a tenth of its length
 	windowServices = 30   // a window lasts this many mean service times
-	windowArrivals = 200  // or this many arrivals, if that is longer
+	windowArrivals = 200  // a window lasts this many arrivals, if that is longer
 	stayWindows    = 3    // the p95 must stay back for this many windows
 	mostSteps      = 1e5  // most steps of a run
 	windowQuantile = 0.95 // quantile of the fresh waits in a window
@@ -177,7 +177,7 @@ type recovery struct {
 
 	windows   int       // number of windows before the first storm
 	calm      Histogram // p95 of the windows before the first storm
-	threshold int64     // ns
+	threshold int64     // highest p95 that counts as recovered, in ns
 	back      bool      // the latest window's p95 is at or below threshold
 }
 
@@ -192,7 +192,7 @@ func recoveryWindow(rest Load, storm Window) time.Duration {
 	case length > 0:
 		return length
 	}
-	if length > 0 { // a storm of an instant has no length to keep to
+	if length > 0 { // a storm of an instant sets no least length
 		window = min(window, length)
 	}
 	return window
@@ -258,7 +258,7 @@ func (v *view) onStep(r *recovery) {
 		}
 	case r.total > 0:
 		r.back = r.p95() <= r.threshold
-	default: // no fresh job was claimed: was one passed over?
+	default: // no fresh job was claimed in this step
 		r.back = v.ready[engine.Fresh] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
 	}
 	pending := false

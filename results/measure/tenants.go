@@ -9,8 +9,8 @@ import (
 
 // tenantCounts counts executions, demand and waits, each by tenant.
 type tenantCounts struct {
-	served  []int64 // executions finished
-	wanting []int64 // jobs ready or in flight: each demands at least one more execution
+	served  []int64 // executions finished, by tenant
+	wanting []int64 // jobs ready or in flight, by tenant: each demands at least one more execution
 	waits   []tenantWaits
 	fresh   []tenantWait // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
 	dense   []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
@@ -20,19 +20,19 @@ type tenantCounts struct {
 // packed one, but larger.
 const mostDense = 16
 
-// tenantWaits sums the waits of one tenant's fresh jobs at their first claim.
+// tenantWaits holds the sum and the maximum of the waits of one tenant's fresh jobs at their first claim.
 type tenantWaits struct {
 	claims  int64
-	sum     float64 // ns
-	longest int64   // ns
+	sum     float64 // sum of the waits in ns
+	longest int64   // longest wait in ns
 }
 
 // TenantCount counts the executions of one tenant between the end of the warm-up and the end of arrivals.
 type TenantCount struct {
-	Executions  int64   // finished
-	FreshClaims int64   // first claims
-	WaitSum     float64 // s, sum of the waits of the first claims
-	WaitMax     float64 // s
+	Executions  int64   // executions finished
+	FreshClaims int64   // number of first claims
+	WaitSum     float64 // sum of the waits of the first claims, in seconds
+	WaitMax     float64 // longest wait of the first claims, in seconds
 }
 
 // tenantWait is the distribution of the waits of a tenant's fresh jobs that were enqueued between the end of the
@@ -42,7 +42,7 @@ type tenantWait struct{ ended, ages Packed }
 // TenantWait is the p99 wait of the fresh jobs of one tenant, pooled over all seeds.
 type TenantWait struct {
 	Jobs    int64   // fresh jobs that were ready, claimed or not
-	P99     float64 // s; 0 without jobs
+	P99     float64 // p99 wait in seconds; 0 without jobs
 	AtLeast bool    // P99 is a lower bound: its rank falls among jobs never claimed
 }
 
@@ -79,9 +79,9 @@ func (t *tenantCounts) serve(tenant engine.TenantID) {
 // tenantShares counts, for each tenant, the executions finished in a window of time, and its jobs still ready or in flight.
 type tenantShares struct {
 	begun, ended bool
-	before       []int64 // executions up to the begin of the window
+	before       []int64 // executions by tenant up to the begin of the window
 	served       []int64
-	demand       []int64 // executions, plus jobs ready or in flight at the end
+	demand       []int64 // by tenant, executions plus jobs ready or in flight at the end
 }
 
 func (s *tenantShares) begin(t *tenantCounts) {

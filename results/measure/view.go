@@ -8,8 +8,8 @@ import (
 
 // filter selects the jobs of a class, of a tenant, or of a class and a tenant, for measurements.
 type filter struct {
-	kind   int32           // −1: any
-	tenant engine.TenantID // 0: any
+	kind   int32           // class; −1: any
+	tenant engine.TenantID // tenant; 0: any
 }
 
 // has reports whether a job of that class and tenant passes the filter.
@@ -18,13 +18,12 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 }
 
 // view is the state of the queue over time (backlog, busy workers, gaps), restricted to the jobs of one filter: all
-// jobs, or the class or tenant of a query. Each metric means for these jobs what it means for all: the jobs ready are
-// theirs, a gap lasts while none of them is claimed, and calm is the state that they were in. Workers serve all: they
-// are idle when nobody's job runs, the busy share is of all workers' time, and starved.claims counts retries that are
-// claimed before a fresh job of theirs, whosever they are, up to the next claim of any fresh job.
+// jobs, or the class or tenant of a query. Ready jobs, claim gaps and the calm state are those of the filter's jobs
+// alone. Workers serve all jobs: idleness and utilization count all workers' time, and starved.claims counts claims of
+// any retry before a fresh job of the filter, up to the next claim of any fresh job.
 //
-// Between two events the state stands. What is integrated over it goes into a segment, which ends at the next boundary:
-// the edge of a window, of a bucket of the series, of a step of a recovery.
+// Between two events the state is constant. Integrals of it go into a segment, which ends at the next boundary: the
+// edge of a window, of a bucket of the series, of a step of a recovery.
 type view struct {
 	filter
 	settings *Settings
@@ -50,7 +49,7 @@ type view struct {
 	deficit deficit
 	storms  stormState
 	series  *seriesSum    // time series; nil: not kept for this filter
-	tenants *tenantCounts // nil: no query needs counts by tenant
+	tenants *tenantCounts // counts by tenant; nil: no query needs them
 }
 
 // newView returns a view of the jobs that pass filter f; queries then add windows of time to it.
@@ -126,7 +125,7 @@ func (v *view) advance(t engine.Time) {
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		end := v.boundary
-		v.boundary = engine.Never // until onBoundary sets the next
+		v.boundary = engine.Never // until onBoundary sets the next boundary
 		v.advance(end)
 		v.onBoundary()
 	}
@@ -207,7 +206,7 @@ func (v *view) close(nothing bool) {
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
 	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
-		v.advance(rest) // nothing happens any more, but the windows of time go on
+		v.advance(rest) // no more events, but the windows of time go on
 		v.onBoundary()
 	}
 	if v.series != nil {
@@ -265,7 +264,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	if v.series != nil {
 		v.series.waits.recordAt(bucket, waited)
 	}
-	if r := v.storms.recoveries; len(r) > 0 && v.now >= v.storms.calm.from { // what was before the warm-up's end is no measure of calm
+	if r := v.storms.recoveries; len(r) > 0 && v.now >= v.storms.calm.from { // not before the end of the warm-up
 		for _, r := range r {
 			r.claimed(bucket)
 		}
@@ -299,6 +298,6 @@ func (v *view) weighClaim(class engine.Class) {
 	}
 	d.worst = max(d.worst, d.now)
 	if class == engine.Fresh && v.ready[engine.Fresh] == 1 {
-		d.now = 0 // that was the last one
+		d.now = 0 // the last claim ended the stretch
 	}
 }

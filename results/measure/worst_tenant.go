@@ -31,7 +31,7 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 	for id := range n {
 		name := c.settings.Tenants[id+1]
 		if name == WorstTenant {
-			continue // a query of this name would be about the worst one again
+			continue // a tenant of this name would mean the worst tenant again
 		}
 		q.Tenant = name
 		part := c.question(q)

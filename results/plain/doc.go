@@ -1,3 +1,3 @@
-// Package plain writes numbers, durations and counts for people, and names that nobody vouches for so that
-// neither a terminal nor a spreadsheet carries them out.
+// Package plain writes numbers, durations and counts for people, and makes untrusted names harmless for
+// terminals and spreadsheets.
 package plain

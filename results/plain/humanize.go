@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Missing is the text that stands for a missing value.
+// Missing is the text for a missing value.
 const Missing = "–"
 
 // Duration returns seconds as text with two to three significant digits: 11m52s, 1m41s, 8.8s, 120ms, 3.2µs, 0s.

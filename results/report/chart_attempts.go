@@ -28,7 +28,7 @@ func attemptsChart(d *drawing) *sheet {
 	})
 	until := d.end(func(p *policy, bucket int) bool { return p.attempts[bucket] > 0 || p.busy[bucket] > 0 })
 	if top == 0 {
-		top = 1 // as good a scale as any for lines at zero
+		top = 1 // any scale will do for lines at zero
 	}
 	axes := func(p *plot.Plot) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, top*1.04

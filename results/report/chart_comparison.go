@@ -18,7 +18,7 @@ type panelMetric struct {
 	name      string // heading of the panel
 	info      measure.MetricInfo
 	log       bool
-	estimates []*results.Estimate   // by policy; nil: not computed
+	estimates []*results.Estimate   // estimates by policy; nil: not computed
 	against   []*results.Difference // difference from the baseline, by policy; nil: none
 }
 

@@ -21,14 +21,14 @@ type Map struct {
 	Query            measure.Query
 	Seeds            int
 	XKey, YKey       string
-	XValues, YValues []string // of the coarse grid, in ascending order
+	XValues, YValues []string // values of the coarse grid's axes, ascending
 	// Steps is the number of grid positions from one value to the next, and the first value has position 0: tiles and
 	// edges are placed by grid positions.
 	Steps int
 	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: the measured event never happens
 	// within the run.
 	Edge   string
-	Panels []MapPanel // at least one
+	Panels []MapPanel // maps of the policies, at least one
 }
 
 // MapPanel is the part of a Map about one policy.

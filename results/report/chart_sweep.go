@@ -48,15 +48,15 @@ type sweepDrawing struct {
 	words    bool
 	log      bool // the horizontal axis is logarithmic
 	xs       []float64
-	from, to float64 // of the values
-	floor    float64 // see waitRange
+	from, to float64 // range of the values
+	floor    float64 // lower end of the wait axis, see waitRange
 	logY     bool
 }
 
 // sweepPanel is a panel of a sweep chart: one combination of values of the axes other than the horizontal one.
 type sweepPanel struct {
 	name  string
-	cells []*results.Cell // by value of the horizontal axis; nil: not measured
+	cells []*results.Cell // cells by value of the horizontal axis; nil: not measured
 }
 
 // sweepPolicies is the highest number of policies in one panel: the number of colours.

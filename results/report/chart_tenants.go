@@ -17,7 +17,7 @@ const tenantsFigure = "7-tenants"
 // ranked holds the p99 waits, in order of size, of the tenants that had fresh jobs under one policy.
 type ranked struct {
 	ranks, waits []float64 // rank of the tenant, from 1 on
-	bounds       int       // how many of the waits are only lower bounds: the p99 falls among jobs that were never claimed
+	bounds       int       // number of lower bounds: p99 waits that fall among jobs never claimed
 	slowest      string    // longest of waits, as text
 	name         string    // name of the tenant with the longest wait
 }

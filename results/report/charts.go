@@ -57,12 +57,12 @@ type drawing struct {
 type policy struct {
 	name    string
 	hue     hue
-	index   int // of the policy in the scenario
+	index   int // index of the policy in the scenario
 	color   int // index into hues
 	median  []float64
-	low     []float64 // of the band around median
+	low     []float64 // lower edge of the band around median
 	high    []float64
-	classes [][]float64 // as median, by class; nil: only one class, or classes were not measured apart
+	classes [][]float64 // curves by class, like median; nil: only one class, or classes were not measured apart
 	fresh   []float64   // jobs ready and never attempted, mean over seeds
 	retry   []float64
 	due     []float64 // all jobs ready: fresh jobs and retries

@@ -1,9 +1,9 @@
-// Package report draws what a Summary says: how long fresh jobs wait over time, what
-// piles up, how waits are distributed, and how the policies compare. Page joins the figures
-// with all else there is to say of a run to one HTML document, and Index compares runs.
+// Package report draws the charts of a Summary: waits of fresh jobs over time, backlogs,
+// distributions of waits, and comparisons of policies. Page joins the charts with tables and texts
+// to one HTML document for a run, and Index compares runs.
 //
-// A figure depends on its input alone: no path, time or commit is in it, so equal
-// runs have equal figures, byte for byte.
+// A figure depends on its input alone: no path, time or commit is in it, so equal runs have equal
+// figures, byte for byte.
 package report
 
 import (
@@ -23,12 +23,12 @@ type Figure struct {
 	Subtitle string // the quantity drawn
 	Footer   string // source of the data and meaning of the marks
 	Alt      string // alternative text: the finding and its numbers
-	SVG      []byte // a document of its own, with an XML declaration
+	SVG      []byte // complete SVG document, with an XML declaration
 
 	inline []byte // the drawing without the texts around it, as SVG for a page
 	legend string // the legend as HTML, for a page
 	none   bool   // the chart is empty of events: nothing to see
-	dull   bool   // the chart has little to see, such as waits near zero
+	dull   bool   // the chart shows little, such as waits near zero
 	height vg.Length
 	paint  func(c draw.Canvas) // draws the whole figure, with its texts
 }
@@ -46,7 +46,7 @@ type sheet struct {
 	name, title, subtitle, alt, footer string
 
 	key    key                 // legend, below the subtitle
-	height vg.Length           // of the drawing, between legend and footer
+	height vg.Length           // height of the drawing between legend and footer
 	body   func(c draw.Canvas) // draws the chart's drawing; called once for each format
 	panels *panels             // instead of height and body
 	none   bool                // nothing to see, as in Figure

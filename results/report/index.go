@@ -14,7 +14,7 @@ import (
 // IndexEntry is a run on an index page.
 type IndexEntry struct {
 	Summary *results.Summary
-	Href    string // of the run's report page, relative to the index
+	Href    string // path of the run's report page, relative to the index
 	Made    results.RunInfo
 }
 

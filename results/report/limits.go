@@ -17,7 +17,7 @@ type limit struct {
 	during  string // name of a storm: jobs enqueued during it; empty: all jobs
 	after   string // name of a storm: jobs enqueued after it; empty: all jobs
 	class   string // name of a class of jobs; empty: all jobs
-	text    string // for example "≤ 10s"
+	text    string // bound as text, for example "≤ 10s"
 }
 
 // limitCount is the highest number of limits that a chart draws.
@@ -81,7 +81,7 @@ func (d *drawing) limitLabel(l limit) string {
 // of the curves.
 type limitLines struct {
 	limits []limit
-	names  []string // those of limitNames
+	names  []string // names from limitNames
 	curves []curve
 }
 

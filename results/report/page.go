@@ -20,7 +20,7 @@ var assets embed.FS
 
 // PageOptions holds the optional parts of a report page: program version, scenario, and which charts could not be drawn.
 type PageOptions struct {
-	Version  string   // of the program that ran the scenario
+	Version  string   // version of the program that ran the scenario
 	Scenario []byte   // resolved, as YAML; nil: unknown
 	Absent   []string // sentences: each a chart that could not be drawn, and why
 }
@@ -98,7 +98,7 @@ type page struct {
 	Warnings, Absent                   []string
 	Table                              headTable
 	Numbers                            valueTable
-	Sections, Quiet                    []section // in order; those with Quiet have nothing to see
+	Sections, Quiet                    []section // sections of the page in order; those in Quiet are empty
 	Command                            string
 	Fingerprints                       plainTable
 	Scenario                           string

@@ -106,7 +106,7 @@ func amount(sum *results.Summary, i int, causes []cause) string {
 }
 
 // causeTable returns a table with a column for each cause that was measured, and the policy with most events, −1 if
-// there are none. It is nil if nothing was measured.
+// there were no events. The table is nil if nothing was measured.
 func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
 	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
 	for i := range sum.Policies {

@@ -115,7 +115,7 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	for i := range base.Policies {
 		k := slices.IndexFunc(new.Policies, func(p results.PolicySummary) bool { return p.Label == base.Policies[i].Label })
 		if k < 0 && len(base.Policies) == 1 && len(new.Policies) == 1 {
-			k = 0 // it is what was changed
+			k = 0 // the change is another policy
 		}
 		if k >= 0 {
 			add(base, i, "base")
@@ -156,7 +156,7 @@ func changed(c *results.Comparison, t *results.Table) string {
 		words.Change)
 }
 
-// changeTables returns two tables of changes: those that are significant or judged by the gate, and all others.
+// changeTables returns two tables: one of the changes that are significant or judged by the gate, one of all others.
 func changeTables(c *results.Comparison) (shown, others plainTable) {
 	header := []string{"policy", "metric", "base", "new", "difference", "change", "verdict"}
 	if !c.Gate.Set {

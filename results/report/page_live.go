@@ -20,8 +20,8 @@ type toggle struct {
 
 // liveData is the data of the interactive charts, as the script of a page reads it (JSON).
 type liveData struct {
-	Name     string       `json:"name"` // of the scenario, for the names of saved files
-	X        []float64    `json:"x"`    // s
+	Name     string       `json:"name"` // name of the scenario, for the names of saved files
+	X        []float64    `json:"x"`    // times in seconds
 	Warmup   float64      `json:"warmup"`
 	Workers  int          `json:"workers"`
 	Storms   []liveStorm  `json:"storms"`
@@ -33,7 +33,7 @@ type liveData struct {
 
 type liveStorm struct {
 	Name string  `json:"name"`
-	From float64 `json:"from"` // s
+	From float64 `json:"from"` // start in seconds
 	To   float64 `json:"to"`
 }
 
@@ -41,7 +41,7 @@ type livePolicy struct {
 	Name     string   `json:"name"`
 	Hue      int      `json:"hue"`
 	On       bool     `json:"on"`
-	P99      []series `json:"p99"` // of all fresh jobs, or by class
+	P99      []series `json:"p99"` // p99 waits of all fresh jobs, or by class
 	Fresh    series   `json:"fresh"`
 	Retry    series   `json:"retry"`
 	Attempts series   `json:"attempts"`

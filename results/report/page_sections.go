@@ -12,7 +12,7 @@ import (
 // section is a part of a report page below the table.
 type section struct {
 	ID, Heading string
-	Drawing     *drawnFigure // nil: no drawing
+	Drawing     *drawnFigure // chart of the section; nil: none
 	Replay      bool         // the section holds a replay of the queue
 	finding
 }

@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panels holds plots of one size, in rows and columns. A file has them on one drawing; a page has each as a drawing of
-// its own, in as many columns as there is room for.
+// panels holds plots of one size, in rows and columns. A file has them on one drawing; a page has a drawing for each,
+// in as many columns as fit.
 type panels struct {
 	n, columns int
-	steps      int       // most ticks of a time axis
+	steps      int       // highest number of ticks on a time axis
 	tall       vg.Length // height of a plot without its axis
 	above      vg.Length // height above a plot, for headings
 	axis       vg.Length // height of the axis below a plot

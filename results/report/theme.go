@@ -126,7 +126,7 @@ type themedColor struct {
 // hex returns a colour in the notation of SVG and CSS, without its opacity.
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// chartRules returns the CSS rules that replace the colours of inline charts by those of the page's theme.
+// chartRules returns CSS rules that give inline charts the colours of the page's theme.
 func chartRules() string {
 	var out strings.Builder
 	seen := map[string]bool{}

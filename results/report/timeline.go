@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// timeline is a plot over virtual time. A page may zoom the plotters inside its axes; those above and beside it keep
-// their size. In an SVG both carry attributes that a page's script reads.
+// timeline is a plot over virtual time. A page may zoom the plotters inside the axes; those above and beside the
+// plot keep their size. In an SVG both have attributes for a page's script.
 type timeline struct {
 	until  float64 // s
-	steps  int     // most ticks
+	steps  int     // highest number of ticks
 	about  string  // SVG attributes of the plot, for the script
 	inside []plot.Plotter
 	around []plot.Plotter

@@ -44,8 +44,8 @@ func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) str
 }
 
 // waitQuery returns the query of the fresh p99 wait that chart titles compare: that of the first such column of the
-// results table in which policies differ, else of any. If the table has none, it is about one class if there are
-// several, or about the first storm.
+// results table in which policies differ, else of any. If the table has none, the query is narrowed to one class if
+// there are several, or to the first storm.
 func (d *drawing) waitQuery() measure.Query {
 	for _, c := range slices.Concat(d.table.Columns, d.table.Alike) {
 		if c.Metric == waitMetric {

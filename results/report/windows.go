@@ -14,7 +14,7 @@ import (
 type window struct {
 	from, to float64
 	name     string
-	color    color.NRGBA // of its name and, paler, of its ground
+	color    color.NRGBA // colour of its name and, paler, of its background
 }
 
 // windows plots each window of time as a shade over the full height of a plot.
@@ -24,7 +24,7 @@ type windows []window
 type windowNames []window
 
 const (
-	windowRows = 3 // most rows of names
+	windowRows = 3 // highest number of rows of names
 	windowLine = vg.Length(10)
 	windowName = vg.Length(150) // widest name; longer ones are shortened
 )

@@ -19,8 +19,8 @@ import (
 )
 
 // Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Descriptions are the comments of its
-// types and fields in folder. Types with JSON methods of their own have the schema that special returns, which may
-// reflect others by the function that it is given; nil leaves a type to its fields.
+// types and fields in folder. Types with their own JSON methods have the schema that special returns, which may
+// reflect other types by the function passed to it; nil means a schema from the type's fields.
 func Build(t *testing.T, title string, v any, folder string, special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()
 	comments := readComments(t, folder)

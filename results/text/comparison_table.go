@@ -64,7 +64,7 @@ func (c comparisonView) table() Table {
 		if c.Gate.Set {
 			sign, color := signOf(d)
 			if color == green {
-				color = "" // as it should be
+				color = "" // an outcome as expected has no colour
 			}
 			row[5][0].Color = color
 			row = append(row, Cell{{Text: strings.TrimSpace(sign + " " + d.Note()), Color: color, Left: true}})

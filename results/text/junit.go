@@ -11,8 +11,8 @@ import (
 
 // Suite holds the cases of one scenario.
 type Suite struct {
-	Name  string // of the scenario
-	File  string // that the scenario is from
+	Name  string // name of the scenario
+	File  string // file of the scenario
 	Cases []results.Case
 	Error string // why the scenario could not be loaded or simulated, its first line the message; empty: it could
 }

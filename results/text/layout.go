@@ -13,20 +13,20 @@ import (
 // blocks one below the other, each with the columns that identify a row. Nothing is left out.
 type Table struct {
 	Columns []Column
-	Rows    [][]Cell // by row, then by column
+	Rows    [][]Cell // cells by row, then by column
 	Rule    bool     // a line below the header
 }
 
 // Column is the heading and the alignment of one column of a Table.
 type Column struct {
 	Group string // a heading over neighbouring columns of the same group
-	Title string // wrapped to what the cells need
+	Title string // heading, wrapped to the width of the cells
 	Under string // a further line of the header
 	Right bool   // aligned to the right
-	Key   bool   // it identifies a row: it stands in every block
-	Least int    // above 0: its cells may be cut to so many columns of the terminal
+	Key   bool   // the column identifies a row: every block repeats it
+	Least int    // if above 0: the number of terminal columns to which its cells may be cut
 	Wrap  bool   // its cells are texts, which may be broken into lines
-	Hang  bool   // it may be narrower than its cells: such a cell stands alone, on the line above the rest of its row
+	Hang  bool   // may be narrower than its cells: a wider cell is printed on a separate line above its row
 }
 
 // Cell is the content of one row and column: parts that are aligned to each other down the column.
@@ -104,9 +104,9 @@ type layout struct {
 	*Table
 	color bool
 	gap   int
-	limit int     // of a line, 0: none
-	parts [][]int // by column: the width of each part
-	width []int   // by column
+	limit int     // highest width of a line, 0: no limit
+	parts [][]int // by column, the width of each part
+	width []int   // widths by column
 }
 
 // measure computes the widths of all columns; titles wider than title may be broken.

@@ -16,7 +16,7 @@ import (
 // PlotOptions are the size, colours and characters of a plot on a terminal.
 type PlotOptions struct {
 	Width int  // columns; 0: 80
-	ASCII bool // with characters that every terminal has
+	ASCII bool // use only characters that every terminal has
 	Color bool
 }
 
@@ -26,7 +26,7 @@ const (
 	mostPlot   = 400 // columns
 	plotGutter = 8   // columns left of a plot
 	leastDot   = 1e-3
-	mostRange  = 1e6 // highest ÷ lowest of what a plot shows
+	mostRange  = 1e6 // highest ratio of the largest to the smallest value in a plot
 )
 
 // WritePlot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
@@ -46,20 +46,20 @@ func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
 type terminalPlot struct {
 	s         *results.Summary
 	o         PlotOptions
-	columns   int // of a panel
-	rows      int // of a panel
+	columns   int // width of a panel
+	rows      int // height of a panel
 	marks     plotMarks
 	end       float64     // s: where the time axis ends
-	lines     [][]float64 // by policy, then by dot; NaN: nothing
-	peaks     []float64   // by policy, after the warm-up; NaN: no fresh job is claimed
-	low, high float64     // of the axis: powers of ten
+	lines     [][]float64 // curves by policy, then by dot; NaN: no value
+	peaks     []float64   // highest values by policy, after the warm-up; NaN: no fresh job was claimed
+	low, high float64     // range of the axis: powers of ten
 	nothing   bool        // no fresh job waits at all
 }
 
 // plotMarks holds the characters that draw a plot: Unicode or ASCII.
 type plotMarks struct {
 	across, down int    // dots of a character
-	axis, tick   string // left of a row, and of one with a label
+	axis, tick   string // text left of a row, and of a row with a label
 	base, storm  string // below a panel, and there in a storm
 	corner       string
 	ellipsis     string

@@ -17,8 +17,8 @@ type Format uint8
 
 // Text, Markdown and CSV are the formats of a table.
 const (
-	Text     Format = iota // for people
-	Markdown               // for people elsewhere
+	Text     Format = iota // plain text for people
+	Markdown               // Markdown for people
 	CSV                    // plain numbers in the metrics' units
 )
 
@@ -33,8 +33,8 @@ type TableOptions struct {
 // shift with the user's.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
-// WriteTable writes the results table of the policies; Text and Markdown add what was run, the verdicts on the
-// objectives, and a legend.
+// WriteTable writes the results table of the policies; Text and Markdown add a description of the run, the
+// verdicts on the objectives, and a legend.
 func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	var out string
 	switch o.Format {

@@ -16,30 +16,30 @@ type Line struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
 	Setting string `json:"setting,omitempty"`
-	Cannot  string `json:"cannot,omitempty"` // why there is no Setting
+	Cannot  string `json:"cannot,omitempty"` // reason why there is no Setting
 }
 
-// Result holds the keys in which a scenario, under one of its policies, differs from the preset of a system, and those
-// that the system leaves to its user.
+// Result holds the keys in which a scenario, under one of its policies, differs from the preset of a system, and the
+// keys that the system leaves to its user.
 type Result struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
-	Policy   string `json:"policy"` // label
+	Policy   string `json:"policy"` // label of the policy
 	Preset   string `json:"preset"` // source of the defaults of the system
-	// Approximates lists what the preset, with which the scenario was compared, has otherwise than the system.
+	// Approximates lists how the preset, with which the scenario was compared, differs from the system.
 	Approximates []string `json:"approximates"`
-	Docs         string   `json:"docs"` // where its settings are described
+	Docs         string   `json:"docs"` // address of the documentation of its settings
 	Settings     []Line   `json:"settings"`
-	Alike        int      `json:"alike"` // keys with the value of the preset
+	Alike        int      `json:"alike"` // number of keys with the value of the preset
 }
 
 // sheet is a scenario on its way into the settings of a system.
 type sheet struct {
 	*Result
 	system *scenarios.System
-	sc     *scenarios.Scenario // as the policy sees it
+	sc     *scenarios.Scenario // scenario with the overrides of the policy
 	mine   map[string]string   // values by path
-	base   map[string]string   // those of the preset
+	base   map[string]string   // values of the preset, by key
 	done   map[string]bool     // translations, by scope and key
 }
 
@@ -81,8 +81,8 @@ func below(path string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return path == k || strings.HasPrefix(path, k+".") })
 }
 
-// Find returns the setting of a system for a key of the language, or why there is none; neither for a key that the
-// system does not know, and for one of scenarios.WorldKeys.
+// Find returns the setting of a system for a key of the language, or the reason why there is none; neither for a
+// key unknown to the system, or one of scenarios.WorldKeys.
 func Find(system *scenarios.System, key string) (row *scenarios.Translation, cannot string) {
 	for i := range system.Translations {
 		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
@@ -108,7 +108,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 		name, own, _ := strings.Cut(rest, ".")
 		scope, class = "jobs."+name+".", t.sc.ClassIndex(name)
 		if differs = t.base["jobs.a."+own] != s.Value; strings.HasPrefix(key, "retry.") {
-			differs = t.mine[key] != s.Value // of the value for all classes
+			differs = t.mine[key] != s.Value // whether the class's value differs from that for all classes
 		}
 	}
 	if below(key, scenarios.WorldKeys()...) {

@@ -22,7 +22,7 @@ type values struct {
 	t     *sheet
 	row   *scenarios.Translation
 	scope string // "jobs.CLASS." or ""
-	class int    // -1: all
+	class int    // index of the class; -1: all
 }
 
 // of returns the value of a key of the language in the scope: that of the class, or else that of all classes.
@@ -86,8 +86,8 @@ func (v *values) setting(value string) (string, error) {
 	return text, problem
 }
 
-// presumed returns an error for what the text of the translation passes over: a key of a map that is not in it, a value
-// of another key that it needs, a timeout that is longer than its own value, or a poll shorter than the cooldown.
+// presumed returns an error if the translation's text ignores a part of the value: a key of a map that the text lacks,
+// an unmet condition on another key, a timeout longer than the setting's value, or a poll shorter than the cooldown.
 func (v *values) presumed(as, value string) error {
 	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
@@ -117,7 +117,7 @@ func (v *values) presumed(as, value string) error {
 	return nil
 }
 
-// word returns what stands for a name in the text of a translation.
+// word returns the text that replaces a name in a translation.
 func (v *values) word(name, unit string) (string, error) {
 	switch name {
 	case "value":
@@ -154,7 +154,7 @@ func (v *values) word(name, unit string) (string, error) {
 	return v.converted(value, unit)
 }
 
-// ofRetry returns what stands for a name of the retry policy.
+// ofRetry returns the text that replaces a name of the retry policy.
 func (v *values) ofRetry(name, unit string) (string, error) {
 	b, err := v.t.sc.RetryPolicy(v.class)
 	if err != nil {

@@ -3,7 +3,7 @@ package chaos
 // Entry is a known production fault, with the scenario keys that simulate it.
 type Entry struct {
 	ID    string // "F1"
-	Where string // what it befalls
+	Where string // component that the fault hits
 	What  string
 	Texts []string // each of one line or several, of a key and its value
 }

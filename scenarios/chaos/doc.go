@@ -1,14 +1,14 @@
 // Package chaos searches for bugs of the engine by random simulations under faults. It draws small worlds from seeds:
-// how many nodes, how each is configured, what the store promises, which policy claims, how jobs come and fail, and the
-// storms that befall all of it. Each runs with a checker that holds the invariants of package check after every event.
-// Then all storms end, and every job must come to its end within a time that the configuration explains.
+// the nodes with their configuration, the options of the store, the policy, the arrivals and failures of jobs, and the
+// storms. Each runs with a checker that verifies the invariants of package check after every event. Then all storms
+// end, and every job must end within a bound computed from the configuration.
 //
 //	swarm, err := chaos.Swarm(ctx, chaos.Options{First: 1, Seeds: 1000})
 //	for _, f := range swarm.Failures {
 //		fmt.Print(f.World.Text) // the smallest world found that breaks the same invariant
 //	}
 //
-// A World is a scenario of package scenarios: what is found is printed as a file that every
-// command takes, and can be kept as it was, however seeds are drawn later. Catalogue lists the
-// troubles that production knows, each with the keys that bring it about.
+// A World is a scenario of package scenarios: a failure is printed as a scenario file for any command, which stays
+// valid even if seeds are drawn differently later. Catalogue lists faults of production systems, each with the keys
+// that cause it.
 package chaos

@@ -56,20 +56,20 @@ const (
 // plan holds the keys and storms of a world while it is drawn, before they become its text.
 type plan struct {
 	seed   uint64
-	keys   map[string]string // of the scenario: engine.fetch.batch
-	class  map[string]string // of every class of jobs
+	keys   map[string]string // keys of the scenario with their values: engine.fetch.batch
+	class  map[string]string // keys of every job class with their values
 	storms []string          // each without its name
 
 	nodes, workers, prefetch   int
-	ttl, poll, cap, every, p99 time.Duration // of leases, claims, backoffs, promotions and run times; the longest
-	early, held, ofNode, local bool          // how leases are: see scenarios.Lease and scenarios.Engine.Ack
+	ttl, poll, cap, every, p99 time.Duration // longest lease TTL, claim pause, backoff, promotion interval and run time
+	early, held, ofNode, local bool          // kinds of leases: see scenarios.Lease and scenarios.Engine.Ack
 	fence                      string
 	jobs, kinds, serials       int
 	gap, delay                 time.Duration // between two jobs, of the last class
 	ranked, poison, loses      bool
 	fails                      string // the share of attempts that fail until all is healed; empty: none
 	error                      string
-	attempts                   int // 0: no limit
+	attempts                   int // highest number of attempts; 0: no limit
 	policy                     string
 }
 

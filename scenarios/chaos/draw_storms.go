@@ -11,8 +11,8 @@ import (
 // drawer holds the functions that draw storms of one kind.
 type drawer struct {
 	rarely int                     // drawn worlds to one that has a storm of the kind
-	most   int                     // storms of the kind in one of those
-	minds  func(p *plan) bool      // whether such a storm can make a difference in a world; nil: always
+	most   int                     // most storms of the kind in a world that has any
+	minds  func(p *plan) bool      // reports whether such a storm can have an effect in a world; nil: always
 	when   func(d *drawing) string // draws its window, or the event that it begins with; nil: keys does
 	keys   func(d *drawing) string // draws the keys of its trouble; without when, the whole storm
 }
@@ -78,8 +78,8 @@ func drawerOf(kind scenarios.Kind) drawer {
 type drawing struct {
 	*die
 	p     *plan
-	nodes string        // those that it hits
-	back  time.Duration // that a process takes to come back
+	nodes string        // nodes hit by the storm
+	back  time.Duration // time until a crashed process restarts
 }
 
 // storms draws the storms of a world. All end by the time healing.

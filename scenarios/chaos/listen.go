@@ -52,8 +52,8 @@ type wire struct {
 	sim.Network
 	setup   *setup
 	checker *check.Checker
-	calls   map[callID]sent        // that are on their way to the store
-	taken   map[engine.JobID]taker // of waiting jobs, once it has been told
+	calls   map[callID]sent        // calls on their way to the store
+	taken   map[engine.JobID]taker // takers of waiting jobs, from the answer to TakeDue on
 	nodes   []caller
 }
 

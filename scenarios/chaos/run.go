@@ -16,17 +16,17 @@ import (
 
 // Report is the result of one run of a world.
 type Report struct {
-	Breach *check.Breach // nil: every invariant held
-	Panic  string        // what the engine panicked with, and where; "": it did not
+	Breach *check.Breach // first breach; nil: every invariant held
+	Panic  string        // value and place of a panic of the engine; "": none
 	Events int64
 	At     engine.Time // the end
-	Digest sim.Digest  // of all events
+	Digest sim.Digest  // digest of all events
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
 	Faults counts                      // storms that made a difference, by kind
-	Parts  [check.NumProbes]int64      // how often parts of invariants were held
+	Parts  [check.NumProbes]int64      // number of checks by probe, a part of an invariant
 
-	deadline engine.Time // by which every job had to end; 0: all had before
+	deadline engine.Time // time by which every job had to end; 0: all had ended before
 }
 
 // Failed reports whether an invariant broke or the engine panicked.

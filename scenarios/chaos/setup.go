@@ -16,14 +16,14 @@ import (
 type setup struct {
 	*world.Bounds
 	config  sim.Config
-	options engine.StoreOptions // of the store
+	options engine.StoreOptions // options of the store
 	checked check.Rules
 	memory  *memstore.Store                             // once the run has started
-	wrap    func(*memstore.Store) sim.Store             // what the simulation has for it; nil: the store as it is
-	clock   func(func() engine.Time) func() engine.Time // of the store; nil: as it is
+	wrap    func(*memstore.Store) sim.Store             // wraps the store for the simulation; nil: no wrapper
+	clock   func(func() engine.Time) func() engine.Time // wraps the clock of the store; nil: no wrapper
 	still   still
 	waits   func(time.Duration) // is told, when all is healed, how long a job may be ready for; nil: nobody asks
-	due     engine.Time         // when every job must have ended; 0: it is not healed yet
+	due     engine.Time         // time by which every job must have ended; 0: the storms are not over yet
 
 	begun, ended int                              // executions
 	stops        func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks

@@ -13,7 +13,7 @@ import (
 // mostTries and the constants below limit the work of a shrinker.
 const (
 	mostTries  = 1500       // worlds
-	mostEvents = 20_000_000 // in all of them
+	mostEvents = 20_000_000 // events of all simulations together
 )
 
 // shrinker searches for a smaller world with the same failure.
@@ -22,10 +22,10 @@ type shrinker struct {
 	twice  bool
 	want   Report
 	best   *World
-	report Report // of best
+	report Report // result of best
 	tries  int
 	events int64
-	stop   func() bool // nil: never
+	stop   func() bool // whether to stop shrinking; nil: never
 }
 
 // shrink returns the smallest world found with the same failure as w, and its report: with fewer storms, jobs, nodes,
@@ -56,7 +56,7 @@ func (s *shrinker) try(lines []string) bool {
 	var kept []string
 	for i, line := range lines {
 		if !strings.HasSuffix(line, ":") || i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") {
-			kept = append(kept, line) // and nothing that has nothing in it
+			kept = append(kept, line) // and no map without keys
 		}
 	}
 	w, err := Parse("world", strings.Join(kept, "\n")+"\n")
@@ -174,7 +174,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 		}
 		with := "${2}, only: [" + strings.Join(these, ", ") + "]}"
 		if len(these) == 0 {
-			with = ", stop: 1ns}" // nobody comes
+			with = ", stop: 1ns}" // no job arrives
 		}
 		lines[i] = arrivalOnly.ReplaceAllString(lines[i], with)
 	}

@@ -17,13 +17,13 @@ import (
 // Options are the options of Swarm.
 type Options struct {
 	First    uint64        // seed
-	Seeds    uint64        // how many, from First on; 0: until Time is over
+	Seeds    uint64        // number of seeds, from First on; 0: until Time is over
 	Time     time.Duration // no seed begins later; 0: no bound
-	Parallel int           // how many run at once; 0: one per core that Go uses
+	Parallel int           // highest number of simulations at once; 0: one per core that Go uses
 	Only     check.Set     // the invariants to hold; none: all
 	// Failures is how many seeds may fail before the swarm ends; 0: one.
 	Failures int
-	// Progress is told how many seeds have ended, from one goroutine at a time.
+	// Progress is called with the number of finished seeds, from one goroutine at a time.
 	Progress func(ended uint64)
 
 	plant func(*setup) // a bug that a test plants
@@ -33,26 +33,26 @@ type Options struct {
 // Failure is a seed whose world failed, with the smallest world found that fails in the same way.
 type Failure struct {
 	Seed    uint64
-	Drawn   *World // as the seed draws it
+	Drawn   *World // world drawn from the seed
 	World   *World // the smallest that was found to fail alike
-	Report  Report // of World
-	History string // of the job that the report complains of
+	Report  Report // result of World
+	History string // events of the job in the report's breach
 }
 
 // Result is the joint result of many seeds.
 type Result struct {
-	Seeds   uint64 // that ended
+	Seeds   uint64 // number of finished seeds
 	Events  int64
 	Virtual time.Duration // time that passed in all of them
 	Kinds   [engine.NumEventKinds]int64
 	Checks  [check.NumInvariants]int64
-	Faults  counts                     // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
-	Parts   [check.NumProbes]int64     // the seeds in which parts of invariants were held
-	Held    [check.NumInvariants]int64 // the seeds in which each invariant was held against anything
+	Faults  counts                     // number of faults with an effect, by kind
+	Parts   [check.NumProbes]int64     // number of seeds in which each part of an invariant was checked
+	Held    [check.NumInvariants]int64 // number of seeds in which each invariant was checked
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
 	// any processor.
 	Fingerprint uint64
-	Failures    []Failure // by seed
+	Failures    []Failure // failures by seed
 }
 
 // FaultCounts returns the kinds of storms with the number of those that had an effect.
@@ -80,7 +80,7 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 	if o.Seeds > 0 {
 		n = int(min(o.Seeds, math.MaxInt))
 	}
-	_ = pool.Each(begin, pool.Width(o.Parallel), n, func(_ context.Context, i int) error { return s.one(o.First + uint64(i)) }) // that of begin, if any
+	_ = pool.Each(begin, pool.Width(o.Parallel), n, func(_ context.Context, i int) error { return s.one(o.First + uint64(i)) }) // the error of begin, if any
 	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
 	return &s.result, ctx.Err()
 }

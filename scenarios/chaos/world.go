@@ -10,7 +10,7 @@ import (
 
 // World is a random scenario with one policy, kept as the text of a scenario file.
 type World struct {
-	Text string // of a scenario file, as package scenarios reads it
+	Text string // text of a scenario file, in the syntax of package scenarios
 
 	scenario *scenarios.Scenario
 }

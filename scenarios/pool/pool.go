@@ -1,5 +1,5 @@
 // Package pool runs independent tasks on several goroutines, begun in a fixed order: simulations of one scenario, cells
-// of a sweep, points of a map, worlds of a swarm. What comes of it does not depend on how many goroutines there are.
+// of a sweep, points of a map, worlds of a swarm. The results do not depend on the number of goroutines.
 package pool
 
 import (
@@ -49,7 +49,7 @@ type work struct {
 	next   int
 
 	running  map[int]context.CancelFunc
-	failed   error // of the first piece, in order, that failed
+	failed   error // error of the first piece, in order, that failed
 	failedAt int
 }
 
@@ -92,8 +92,7 @@ type Gate chan struct{}
 func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
 
 // Enter waits for a free place and returns nil, or ctx.Err() once ctx is done. Each Enter without error needs a Leave.
-// Other goroutines go first, if there is but one processor: those that show what has ended, timers, and callers that
-// give up.
+// On a single processor it first yields to other goroutines, such as progress, timers and callers that give up.
 func (g Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return ctx.Err()

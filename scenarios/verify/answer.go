@@ -27,13 +27,13 @@ const confidence = 0.999
 // Quantity is one expected quantity of a verify row with its measurement. Values are in the unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
-	Expected     any     `json:"expected"`        // a number, true or false, text, or nil
-	Measured     any     `json:"measured"`        // likewise; nil if there was nothing
-	Half         float64 `json:"half_width"`      // of the interval at 99.9 %; 0: all replications were the same
-	Allowed      float64 `json:"allowed"`         // how wide Half may be; of exact and model rows: how far off
-	Loose        bool    `json:"loose,omitempty"` // that is more than 1 % of what is expected, 2 % for a 99th percentile
+	Expected     any     `json:"expected"`        // expected value: a number, true or false, text, or nil
+	Measured     any     `json:"measured"`        // measured value of the same type; nil: none
+	Half         float64 `json:"half_width"`      // half-width of the interval at 99.9 %; 0: all replications were equal
+	Allowed      float64 `json:"allowed"`         // largest Half allowed; in exact and model rows: largest error
+	Loose        bool    `json:"loose,omitempty"` // Allowed is above 1 % of Expected, 2 % for a 99th percentile
 	Replications int     `json:"replications"`
-	Repeated     bool    `json:"repeated,omitempty"` // it was missed, and this is the second measurement
+	Repeated     bool    `json:"repeated,omitempty"` // a first measurement missed, and this is the second
 	Verdict      Verdict `json:"verdict"`
 	Reason       string  `json:"reason,omitempty"`
 }
@@ -42,10 +42,10 @@ type Quantity struct {
 type answer struct {
 	item
 	gauge
-	kind     string // of the row
+	kind     string // kind of the row
 	slack    float64
 	busy     bool // the load is high: intervals may be wider
-	heavy    bool // likewise, of second moments: what happens seldom matters much
+	heavy    bool // rare values dominate: wider intervals are allowed for second moments
 	repeated bool
 
 	values  []float64

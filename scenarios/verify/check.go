@@ -23,15 +23,15 @@ type Result struct {
 	Row
 	Quantities []Quantity `json:"quantities"`
 	Verdict    Verdict    `json:"verdict"`
-	Reason     string     `json:"reason,omitempty"` // why it was left out
-	Jobs       int64      `json:"jobs"`             // simulated
+	Reason     string     `json:"reason,omitempty"` // reason why the row was left out
+	Jobs       int64      `json:"jobs"`             // number of jobs simulated
 }
 
 // Failed reports whether the simulator contradicts the row, or the interval is too wide to decide.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
 // Check measures by simulation the expected quantities of row. A row that the simulator cannot express is left out,
-// with a reason. An error says that the verify row is wrong, a simulation broke, or ctx is done.
+// with a reason. It returns an error for an invalid row, a broken simulation, or when ctx is done.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}
 	m, problems := build(row)

@@ -1,7 +1,7 @@
-// Package verify holds the simulator against what is known without it: closed forms of queueing theory, exact Markov
-// chains, fluid models and traces worked out by hand, each with its source. A Row says what a model yields; Check
-// builds the model as a scenario, runs it through the whole queue (store, fetcher, committer, leases; calls to the
-// store take no time) and compares.
+// Package verify compares the simulator with results known independently: closed forms of queueing theory, exact Markov
+// chains, fluid models and traces computed by hand, each with its source. A Row holds the expected values of a model;
+// Check builds the model as a scenario, runs it through the whole queue (store, fetcher, committer, leases; calls to
+// the store take no time) and compares.
 //
 //	for _, row := range verify.Rows() {
 //		result, err := verify.Check(ctx, row, verify.Options{})
@@ -10,14 +10,14 @@
 //
 // # What is measured
 //
-// A quantity that users read as a metric is measured by that metric, as the collector of package results/measure has
-// it. An observer counts the same events in its own way; in every replication each metric that both have must be equal
-// to within 1e-6, and quantiles to within half a percent, which is what their histograms may be off. Quantities without
-// a metric, exact rows and what is only a bound, as not all jobs have ended, are the observer's own.
+// A quantity with a metric is measured by that metric of package results/measure. An observer counts the same events
+// independently; in every replication each metric that both have must be equal to within 1e-6, and quantiles to within
+// half a percent, the error of their histograms. Quantities without a metric, exact rows and values that are only
+// bounds, since some jobs have not ended, come from the observer.
 //
 // # The rule
 //
-// What a sim row expects is measured by independent replications, as many as it takes: it is met if the mean of R
+// The expected value of a sim row is measured by as many independent replications as needed: it is met if the mean of R
 // replications is within t(0.9995, R-1)·s/√R of it, and if this half-width is at most
 //
 //   - 1 % of what is expected, 2 % for a 99th percentile;

@@ -17,14 +17,14 @@ import (
 // experiment is a scenario whose replications measure some of the expected quantities of a verify row.
 type experiment struct {
 	setup    setup
-	load     float64 // of the workers: above highLoad intervals may be wider
-	heavy    bool    // what happens seldom matters much: so may be those of second moments
-	fixed    bool    // nothing is drawn: one replication says it all
+	load     float64 // load of the workers: above highLoad intervals may be wider
+	heavy    bool    // rare values dominate: wider intervals are allowed for second moments
+	fixed    bool    // nothing is random: one replication is enough
 	known    bool    // nothing is simulated either
 	policy   func(workers int) engine.Policy
 	plan     observation
-	measures map[string]gauge // by the path of the item
-	others   bool             // what is not in measures may be one of usual
+	measures map[string]gauge // quantities measured, by the path of the item
+	others   bool             // items missing in measures may be one of usual
 	// alter changes a simulation before it begins; o watches it.
 	alter func(cfg *sim.Config, o *observer)
 
@@ -38,7 +38,7 @@ type experiment struct {
 const (
 	highLoad   = 0.8 + 1e-9
 	firstRound = 20 // replications
-	chunk      = 32 // replications whose events are kept at once
+	chunk      = 32 // highest number of replications whose events are in memory at once
 	mostRounds = 12
 )
 

@@ -35,9 +35,9 @@ func coins(p *params) ([]experiment, error) {
 		return count
 	}
 	perWindow := func(*observer) float64 { return coinWindows }
-	// within is a limit that a share of at least least of the windows keep, and no tighter one does. That a window keeps
-	// it has by the law of the coin the probability law(limit): of so many windows about as many must, but for telling the
-	// limit from the next the law alone is sharp enough.
+	// within is the tightest limit kept by a share of at least least of the windows. By the law of the coin a window keeps
+	// it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell the limit from
+	// the next one.
 	within := func(
 		least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool,
 	) gauge {

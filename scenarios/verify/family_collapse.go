@@ -20,11 +20,11 @@ func fluidQueue(rate, capacity, after float64, more ...string) setup {
 // peakBacklog and the constants below are the indexes of watchBacklog's numbers in the observer.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
-	answeredAt         // since when the backlog is no longer than the callers' patience
-	drainedAt          // since when there was none
+	answeredAt         // time since which the backlog is no longer than the callers' patience
+	drainedAt          // time since which there is no backlog
 	offered            // jobs enqueued in between, of the answered
 	served             // jobs done in between
-	timelyAt           // when the first job was enqueued that was done in time
+	timelyAt           // enqueue time of the first job that was done in time
 )
 
 // watchBacklog returns a function that measures the backlog after end, the end of the storm.
@@ -107,8 +107,8 @@ func staleWork(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// congested returns an experiment with a service whose time grows by slope for each call in progress. Where a job has
-// several attempts, all of them fail.
+// congested returns an experiment with a service whose time grows by slope for each call in progress. If a job may
+// have several attempts, all of them fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
 	failing := 0.0

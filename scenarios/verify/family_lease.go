@@ -177,7 +177,7 @@ func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform
 	down := math.Ceil(lease + 2*reaper)
-	// The golden section: multiples of it are spread evenly.
+	// Golden section: its multiples are spread evenly.
 	cycle := math.Ceil((down+3*service)/reaper)*reaper + reaper*(math.Sqrt(5)-1)/2
 	const times = 20
 	s := setup{nodes: 2, workers: 1000, warmup: 5 * service,

@@ -9,7 +9,7 @@ import (
 
 // openChain returns an experiment with two independent classes of jobs, all of which succeed, for open queues of two
 // classes. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
-// features that distinguish classes: priorities, weighted queues, and a bound on how many of a class run.
+// features that distinguish classes: priorities, weighted queues, and a limit on running jobs of a class.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"

@@ -166,15 +166,15 @@ func tokenBucket(p *params) ([]experiment, error) {
 }
 
 const (
-	besideKnee = 0.1 // how far from the knee its two sides are looked at
+	besideKnee = 0.1 // relative distance from the knee of the two rates
 	kneeRate   = 200 // calls a second
-	kneeTurn   = 400 // s, half of the window: so long that luck is a fifth of what tells the sides apart
-	kneeSettle = 100 // s after which what was saved before is used up
+	kneeTurn   = 400 // half of the window in seconds: chance is then a fifth of the difference
+	kneeSettle = 100 // seconds after which earlier savings are used up
 )
 
 // kneeOf returns an experiment in which calls fail first at a rate a tenth below a retry budget's knee, then above. The
-// knee is between the two if at first all retries are paid for, so that every call succeeds in the end, and then not;
-// it is the failure rate at which retries without a limit would be as many as those paid for then: 1-1/load.
+// knee is between the two if the budget pays for all retries at first, so that every call succeeds in the end, and not
+// later; it is the failure rate at which unlimited retries would be as many as the budget pays for: 1-1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn
@@ -205,7 +205,7 @@ func kneeOf(s setup, knee, fill float64) experiment {
 			o.own[at+succeeded]++
 		}
 	}
-	// What is wanting above the knee, as a share of the calls: half of it tells the sides apart.
+	// Retries not paid for above the knee, as a share of the calls: half of it separates the sides.
 	above := knee * (1 + besideKnee)
 	enough := 1 - (1-(1+fill)*(1-above))/2
 	x.measures = map[string]gauge{"knee_failure_rate": mean(func(o *observer) float64 {

@@ -14,11 +14,11 @@ import (
 type shape uint8
 
 const (
-	ofMean   shape = iota // of the replications
-	ofShare               // likewise, of a probability
-	ofTail                // likewise, of a 99th percentile
-	ofMoment              // likewise, of a variance or second moment
-	ofCurve               // likewise, of a level that goes up and down; measure.peak is set
+	ofMean   shape = iota // mean over the replications
+	ofShare               // probability, a mean over the replications
+	ofTail                // 99th percentile, a mean over the replications
+	ofMoment              // variance or second moment, a mean over the replications
+	ofCurve               // level that rises and falls, a mean over the replications; measure.peak is set
 	atLeast               // a share of at least measure.bound
 	ofLeast               // the least of all, and not less than expected
 	ofMost                // the most of all, and not more than expected
@@ -29,23 +29,23 @@ const (
 // gauge is the measurement of one quantity in a replication.
 type gauge struct {
 	shape shape
-	of    func(o *observer) float64 // NaN: there is none
-	// metric is read in place of of, where that is known exactly and the row is not of kind exact; "": there is none.
+	of    func(o *observer) float64 // value in a replication; NaN: none
+	// metric is the metric with the value, in place of of, unless the row is of kind exact; "": none.
 	metric string
-	text   func(o *observer) string // instead, for what is no number
-	// given is instead of of for what depends on what is expected.
+	text   func(o *observer) string // value as text, for a quantity that is no number
+	// given replaces of for a value that depends on the expected one.
 	given func(o *observer, expected float64) float64
-	// trials is, for shares, how many a replication takes it of: one so close to 0 or 1 that none of them differed may
-	// still be another. nil: it is no share.
+	// trials returns, for shares, the number of trials in a replication: a share near 0 or 1 without any differing
+	// trial has an uncertainty of its own. nil: no share.
 	trials func(o *observer) float64
 	bound  float64
 	peak   float64
-	// law says of a limit what share of all keeps it, by what is known exactly, and whether it is the tightest of which
-	// enough do.
+	// law returns the share of all values that keeps a limit, by an exact formula, and whether the limit is the
+	// tightest that enough keep.
 	law func(limit float64) (p float64, sharp bool)
 	// distribution and quantile, in (0, 1), are instead of of for quantiles of durations.
 	distribution func(c *classCount) *durations
-	class        int // of the distribution; -1: all classes that are counted
+	class        int // job class of the distribution; -1: all classes counted
 	quantile     float64
 }
 
@@ -96,8 +96,8 @@ func claimRate(classes ...engine.Class) gauge {
 // measured by the metric, which the observer's own count confirms in every replication. An entry without a name is only
 // for that check.
 var usual = []struct {
-	names  string // of which some have several
-	metric string // "": there is none
+	names  string // names in expected values, some of which have several
+	metric string // metric of the quantity; "": none
 	gauge  gauge
 }{
 	{"p_wait", "", shareOf(someWait, firsts)},

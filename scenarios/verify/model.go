@@ -24,7 +24,7 @@ var facts = map[string]string{
 type model struct {
 	expected    []item
 	experiments []experiment
-	asked       []*experiment // by item: who answers it; nil: nobody
+	asked       []*experiment // by item, the experiment that measures it; nil: none
 	leftOut     string        // why it cannot be expressed, "" if it can
 }
 

@@ -10,7 +10,7 @@ import (
 const (
 	freshReady = iota // jobs ready, never claimed before
 	retryReady
-	waiting  // for a time to come
+	waiting  // jobs that wait until they are due
 	inFlight // leased
 	busy     // executions under way
 	numLevels
@@ -20,9 +20,9 @@ const (
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
-	workers    int             // of all nodes
-	counted    []bool          // by class: nil: all of them
-	thresholds []time.Duration // of waits
+	workers    int             // number of workers of all nodes
+	counted    []bool          // by class, whether it is counted; nil: all are
+	thresholds []time.Duration // bounds of waits whose excesses are counted
 	samples    []engine.Time   // ascending: when to look at the levels
 	log        bool            // every event: of short runs
 	// on, if it is not nil, sees every event after it was counted.
@@ -37,15 +37,15 @@ type observer struct {
 	level [numLevels]int64
 	area  [numLevels]float64 // value × s, in [from, to)
 
-	clockClaims [engine.NumClasses]float64 // by the clock, in [from, to), as the next one
+	clockClaims [engine.NumClasses]float64 // claims by class in [from, to), by the clock, like executions below
 	clockDone   float64
 	taken       float64 // leases that lapsed, from the beginning on
 	class       []classCount
 	sampled     [][numLevels]int64
 	events      []engine.Event
-	own         [8]float64 // of on
-	list        []float64  // of on
-	text        []byte     // of on
+	own         [8]float64 // scratch values of the event handler on
+	list        []float64  // list that on fills
+	text        []byte     // text that on fills
 }
 
 // counter is the index of a count or sum over the jobs of a class.
@@ -57,24 +57,24 @@ const (
 	done
 	dead
 	ended        // done or dead
-	attempts     // of those
-	attempts2    // likewise, squared
-	attemptsDone // of those done
-	doneAfter    // since they were enqueued
+	attempts     // attempts of the jobs counted
+	attempts2    // squares of these attempts
+	attemptsDone // attempts of the done jobs
+	doneAfter    // time from enqueue to done
 	deadAfter
 	endedAfter
 	claims // all of them; of jobs never claimed before; of others
 	firsts
 	laters
-	waited // for them
+	waited // sum of the waits
 	firstWait
 	laterWait
 	firstWait2
 	noWait     // first claims without a wait
-	someWait   // and with one
+	someWait   // number of jobs with a wait above 0
 	executions // finished, by the clock
-	successes  // of them
-	overran    // of them, those that took longer than the first threshold
+	successes  // number of attempts that succeeded
+	overran    // number of successes longer than the first threshold
 	numCounters
 )
 

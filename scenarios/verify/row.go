@@ -19,14 +19,14 @@ import (
 // Row is a set of known values of a queueing model with given parameters.
 type Row struct {
 	ID       string          `json:"id"`   // family.number: rows of a family differ in Params
-	Name     string          `json:"name"` // the model in words
+	Name     string          `json:"name"` // name of the model in words
 	Kind     string          `json:"kind"` // exact, sim or model: see the package's rule
 	Params   json.RawMessage `json:"params"`
-	Expected json.RawMessage `json:"expected"` // an object; objects and arrays in it are looked at item by item
-	How      string          `json:"how"`      // how it became known
+	Expected json.RawMessage `json:"expected"` // an object; objects and arrays in it are compared item by item
+	How      string          `json:"how"`      // source of the expected values
 	Citation string          `json:"citation"`
 	Note     string          `json:"note"`
-	Quick    bool            `json:"quick,omitempty"` // it takes a second or few
+	Quick    bool            `json:"quick,omitempty"` // the row takes at most a few seconds
 }
 
 // Family returns the part of the verify row's ID that names the model.
@@ -126,7 +126,7 @@ type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
 	problems []error
-	expected []item // of the row
+	expected []item // expected values of the row
 }
 
 func newParams(object json.RawMessage) (*params, error) {
@@ -148,7 +148,7 @@ func (p *params) has(name string) bool {
 }
 
 // misspelt reports as problems the parameters of a row that no model reads and that are spelt almost like a missing
-// one. Other unread parameters are remarks, also those that are the first word of a missing one.
+// one. Other unread parameters are remarks, including those that are the first word of a missing one.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {

@@ -10,11 +10,11 @@ import (
 // are in seconds.
 type setup struct {
 	warmup, window, drain float64 // arrivals go on for warmup + window
-	nodes, workers        int     // 0: one; per node
+	nodes, workers        int     // numbers of nodes, 0: one, and of workers per node
 	fetch                 string
 	lease, reaper         string
 	fence, place          string
-	retry                 string // of all classes
+	retry                 string // retry settings of all classes
 	classes               []string
 	dependencies          []string
 	storms                []string

@@ -15,7 +15,7 @@ import (
 type Summary struct {
 	Version int      `json:"version"`
 	Rows    []Result `json:"rows"`
-	Met     int      `json:"met"` // rows
+	Met     int      `json:"met"` // number of rows met
 	Failed  int      `json:"failed"`
 	LeftOut int      `json:"left_out"`
 	Exit    int      `json:"exit"` // 1: a row failed; else 0

@@ -18,17 +18,17 @@ type process interface {
 // arrival is one or more jobs of a class that are enqueued at one time.
 type arrival struct {
 	at     engine.Time
-	index  uint64          // of the first, among the arrivals of the class
-	count  uint64          // at least 1
-	tenant engine.TenantID // 0: it is drawn
+	index  uint64          // index of the first job among the arrivals of the class
+	count  uint64          // number of jobs, at least 1
+	tenant engine.TenantID // tenant of the jobs; 0: it is drawn
 }
 
 // drawGap and the constants below number the random draws for the arrivals of a class, all keyed by (class, number).
 const (
-	drawGap    = 0 // before the arrival of that index
-	drawOn     = 1 // length of that phase
+	drawGap    = 0 // gap before the arrival of that number
+	drawOn     = 1 // length of the phase of that number
 	drawOff    = 2
-	drawAccept = 3 // whether that candidate arrives, whether that line comes once more
+	drawAccept = 3 // whether that candidate arrives, or that line of a trace comes once more
 )
 
 // newProcess returns the arrival process of a class under one seed, to be closed if it is an io.Closer. The processes
@@ -110,9 +110,9 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 type renewal struct {
 	draws classDraws
 	intensity
-	gaps  *dist.Dist // of mean 1; nil: all 1, and the first arrival comes at once
+	gaps  *dist.Dist // distribution of gaps with mean 1; nil: all are 1, and the first arrival comes at once
 	index uint64
-	at    float64 // nanoseconds: the latest arrival, or the start
+	at    float64 // time of the latest arrival, or the start, in nanoseconds
 }
 
 func (r *renewal) next() (arrival, bool) {
@@ -134,10 +134,10 @@ func (r *renewal) next() (arrival, bool) {
 
 // intensity is the expected number of arrivals per nanosecond, as a function of time.
 type intensity struct {
-	rate, slope float64 // at the start, and how much more it is per nanosecond
-	start, stop float64 // nanoseconds: there are no arrivals from stop on
+	rate, slope float64 // rate at the start, and its increase per nanosecond
+	start, stop float64 // period of arrivals in nanoseconds: [start, stop)
 	levels      levels
-	phases      *phases // nil: it is always on
+	phases      *phases // on-off phases; nil: always on
 }
 
 // after returns the time by which that many arrivals are expected after at; stop if it is not before that.
@@ -164,7 +164,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 			// rate·d + slope·d²/2 = arrivals, solved without cancellation.
 			root := math.Sqrt(max(float64(rate*rate)+float64(2*float64(slope*arrivals)), 0))
 			if rate+root == 0 {
-				return at // none are wanted
+				return at // no arrivals are wanted
 			}
 			return min(at+float64(2*arrivals)/(rate+root), until)
 		}
@@ -178,8 +178,8 @@ func (x *intensity) after(at, arrivals float64) float64 {
 type phases struct {
 	draws   classDraws
 	on, off dist.Dist
-	number  uint64  // of the phase that now is: odd numbers are on
-	end     float64 // nanoseconds: of that phase; at first: the start
+	number  uint64  // number of the present phase: odd phases are on
+	end     float64 // end of that phase in nanoseconds; at first the start
 }
 
 // now returns whether the on-off process is on at the time at, and the end of that phase.
@@ -200,7 +200,7 @@ func (p *phases) now(at float64) (on bool, end float64) {
 type thinned struct {
 	*renewal
 	swing  float64
-	period float64 // nanoseconds
+	period float64 // period of the sine in nanoseconds
 	index  uint64
 }
 

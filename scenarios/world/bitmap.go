@@ -5,12 +5,12 @@ package world
 // zero value is empty.
 type bitmap struct {
 	pages map[uint64]*[pageWords]uint64
-	last  *[pageWords]uint64 // the page used last, whose number is at
+	last  *[pageWords]uint64 // page used last, with the number at
 	at    uint64
 }
 
 const (
-	pageBits  = 15 // 4 KiB
+	pageBits  = 15 // pages of 4 KiB
 	pageWords = 1 << pageBits / 64
 )
 

@@ -12,35 +12,35 @@ import (
 	"qsim/scenarios"
 )
 
-// Bounds are upper bounds on the times that jobs, calls and processes of a simulation take once all storms are over.
-// They are computed from the configuration, the jobs that arrive and the fates of their attempts, which follow from the
+// Bounds are upper bounds on the durations of jobs, calls and processes of a simulation once all storms are over. They
+// are computed from the configuration, the jobs that arrive and the outcomes of their attempts, which follow from the
 // seed.
 type Bounds struct {
 	*Setup
-	Node    engine.Config // of each
+	Node    engine.Config // configuration of each node
 	Nodes   int
-	Heal    time.Duration // when all storms are over, and what they leave behind; ForEver: never
-	Come    int           // jobs that come
+	Heal    time.Duration // time at which all storms and their after-effects are over; ForEver: never
+	Come    int           // number of jobs that arrive
 	Loses   bool          // leases may be lost for good
-	Enqueue time.Duration // the longest that an enqueue is on its way
+	Enqueue time.Duration // longest delay of an enqueue
 
 	last   time.Duration
-	serial map[engine.JobID]uint32 // by job; none: it has no key
-	keys   int                     // that jobs have
+	serial map[engine.JobID]uint32 // serial key by job; missing: the job has none
+	keys   int                     // number of distinct serial keys
 
-	mean, most      [engine.NumOps]time.Duration // of each way of a call
-	perJob          time.Duration                // the longest
+	mean, most      [engine.NumOps]time.Duration // mean and longest delay of each way of a call
+	perJob          time.Duration                // longest additional delay for each job in a call
 	congested       bool                         // calls may wait for each other, or for rows
 	perRow          time.Duration
-	poll            time.Duration // the longest pause before a poll
-	every, first    time.Duration // between two promotions, and to the first, the longest
-	attempts        int           // of a job; 0: no limit
-	pause           time.Duration // between two of them, the longest
-	service         time.Duration // the longest
+	poll            time.Duration // longest pause before a poll
+	every, first    time.Duration // longest time between two promotions, and before the first
+	attempts        int           // most attempts of a job; 0: no limit
+	pause           time.Duration // longest pause between two attempts
+	service         time.Duration // longest service time
 	timeout         time.Duration
-	free            bool // some failures cost no attempt, three at the most
-	redrives        bool // dead jobs come back
-	delays, touches bool // a storm holds up calls, or does anything to them
+	free            bool // some failures cost no attempt, at most three of a job
+	redrives        bool // dead jobs may be made ready again
+	delays, touches bool // a storm delays calls, or disturbs them in any way
 	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
@@ -127,7 +127,7 @@ func (b *Bounds) Rules() check.Rules {
 	reaper := &b.Node.Reaper
 	exact := reaper.Every == 0 && reaper.Guard == engine.FenceDefault && !b.Options.Held
 	if look := b.callTrip(engine.OpRecover, reaper.Batch); exact && look < b.Node.CallTimeout {
-		if b.delays { // a look may have been lost
+		if b.delays { // a poll may have been lost
 			r.Soon.Looked = b.Node.Lease.TTL + reaper.Grace + b.Config.Restart + 2*b.trip()
 		}
 		r.Soon.Recover = reaper.Grace + look*time.Duration(2+b.Come/max(1, reaper.Batch))
@@ -139,16 +139,16 @@ func (b *Bounds) Rules() check.Rules {
 	r.CommitEach = 16 * b.mean[engine.OpCommit]
 	r.Promote = max(b.Node.Promoter.Every, b.every) + b.first + b.Node.Promoter.Gap + b.Config.Restart + b.trip()
 	if b.Node.Promoter.Order == engine.NewestReady && b.Node.Promoter.Batch < b.Come {
-		r.Promote = 0 // the oldest may wait for ever behind newer ones
+		r.Promote = 0 // the oldest waiting job may wait for ever behind newer ones
 	}
 	r.Settled = max(1, engine.Time(b.Heal+b.trip()))
 	if r.Heard = r.Settled; !b.delays {
-		r.Heard = 1 // never is any call held up
+		r.Heard = 1 // no call is ever delayed
 	}
 	if !b.touches {
 		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
 	}
-	if r.Idle > 0 && b.keys == 0 && !b.Options.Held { // while a job is ready some worker makes headway
+	if r.Idle > 0 && b.keys == 0 && !b.Options.Held { // while a job is ready some worker makes progress
 		r.Wait = b.Most() // see Deadline
 	}
 	return r
@@ -180,14 +180,14 @@ func (b *Bounds) pauses() (d time.Duration) {
 // idle returns the longest time that a worker may be idle, after the storms, while a job is ready.
 func (b *Bounds) idle() time.Duration {
 	d := max(b.poll, b.Node.Fetch.ErrorPause) + b.trip()
-	if b.Node.Commit.Backpressure > 0 { // until what is not yet committed is
+	if b.Node.Commit.Backpressure > 0 { // until the outcomes pending are committed
 		d += b.settleOutcome() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 	}
 	return d
 }
 
-// looking returns the longest mean time between two jobs of a worker under a backlog: claims follow each other and
-// bring a batch each.
+// looking returns the longest mean time between two jobs of a worker under a backlog: claims follow one another,
+// each with a full batch.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
@@ -233,7 +233,7 @@ func (b *Bounds) lease() time.Duration {
 func (b *Bounds) tries() int {
 	n := b.attempts
 	if n <= 0 || n > 1000 {
-		n = 16 // of attempts that fail only by running too long
+		n = 16 // only attempts fail that exceed the execution timeout
 	}
 	if b.free {
 		n += 3
@@ -295,9 +295,9 @@ func (b *Bounds) Patience() time.Duration {
 // attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
-	case "breaker": // a try every minute and a tenth, of which any failure brings the next, here and at another dependency
+	case "breaker": // one probe each minute and a tenth, which any failure delays, here and at another dependency
 		return 66 * time.Second * time.Duration(2*fails+2)
-	case "retry-budget": // every attempt may wait for what the node is allowed besides, and first claims pay for nothing
+	case "retry-budget": // every attempt may wait for the node's minimum rate, and first claims add nothing
 		p := b.Policy().(*policies.RetryBudget)
 		return max(3*time.Minute, scaled(p.Window, 2+float64(fails+b.Come)/(p.MinRate.PerSecond()*p.Window.Seconds())))
 	case "aimd", "bernoulli":

@@ -11,13 +11,12 @@ import (
 // Broken is the error of a simulation that panicked or in which a checker found a breach: the engine, a store or a
 // policy has broken an invariant. The same policy and seed break it again.
 type Broken struct {
-	Policy string // its label
+	Policy string // label of the policy
 	Seed   uint64
-	At     time.Duration // virtual time
-	Cause  any           // what was passed to panic, such as a *sim.Endless, or the *check.Breach
-	Stack  []byte        // of the simulation; nil: a checker found it, or its clock stood still
-	// History is what happened to the job that a checker complained of, a line for each
-	// event.
+	At     time.Duration // virtual time of the breach
+	Cause  any           // argument of panic, such as a *sim.Endless, or the *check.Breach
+	Stack  []byte        // stack of the simulation; nil: a checker found the breach, or the clock stood still
+	// History lists the events of the job in a checker's breach, one per line.
 	History string
 }
 

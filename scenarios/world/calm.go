@@ -21,19 +21,19 @@ func (w *world) calmRules(r *check.Rules) {
 		r.Heard = r.Settled
 	}
 	r.Trip = 3 * e.CallTimeout
-	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop for as long as commits pause
+	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop while commits pause
 		r.Idle = max(longestDraw(&sc.Engine.Fetch.Poll), e.Fetch.ErrorPause) + r.Trip
 		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 		s := &sc.Engine.Store
 		r.Between = time.Duration(claims) * roundTrip(sc, &s.Claim, e.Fetch.Batch)
-		if e.Commit.Backpressure > 0 { // until what is not yet committed is, of the workers' jobs too
+		if e.Commit.Backpressure > 0 { // until the outcomes pending are committed, including those of workers' jobs
 			settles := 2 * (e.Commit.Linger + roundTrip(sc, &s.Commit, e.Commit.Batch))
 			r.Idle += 4*e.Commit.Timeout + scaled(settles, float64(1+e.Commit.Backpressure+e.Workers+e.Fetch.Prefetch))
 			r.Between += settles
 		}
 	}
-	// A reaper that pauses between its read and its write tells the store by the committer, behind all else;
-	// jobs that are held while they wait keep their leases for as long as they like.
+	// A reaper with a gap between its read and its write commits through the committer, behind all other
+	// outcomes; jobs held while they wait keep their leases indefinitely.
 	led := !e.Reaper.LeaderOnly || isQuick(sc, &sc.Engine.Store.Extend)
 	if !e.Reaper.Off && e.Reaper.Gap == 0 && !r.Store.Held && led {
 		r.RecoverEach = e.Reaper.Every + r.Trip
@@ -58,7 +58,7 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 		s := &sc.Storms[i]
 		x := s.Effect()
 		if c := x.Control; c != nil && c.Kind == fault.ShiftClock && !sc.Engine.Lease.Check.Value() {
-			continue // nobody looks at a clock
+			continue // no holder checks its clock
 		} else if c != nil && c.Kind == fault.ShiftClock && x.Instant || s.On != "" && s.Before == 0 {
 			return engine.Never
 		}
@@ -84,7 +84,7 @@ func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration)
 		}
 	case x.Control != nil && x.Control.Kind == fault.ShiftClock: // leases were granted and prolonged by wrong clocks
 		return sc.Engine.Lease.TTL.Std() + max(x.Control.Offset, -x.Control.Offset)
-	case x.Kills > 0: // the last of the attempts that kill begins at its end
+	case x.Kills > 0: // the last of the attempts that kill begins at the end of the window
 		for i := range sc.Jobs {
 			longest = max(longest, longestAttempt(sc, &sc.Jobs[i]))
 		}
@@ -113,7 +113,7 @@ func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Durati
 		if d.Over.Slow != nil {
 			slower *= max(1, float64(*d.Over.Slow))
 		}
-		slower *= 1 + d.Slows.Float()*float64(sc.Engine.Nodes*sc.Engine.Workers) // a call a worker at the most
+		slower *= 1 + d.Slows.Float()*float64(sc.Engine.Nodes*sc.Engine.Workers) // at most one call per worker
 		if d.Conflict != nil {
 			more = 4 * min(longestDraw(&d.Conflict.Network), longestRun/4)
 		}

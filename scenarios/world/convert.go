@@ -26,7 +26,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 	}
 	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
 	if e.Fetch.ErrorPause == 0 {
-		c.Fetch.ErrorPause = -1 // none; the engine's 0 is the poll interval
+		c.Fetch.ErrorPause = -1 // no pause; the engine's 0 means the poll interval
 	}
 	for _, pause := range e.Commit.Backoff {
 		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
@@ -50,7 +50,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
 	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
 		RunLate: l.LateClaim.Value().Run, IgnoreLate: l.LateClaim.Value().Ignore}
-	if l.Of.Value() && l.Heartbeat > 0 { // a node that never beats has leases like any other's
+	if l.Of.Value() && l.Heartbeat > 0 { // the leases of a node without heartbeats are ordinary
 		c.OfNode, c.Kept = true, l.Names.Value()
 	}
 	return c
@@ -62,7 +62,7 @@ func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
 	if r.Max >= 0 {
 		c.BuryAt = int32(r.Max) + 1
 	}
-	if r.Gap > 0 { // otherwise it is read and written at once, and there is nothing to guard against
+	if r.Gap > 0 { // otherwise recovery is one atomic call, without need of a guard
 		c.Guard = r.Guard.Value()
 	}
 	return c

@@ -76,7 +76,7 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 		return d - share, d
 	case policies.Added:
 		return d, d + mostAdded(b.Jitter.Addend(), n)
-	case policies.Decorrelated: // at most thrice the delay before, which a free failure has too
+	case policies.Decorrelated: // at most three times the previous delay, also that of a free failure
 		low = undisturbed(b, 1)
 		if high = mostDelay(b); len(b.Free) == 0 && low > 0 {
 			high = min(high, low*math.Pow(3, n))

@@ -16,20 +16,20 @@ import (
 // call within the limit takes one. Calls over a limit that are served all the same take no token, but count as in
 // progress.
 type dependency struct {
-	rate        float64   // per nanosecond; 0: no limit on it
-	concurrency float64   // 0: no limit on it
-	limits      levels    // what multiplies the limit
-	limiting    []scaling // the storms that do
+	rate        float64   // limit on calls per nanosecond; 0: none
+	concurrency float64   // limit on calls in progress; 0: none
+	limits      levels    // factor on the limit, over time
+	limiting    []scaling // storms that change the limit
 	fails       float64   // share of the calls over the limit that fail
 	rejectsIn   dist.Dist
-	overSlow    float64 // run time of the others over the limit × this
+	overSlow    float64 // factor on the run time of the other calls over the limit
 	slows       float64
-	outages     []failWindow // in which every call fails
-	row         *row         // nil: nothing is locked
+	outages     []failWindow // windows in which every call fails
+	row         *row         // row updated with optimistic locking; nil: none
 
 	tokens   float64
-	filledAt float64 // nanoseconds
-	calls    int     // in progress
+	filledAt float64 // time of the latest fill, in nanoseconds
+	calls    int     // number of calls in progress
 }
 
 // newDependency returns the state of a dependency at time 0, under one seed.

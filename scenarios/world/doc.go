@@ -4,6 +4,6 @@
 //	sc, problems := scenarios.Load(display, src, nil)
 //	runs, err := world.Run(ctx, sc, world.Options{})
 //
-// What a scenario means lives here, what may be written in one lives in package scenarios: that package knows no
-// simulation, this one knows no YAML.
+// This package defines the meaning of scenarios, package scenarios their syntax: that package has no simulation,
+// this one no YAML.
 package world

@@ -13,13 +13,15 @@ import (
 // left holds upper bounds on the remaining work of the jobs that have not ended when the last storm is over.
 type left struct {
 	jobs, inFlight int
-	attempts       int           // of all
-	fails          int           // of these
-	runs           time.Duration // of all, one after the other
-	chain          time.Duration // the attempts of one job, with all that lies between them; of one serial key, where jobs wait for each other
-	keys           map[uint32]time.Duration
-	delay          func(n int32) (shortest, longest time.Duration)
-	step           time.Duration // between two attempts, beside their delay
+	attempts       int           // number of attempts of all jobs
+	fails          int           // number of attempts that fail
+	runs           time.Duration // run time of all attempts, one after the other
+	// longest time for the attempts of one job, with all pauses between them; of one serial key, if its jobs wait for
+	// each other
+	chain time.Duration
+	keys  map[uint32]time.Duration
+	delay func(n int32) (shortest, longest time.Duration)
+	step  time.Duration // time between two attempts, besides their delay
 }
 
 // Deadline returns the latest time at which every job has ended, and the longest wait of a ready job for its claim
@@ -54,7 +56,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	for _, id := range coming {
 		b.need(l, id, 0, 0)
 	}
-	if b.redrives { // all that are dead may come back, and start over
+	if b.redrives { // all dead jobs may come back, and start over
 		stats, err := store.Stats(context.Background(), 0)
 		if err != nil {
 			panic("scenarios: " + err.Error())
@@ -76,8 +78,8 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 		most = max(1, most-int(charged))
 	}
 	chain := time.Duration(0)
-	spare := 2          // attempts that come to nothing although they succeed: their lease is over, or was when all was healed
-	if b.Options.Held { // a lease may end while its job waits in a process for its time, again and again
+	spare := 2          // successful attempts without effect: their lease is over, or was at Heal
+	if b.Options.Held { // a lease may end while its job waits in a process until it is due, repeatedly
 		spare = 6
 	}
 	for n := range most {
@@ -105,7 +107,7 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 // drain returns the longest time until all remaining jobs have ended.
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
-	// What lies between two attempts holds a worker up only while it looks for the next one.
+	// The time between two attempts occupies a worker only while it claims the next job.
 	each := b.poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) + b.perRow*time.Duration(2*l.jobs)
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		each += 2 * b.mean[op]
@@ -115,7 +117,7 @@ func (b *Bounds) drain(l *left) time.Duration {
 	d := 2*turns + b.skew() + 2*b.settleOutcome() + max(0, b.last-b.Heal) + e.Leader.TTL + e.Leader.Renew
 	d += b.hesitates(l.fails)
 	switch b.Scenario.Policies[0].Kind {
-	case "aimd", "separate", "token-bucket": // one retry after the other, at the least
+	case "aimd", "separate", "token-bucket": // at least one retry at a time
 		d += all
 	}
 	if b.lease() > 0 {
@@ -123,7 +125,7 @@ func (b *Bounds) drain(l *left) time.Duration {
 		// too far ahead.
 		d += 2 * (b.lease() + b.recovery(l.inFlight+b.Nodes*(e.Workers+e.Fetch.Prefetch)))
 	}
-	if b.Options.CountUnacked && b.Options.MaxInFlight > 0 { // what waits for its next attempt keeps its place
+	if b.Options.CountUnacked && b.Options.MaxInFlight > 0 { // waiting jobs count towards the limit
 		d += l.chain * time.Duration(l.jobs/b.Options.MaxInFlight)
 	}
 	return d + l.chain

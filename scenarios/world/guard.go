@@ -16,13 +16,13 @@ import (
 
 // guard runs the optional invariant checker of a simulation.
 type guard struct {
-	checker *check.Checker // nil: it does not
+	checker *check.Checker // nil: the simulation is not checked
 	rules   check.Rules
 	policy  func() engine.Policy
 	until   engine.Time
-	steps   int // so far
+	steps   int // number of events so far
 	broke   bool
-	next    int // steps at which the store is looked at next
+	next    int // number of events at which the store is audited next
 }
 
 func (w *world) guard(seed uint64) *guard {
@@ -63,7 +63,7 @@ func (g *guard) run(s *sim.Sim, events int) bool {
 
 // broken reports whether an invariant broke by the latest step; the guard must have a checker.
 func (g *guard) broken(s *sim.Sim) bool {
-	if g.steps >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
+	if g.steps >= g.next && s.Store().NextDue() > s.Now() { // otherwise the audit would make the job ready
 		// Every job of the store is looked at: seldom enough to cost little.
 		g.next = g.steps + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())
 		g.audit(s)

@@ -17,24 +17,24 @@ import (
 type handlers struct {
 	rand    keyed.Rand
 	classes []handlerClass
-	quiet   []int   // by node: executions under way during which it sends no heartbeat
-	met     []int64 // by storm: the attempts of which it made something else
+	quiet   []int   // by node, number of executions during which it sends no heartbeat
+	met     []int64 // by storm, number of attempts that it changed
 }
 
 // handlerClass holds the run times, failures and storms for attempts of one class.
 type handlerClass struct {
 	service       dist.Dist
 	fails         float64
-	failTakes     *dist.Dist // nil: as long as a success
+	failTakes     *dist.Dist // run times of failing attempts; nil: those of a success
 	errors        []errorShare
 	poison        float64
 	kills         float64
 	silences      float64
 	ignoresCancel bool
-	looksUp       bool             // an execution that finds the work done ends at once
-	applied       bitmap           // looksUp: jobs, without which copy they are, whose work is done
-	calls         *dependency      // nil: none
-	calling       map[delivery]int // attempts whose calls are in progress, if that is counted
+	looksUp       bool             // an execution of a job whose effect is applied ends at once
+	applied       bitmap           // if looksUp, the jobs whose effect is applied, by ID without the copy
+	calls         *dependency      // dependency called; nil: none
+	calling       map[delivery]int // number of calls in progress by attempt, if they are counted
 
 	failing []failWindow
 	slow    []scaling
@@ -43,7 +43,7 @@ type handlerClass struct {
 }
 
 type errorShare struct {
-	upTo float64 // cumulative
+	upTo float64 // upper end of the kind's range in cumulated shares
 	kind engine.ErrorKind
 }
 
@@ -67,13 +67,13 @@ type failWindow struct {
 const (
 	drawService = 0
 	drawTakes   = 1         // run time of a failing attempt
-	drawNetwork = 2         // and the three that follow: ways to a row and back
-	drawAtRest  = 0         // whether an attempt fails without a storm; with the i-th storm: i + 1
+	drawNetwork = 2         // first of four network delays: to a row and back
+	drawAtRest  = 0         // whether an attempt fails without a storm; i + 1: with the i-th storm
 	drawOver    = 1<<16 - 1 // whether a call over a limit fails
 	drawKill    = 0
 	drawKillAt  = 1
 	drawSilence = 2
-	drawStorm   = 1 << 15 // and the index of a storm: whether an attempt hangs, or kills, in it
+	drawStorm   = 1 << 15 // first of the draws by storm: whether an attempt hangs, or kills, in it
 )
 
 func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
@@ -109,7 +109,7 @@ func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	for _, class := range sc.ClassesHit(x.Hits) {
 		c := &h.classes[class]
 		switch {
-		case x.Dependency != "": // of which the dependency knows
+		case x.Dependency != "": // storms on a dependency are handled there
 		case x.Error != "":
 			c.failing = append(c.failing, failWindow{window, i, x.Fails, sc.ErrorKind(x.Error), x.Takes.Drawn()})
 		case x.Slower != 0:
@@ -236,7 +236,7 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 			return w.kind, w.takes, true
 		}
 	}
-	// What is poison is so in every copy.
+	// All copies of a poisoned job are poisoned.
 	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
 	if !poisoned && (c.fails == 0 || h.rand.Uniform(keyed.ForFailure, job, number, drawAtRest) >= c.fails) {
 		return engine.NoError, nil, false
@@ -276,7 +276,7 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 	}
 }
 
-// hangUp ends an attempt's call to its dependency, if it made one.
+// hangUp ends an attempt's call to its dependency, if any.
 func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 	if n := c.calling[who]; n > 1 {
 		c.calling[who]--

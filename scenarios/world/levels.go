@@ -12,13 +12,13 @@ import (
 // scaling is a factor that applies during the windows of a storm.
 type scaling struct {
 	sim.Window
-	storm  int // its index
+	storm  int // index of the storm
 	factor float64
 }
 
 // level is the value of a factor from one time until the next level.
 type level struct {
-	from   float64 // nanoseconds
+	from   float64 // start of the level in nanoseconds
 	factor float64
 }
 
@@ -26,7 +26,7 @@ type level struct {
 // from call to call.
 type levels struct {
 	all []level
-	at  int // the level that holds now
+	at  int // index of the present level
 }
 
 // levelsOf returns the product of scalings up to the time until; times beyond it are invalid.

@@ -11,14 +11,14 @@ import (
 // Mechanism summarises the store calls and executions of the engines in one phase of a run, to explain waits and
 // throughput. Times are those of the wall clock.
 type Mechanism struct {
-	Phase    string        // the storms that blow, or "calm", or "drain" when no more jobs come
-	From, To time.Duration // of the scenario; the last phase ends with the last execution
-	Lasts    time.Duration // on the wall clock, over all rounds
+	Phase    string        // names of the storms, or "calm", or "drain" when no more jobs arrive
+	From, To time.Duration // scenario time of the phase; the last phase ends with the last execution
+	Lasts    time.Duration // length on the wall clock, over all rounds
 	Attempts int64
-	Busy     time.Duration // of all workers together
+	Busy     time.Duration // run time of all executions together
 	Claims   Calls
-	Woken    int64         // claims that a wake caused
-	Gap      time.Duration // of all claims together: from the answer to the claim before, of the same engine
+	Woken    int64         // number of claims caused by a wake
+	Gap      time.Duration // sum over all claims of the time since the previous answer to a claim of the same engine
 	Commits  Calls
 }
 
@@ -39,7 +39,7 @@ func (c *Calls) add(rows int, took time.Duration) {
 type Mechanics struct {
 	Phases   []Mechanism
 	speed    Speed
-	answered []time.Duration // by node: when the latest claim was answered
+	answered []time.Duration // by node, time of the latest answer to a claim
 	last     time.Duration   // end of the latest execution
 }
 

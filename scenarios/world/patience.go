@@ -18,25 +18,25 @@ import (
 type callers struct {
 	*workload
 	next    engine.Recorder
-	delay   func(at engine.Time, j *engine.NewJob) time.Duration // of a first copy on its way to the store; nil: none
+	delay   func(at engine.Time, j *engine.NewJob) time.Duration // delay of a first copy's enqueue; nil: none
 	classes []patience
 
-	waiting map[engine.JobID]struct{} // copies whose callers wait for them
-	ends    heap.Heap[deadline]       // when they give up
+	waiting map[engine.JobID]struct{} // copies whose callers still wait
+	ends    heap.Heap[deadline]       // times at which callers give up
 	order   uint64
 
 	ahead     engine.NewJob // the next arrival, if it is not a resubmission
 	aheadAt   engine.Time
-	exhausted bool // there is none
+	exhausted bool // there are no more arrivals
 }
 
 // patience is the caller timeout of a class, 0 for none, and the limit on resubmissions.
 type patience struct {
 	after     time.Duration
 	resubmits int
-	budget    *scenarios.Share // nil: no bound
+	budget    *scenarios.Share // most further copies, as a share of first ones; nil: no limit
 
-	firsts, further uint64 // copies that have come
+	firsts, further uint64 // numbers of first and further copies so far
 }
 
 // pays reports whether the resubmission budget allows one more copy.
@@ -50,7 +50,7 @@ func (p *patience) pays() bool {
 // deadline is the time at which a caller gives up on its latest copy.
 type deadline struct {
 	at    engine.Time
-	order uint64 // of those at one instant, the first to begin waiting
+	order uint64 // tie-breaker at one instant: the order in which the waits began
 	copy  engine.NewJob
 }
 

@@ -22,7 +22,7 @@ func retryRules(b *policies.Backoff) check.Retry {
 func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Ordered, r.Order, r.Rule, r.Sheds, r.Starves = g.Ranked, g.Ordered, g.Order, g.Rule, g.Sheds, g.Starves
-	// Leases that come late, or that were held, run whatever the policy says.
+	// Leases that come late, or were held, run regardless of the policy.
 	asPlanned := !r.Node.Lease.RunLate && !r.Store.Held
 	if g.Capped && asPlanned {
 		r.RetryCap = g.Cap + 1
@@ -54,7 +54,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
-		if sc.Jobs[i].Serial != nil && !sc.Does(fault.Redrive) { // one that comes back comes out of its order
+		if sc.Jobs[i].Serial != nil && !sc.Does(fault.Redrive) { // a job made ready again is out of its key's order
 			r.Serial = serialKeys(sc, rand)
 		}
 	}
@@ -69,7 +69,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	}
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
-			r.Fresh.Den = 0 // a claim that is executed twice brings what its node did not count
+			r.Fresh.Den = 0 // a claim executed twice may claim jobs that its node did not count
 		}
 	}
 	return r

@@ -13,18 +13,18 @@ import (
 type replications struct {
 	sc       *scenarios.Scenario
 	worlds   []*world
-	progress func(policy, finished, total int) // may be nil
-	ended    func(run *measure.Run)            // may be nil
-	enough   func(seed []measure.Run) bool     // may be nil
-	gate     pool.Gate                         // may be nil
+	progress func(policy, finished, total int) // called after every simulation; may be nil
+	ended    func(run *measure.Run)            // called with the run of every simulation; may be nil
+	enough   func(seed []measure.Run) bool     // decides after each seed whether to stop; may be nil
+	gate     pool.Gate                         // gate shared with other Runs; may be nil
 
 	mutex    sync.Mutex
-	most     int            // simulations, at most
-	done     []*measure.Run // up to the last one that has ended; nil: has not ended
-	finished []int          // by policy
-	judged   int            // seeds that enough has been asked about
-	stop     int            // simulations that count; most until there is enough
-	failedAt int            // the first simulation, in that order, that failed; most: none
+	most     int            // highest number of simulations
+	done     []*measure.Run // runs by simulation, up to the last one that has ended; nil: not ended
+	finished []int          // number of finished simulations by policy
+	judged   int            // number of seeds passed to enough
+	stop     int            // number of simulations that count; most until enough returns true
+	failedAt int            // index of the first simulation that failed; most: none
 }
 
 func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replications {
@@ -80,7 +80,7 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 }
 
 // judge calls Enough for each seed once that seed and all before it have ended under every policy. Simulations are
-// taken in order, so that those taken after enough seeds make no difference, not even by failing.
+// taken in order, so that those after the last needed seed do not matter, even if they fail.
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {

@@ -12,12 +12,12 @@ import (
 // row is the database row that all calls of a dependency update with optimistic locking: a write succeeds only after a
 // read of the latest version. A write that was sent takes effect even if its sender is stopped or dies.
 type row struct {
-	network dist.Dist // one way
+	network dist.Dist // distribution of the one-way delay
 	rand    keyed.Rand
 
 	version  int64
 	attempts map[delivery]*attempt
-	steps    heap.Heap[step] // reads and writes that have not reached the row
+	steps    heap.Heap[step] // reads and writes on their way to the row
 	order    uint64
 }
 
@@ -29,17 +29,17 @@ type delivery struct {
 
 // attempt is the state of an attempt to update the row.
 type attempt struct {
-	version int64       // that it read
-	sent    engine.Time // when its write goes out
+	version int64       // version of the row that the attempt read
+	sent    engine.Time // time at which its write is sent
 	written bool        // its write has reached the row
-	won     bool        // and took effect
-	gone    bool        // nobody asks any more
+	won     bool        // the write took effect
+	gone    bool        // the attempt has ended: its result is not needed
 }
 
 // step is a read or a write, under way, of the row that a dependency's calls update.
 type step struct {
 	at    engine.Time
-	order uint64 // of those at one instant, the first to be known
+	order uint64 // tie-breaker at one instant: the order of creation
 	who   delivery
 	write bool
 }
@@ -85,7 +85,7 @@ func (r *row) end(now engine.Time, who delivery) {
 	switch a := r.attempts[who]; {
 	case a == nil:
 	case !a.written && now >= a.sent:
-		a.gone = true // its write is on its way
+		a.gone = true // its write is under way
 	default:
 		delete(r.attempts, who)
 	}
@@ -97,7 +97,7 @@ func (r *row) catchUp(now engine.Time) {
 		s := r.steps.Pop()
 		a := r.attempts[s.who]
 		switch {
-		case a == nil: // it was stopped before
+		case a == nil: // the attempt was stopped before
 		case !s.write:
 			a.version = r.version
 		default:

@@ -18,30 +18,26 @@ import (
 
 // Options are the options of Run.
 type Options struct {
-	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int
-	// Progress is told of every simulation that ends, from one goroutine at a time:
-	// finished of total seeds of a policy.
+	// Progress is called after every simulation, from one goroutine at a time, with the number of
+	// finished seeds of a policy and their total.
 	Progress func(policy, finished, total int)
-	// Ended, if it is not nil, is given the run of every simulation that ends, in no order, from one goroutine at a time.
+	// Ended, if not nil, is called with the run of every simulation, in any order, from one goroutine at a time.
 	Ended func(run *measure.Run)
-	// Enough, if it is not nil, is given the runs of each seed, by policy, in the order of
-	// seeds and from one goroutine at a time. The first seed for which it returns true is the
-	// last: what was simulated of later ones is dropped. It may keep
-	// the slice.
+	// Enough, if not nil, is called with the runs of each seed, by policy, in the order of seeds and
+	// from one goroutine at a time. The first seed for which it returns true is the last: runs of
+	// later seeds are dropped. It may keep the slice.
 	Enough func(seed []measure.Run) bool
-	// Alter, if it is not nil, is given the configuration of every simulation before it
-	// begins, calm ones included, and may change it: wrap the recorder to watch the events,
-	// take other handlers or another workload. It is called from several goroutines at once.
+	// Alter, if not nil, may change the configuration of every simulation before it begins, calm ones included: wrap the
+	// recorder to watch the events, or replace the handlers or the workload. It is called from several goroutines at once.
 	Alter func(policy int, seed uint64, cfg *sim.Config)
-	// Check holds every simulation to the invariants of package check, as far as the
-	// scenario promises them: a simulation that breaks one ends in a *Broken.
+	// Check verifies the invariants of package check in every simulation, as far as the scenario
+	// guarantees them: a simulation that breaks one ends in a *Broken.
 	Check bool
-	// MostSeeds is how many seeds there are at most if Enough returns true for none; 0: as
-	// many as the scenario says.
+	// MostSeeds is the highest number of seeds if Enough never returns true; 0: the scenario's number.
 	MostSeeds int
-	// Gate, if it is not nil, lets in so many simulations at once, of all the Runs that share
-	// it together. Parallel still bounds those of this one.
+	// Gate, if not nil, limits the simulations at once of all Runs that share it. Parallel still limits those of this Run.
 	Gate pool.Gate
 }
 
@@ -78,15 +74,15 @@ func (e *FileError) Unwrap() error { return e.Err }
 // world is a scenario under one of its policies, converted to the engine's configuration.
 type world struct {
 	sc     *scenarios.Scenario
-	index  int // of the policy
+	index  int // index of the policy
 	policy func() engine.Policy
 	node   engine.Config
 	store  engine.StoreOptions
 	links  sim.Links
-	calm   *world // the same without storms; nil: nobody asks
+	calm   *world // the same world without storms; nil: not needed
 
-	settings measure.Settings                               // what measures it goes by
-	alter    func(policy int, seed uint64, cfg *sim.Config) // may be nil
+	settings measure.Settings                               // settings of the measurements
+	alter    func(policy int, seed uint64, cfg *sim.Config) // Options.Alter; may be nil
 	checked  bool
 }
 

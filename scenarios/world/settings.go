@@ -19,7 +19,7 @@ func Windows(sc *scenarios.Scenario) []measure.Window {
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if s.On != "" {
-			continue // nobody knows when
+			continue // it has no known time
 		}
 		windows = append(windows, measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()})
 	}

@@ -14,17 +14,17 @@ import (
 
 // Setup is the complete configuration of one simulation, for one policy and seed, in plain values of the engine.
 type Setup struct {
-	Scenario *scenarios.Scenario  // as the policy sees it
-	Config   sim.Config           // all but a recorder
-	Options  engine.StoreOptions  // of the store that Config.Store makes
-	Policy   func() engine.Policy // makes that of one node
+	Scenario *scenarios.Scenario  // scenario with the overrides of the policy
+	Config   sim.Config           // complete configuration, except for a recorder
+	Options  engine.StoreOptions  // options of the store that Config.Store makes
+	Policy   func() engine.Policy // constructor of the policy of one node
 
 	world    *world
 	seed     uint64
 	handlers *handlers
 	links    *sim.Links
 	troubles *troubles
-	came     []int64 // by storm: how often a control of it met with anything
+	came     []int64 // by storm, how often one of its controls had an effect
 }
 
 // Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
@@ -65,7 +65,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
 		s.Config.EnqueueDelay = func(_ engine.Time, j *engine.NewJob) time.Duration {
 			if j.ID&scenarios.CopyMask != 0 {
-				return 0 // see callers
+				return 0 // a resubmission takes no time, see callers
 			}
 			return enqueue.Duration(rand.Uniform(keyed.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
@@ -116,7 +116,7 @@ func (s *Setup) Met() []int64 {
 func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	w, err := newWorkload(s.Scenario, keyed.Rand{Seed: s.seed})
 	if err != nil {
-		return // Compile has opened the same files
+		return // Compile has already opened these files
 	}
 	defer w.Close()
 	for {

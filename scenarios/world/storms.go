@@ -17,7 +17,7 @@ type troubles struct {
 	faults   []fault.Fault
 	slows    []fault.Slow
 
-	// The storm that each of them comes of, as an index of Scenario.Storms.
+	// Index in Scenario.Storms of the storm behind each control, fault and slowdown.
 	ofControl, ofFault, ofSlow []int
 }
 
@@ -42,7 +42,7 @@ func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
 	s := &sc.Storms[i]
 	x := s.Effect()
-	var nodes []int32 // nil: all of them, or the store
+	var nodes []int32 // nodes hit; nil: all of them, or the store
 	if x.Nodes != nil && !x.Nodes.That {
 		nodes = append([]int32{}, pickNodes(*x.Nodes, int(sc.Engine.Nodes), rand, i)...)
 	}
@@ -62,7 +62,7 @@ func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
 // addControls adds the control (fault) of storm i: one for each node, or for each window if it goes from node to node.
 func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes []int32) {
 	add := func() { t.controls, t.ofControl = append(t.controls, c), append(t.ofControl, i) }
-	if c.Rolls { // from the first node on in each window
+	if c.Rolls { // node after node, from the first on in each window
 		c.Times = int((s.For.Std()-1)/c.Every) + 1
 		for _, start := range s.Starts() {
 			c.At = engine.Time(start)
@@ -74,7 +74,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	c.Draw = uint64(i)
 	switch {
 	case nodes == nil && s.On != "":
-		nodes = []int32{-1} // that one
+		nodes = []int32{-1} // the node of the event
 	case nodes == nil:
 		nodes = []int32{0}
 	}

@@ -8,8 +8,8 @@ import (
 	"qsim/policies"
 )
 
-// Watch wraps the policies of nodes so that a checker verifies their plans: against right, a reference instance of each
-// policy, and against the guarantees of the policy.
+// Watch wraps the policies of nodes so that a checker verifies their plans against right, a reference instance of each
+// policy, and against the policy's guarantees.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
 	return func(node int32) engine.Policy {
@@ -33,13 +33,13 @@ type stats struct{ reader engine.StatsReader }
 // StatsEvery implements engine.StatsReader.
 func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
 
-// told wraps a fetch policy for a checker, which verifies its plans, and observations against the plans.
+// told is a fetch policy wrapped for a checker, which verifies its plans, and its observations against the plans.
 type told struct {
 	engine.Policy
-	law     policies.Law // nil: it has none
+	law     policies.Law // law of the policy's plans; nil: none
 	checker *check.Checker
 	node    int32
-	most    [engine.NumClasses]int // that the latest plan may claim
+	most    [engine.NumClasses]int // most jobs of each class that the latest plan may claim
 }
 
 // Plan implements engine.Policy.

@@ -16,7 +16,7 @@ type trace struct {
 	file     io.ReadCloser
 	name     string
 	lines    *bufio.Scanner
-	number   int // of the latest line, from 1
+	number   int // number of the latest line, from 1
 	seconds  float64
 	start    engine.Time
 	stop     engine.Time
@@ -26,7 +26,7 @@ type trace struct {
 	tenantOf func(name string) (engine.TenantID, bool)
 	index    uint64
 	over     bool
-	err      error // why it ended early, if not nil
+	err      error // reason why the trace ended early, if not nil
 }
 
 func newTrace(file io.ReadCloser, name string, start, stop engine.Time, factors levels, draws classDraws) *trace {

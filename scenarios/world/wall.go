@@ -14,8 +14,8 @@ import (
 
 // Wall runs one policy of a scenario under one seed on the wall clock, through a driver with a real store: the same
 // arrivals, run times and failures, by the same draws, as in a simulation of that seed. Its methods take and return
-// times of the wall clock, from its start; times the speed they are the scenario's. All methods except Next and Finish
-// may be called from several goroutines.
+// times of the wall clock, from the start; times the speed they give scenario times. All methods except Next and
+// Finish may be called from several goroutines.
 type Wall struct {
 	world *world
 	seed  uint64
@@ -93,11 +93,11 @@ func (w *Wall) Err() error { return w.workload.Err() }
 
 // Attempt is the run time and the outcome of one execution that is not interrupted.
 type Attempt struct {
-	Runs          time.Duration // at least 0
+	Runs          time.Duration // run time, at least 0
 	Error         engine.ErrorKind
-	IgnoresCancel bool // it goes on to its end when it is told to stop
+	IgnoresCancel bool // the execution runs to its end even if it is cancelled
 
-	undecided bool // see End
+	undecided bool // the outcome is decided by End
 }
 
 // Begin draws the run time and the outcome of an execution of j that begins now. The caller must call End when it ends.
@@ -124,8 +124,8 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	return err
 }
 
-// Finish computes measurements, in the scenario's time, from the events of a run that ended at end, in any order: the
-// same as of a simulation of the policy and seed.
+// Finish computes measurements, in scenario time, like those of a simulation of the policy and seed, from the events,
+// in any order, of a run that ended at end.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
 	c := measure.NewCollector(&w.world.settings, w.world.index)

@@ -15,34 +15,34 @@ import (
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
 // are samples in the time of the wall clock; an empty list stands for no delay.
 type Delays struct {
-	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
-	Reply   [engine.NumOps][]time.Duration // from then until the engine has the answer
-	PerJob  [engine.NumOps]time.Duration   // added to the answer for each job but the first
-	// Wake is how long it takes from when a store shows a job that is ready until engines are woken for it and for
-	// those that became ready meanwhile.
+	Request [engine.NumOps][]time.Duration // time from an engine's request until the store executes it
+	Reply   [engine.NumOps][]time.Duration // time from the execution at the store until the engine has the answer
+	PerJob  [engine.NumOps]time.Duration   // time added to the answer for each job but the first
+	// Wake is the time from the moment a job is visible as ready until engines are woken for it and for others
+	// ready by then.
 	Wake     []time.Duration
-	Enqueued []Enqueued      // of each job, apart from Held
-	Overrun  []time.Duration // how much longer a worker is busy than its handler was to take
-	// Stalls are, by node, when an engine did nothing although it had something to do, and
-	// Held when jobs that came were held up on their way to the store: what befalls all at
-	// once and is in none of the above. In order, and apart.
+	Enqueued []Enqueued      // delays of each job's enqueue, without Held
+	Overrun  []time.Duration // excess of the time a worker is busy over its handler's run time
+	// Stalls holds, by node, the spans in which an engine did nothing although it had work, and Held
+	// the spans in which arriving jobs were delayed on their way to the store: common delays that the
+	// other fields leave out. Ascending and disjoint.
 	Stalls [][]Span
 	Held   []Span
-	// Frozen is when the store answered nothing: calls under way then take longer by as much.
+	// Frozen holds the spans in which the store answered nothing: calls under way take longer by that time.
 	Frozen []Span
-	Period time.Duration   // after which Stalls, Held and Frozen come again; 0: they do not
-	Late   []time.Duration // by how much an engine notices late that something is due
-	Speed  Speed           // at which the run went
-	// Storm, if not nil, are the delays During a stretch of the scenario's time: its Request, Reply, PerJob, Overrun, Late
-	// and Frozen take the place of these.
+	Period time.Duration   // time after which Stalls, Held and Frozen repeat; 0: never
+	Late   []time.Duration // delay with which an engine notices a deadline
+	Speed  Speed           // speed of the measured run
+	// Storm, if not nil, holds the delays in the span During of scenario time: its Request, Reply, PerJob, Overrun, Late
+	// and Frozen replace these.
 	Storm  *Delays
 	During Span
 }
 
 // Enqueued is the measured duration of one enqueue call.
 type Enqueued struct {
-	Late time.Duration // from when the job was to come until the store showed it
-	Call time.Duration // of Late, the enqueue: the job counts as ready since that began
+	Late time.Duration // time from the arrival of the job until the store shows it
+	Call time.Duration // part of Late spent in the enqueue call: the job counts as ready from its begin
 }
 
 // Span is a span of time: its start and its length.
@@ -59,10 +59,10 @@ type Overlay struct {
 	held, frozen   []Span
 	period         time.Duration
 	speed          Speed
-	tardy          bool // there is lateness
+	tardy          bool // some deadlines are noticed late
 	storm          *Overlay
-	during         Span // when storm applies
-	// Mechanics, if not nil, is told how a simulation went: of one at a time.
+	during         Span // span in which storm applies
+	// Mechanics, if not nil, counts the calls and executions of a simulation, one at a time.
 	Mechanics *Mechanics
 }
 
@@ -185,7 +185,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 // claimed counts the waits of claimed jobs from the begin of their enqueue call.
 func (m *measured) claimed(leases []engine.Lease) {
 	for i := range leases {
-		if l := &leases[i]; l.Waited == l.Age { // ready ever since
+		if l := &leases[i]; l.Waited == l.Age { // ready since it was enqueued
 			l.Waited += m.enqueue(uint64(l.ID)).Call
 		}
 	}
@@ -194,7 +194,7 @@ func (m *measured) claimed(leases []engine.Lease) {
 // heldUp is a workload whose jobs are delayed during given spans of time, and arrive together at the end of each.
 type heldUp struct {
 	sim.Workload
-	spans []Span // those that are not over
+	spans []Span // spans that are not over
 }
 
 // Next returns the next arrival, delayed to the end of the span that it falls in, if any.
@@ -214,9 +214,9 @@ type measured struct {
 	*Overlay
 	rand     keyed.Rand
 	handlers sim.Handlers
-	frozen   []Span                   // those that are not over
-	asked    map[callKey]engine.Time  // calls under way
-	began    map[delivery]engine.Time // executions
+	frozen   []Span                   // spans that are not over
+	asked    map[callKey]engine.Time  // start times of the calls under way
+	began    map[delivery]engine.Time // start times of executions
 }
 
 // callKey identifies a call of an engine.
@@ -229,12 +229,12 @@ type callKey struct {
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
-	drawLate    = 1 // of ForTick
+	drawLate    = 1 // draw of ForTick
 	drawWake    = 2
 	drawEnqueue = 3
 )
 
-// at returns the measured delays of the time at.
+// at returns the measured delays that apply now.
 func (m *measured) at(now engine.Time) *Overlay {
 	if since := time.Duration(now) - m.during.From; since >= 0 && since < m.during.For {
 		return m.storm

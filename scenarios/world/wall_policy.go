@@ -28,7 +28,7 @@ type fastPolicy struct {
 	speed Speed
 	view  engine.View
 	seen  engine.Observation
-	rules map[*engine.Rule]*engine.Rule // a rule must not change once a plan has used it
+	rules map[*engine.Rule]*engine.Rule // converted rules, kept since a rule must not change once a plan has used it
 }
 
 // fastReader is a fastPolicy that reads statistics of the store.

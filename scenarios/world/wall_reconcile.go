@@ -14,8 +14,8 @@ type Balance struct {
 	Enqueued   int64
 	Done       int64
 	Dead       int64
-	Unresolved int64 // neither: the store must still hold them
-	Executions int64 // that came to an end
+	Unresolved int64 // jobs neither done nor dead: the store must still hold them
+	Executions int64 // executions that ended
 	Duplicates int64 // executions that ended in success after another of the same job had
 
 	unresolved []measure.Unresolved
@@ -25,12 +25,12 @@ type Balance struct {
 // call's effect when its answer came; the time of the effect at the store follows from the age that the job had there.
 // Events that no engine sees, of waiting jobs becoming due, are added.
 type reconciler struct {
-	events   []engine.Event // by job, token and stage; what is of no job comes first
+	events   []engine.Event // events by job, token and stage; events without a job come first
 	added    []engine.Event
-	promotes bool // promoters record what they make ready
+	promotes bool // promoters record the jobs that they make ready
 	end      engine.Time
 	balance  Balance
-	promoted []engine.Time // of the job at hand, by promoters, ascending
+	promoted []engine.Time // ascending times at which promoters made the present job ready
 }
 
 // reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes. It changes
@@ -87,12 +87,12 @@ func stage(e *engine.Event) int {
 type life struct {
 	born      engine.Time
 	state     engine.State
-	since     engine.Time // Ready: when it became so; Waiting: when it will
+	since     engine.Time // Ready: time since which; Waiting: time until which
 	class     engine.Class
 	kind      engine.Kind
 	tenant    engine.TenantID
-	token     engine.Token // of the latest lease
-	known     bool         // it was enqueued
+	token     engine.Token // fencing token of the latest lease
+	known     bool         // the job was enqueued
 	successes int64
 }
 
@@ -103,12 +103,12 @@ func (r *reconciler) job(events []engine.Event) {
 	for i := range events {
 		if e := &events[i]; e.Kind == engine.Promoted {
 			r.promoted = append(r.promoted, e.At)
-			e.Kind = 0 // it comes again where it belongs
+			e.Kind = 0 // the event is added again at its place
 		}
 	}
 	slices.Sort(r.promoted)
-	latest := engine.Time(0)  // of what the store did
-	started := engine.Time(0) // the execution under the token at hand, or its lease
+	latest := engine.Time(0)  // time of the latest event at the store
+	started := engine.Time(0) // start of the execution under the present token, or of its lease
 	var token engine.Token
 	for i := range events {
 		e := &events[i]

@@ -29,8 +29,8 @@ type workload struct {
 type stream struct {
 	process
 	class *classStamp
-	ahead arrival // the next ones
-	over  bool    // there are none
+	ahead arrival // next arrival
+	over  bool    // there are no more arrivals
 }
 
 // classStamp holds the fields that all jobs of a class share, and the distributions of the others.
@@ -38,11 +38,11 @@ type classStamp struct {
 	class   int
 	proto   engine.NewJob
 	tenants dist.Zipf
-	only    bool                            // there is but one tenant
-	tenant  func(index int) engine.TenantID // by rank
-	these   []scenarios.Count               // of the arrivals those that come; nil: all
-	serials uint64                          // keys; 0: jobs have none
-	serial  uint32                          // the first key: classes share none
+	only    bool                            // there is only one tenant
+	tenant  func(index int) engine.TenantID // maps a tenant's rank to its ID
+	these   []scenarios.Count               // numbers of the arrivals that come; nil: all
+	serials uint64                          // number of serial keys; 0: jobs have none
+	serial  uint32                          // first serial key: classes share none
 }
 
 // newWorkload returns the arrivals of sc under one seed. The caller closes it.
@@ -165,7 +165,7 @@ func (w *workload) Err() error {
 // bursts is an arrival process with the jobs that storms bring to a class at once.
 type bursts struct {
 	stop engine.Time
-	all  []arrival // earliest first
+	all  []arrival // bursts, earliest first
 }
 
 // burstsOf returns the bursts of a class (jobs that storms enqueue at once); nil if there are none.

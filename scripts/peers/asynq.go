@@ -10,8 +10,8 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// asynqQueue is the system Asynq with a hundred workers. It does not tell when the end of a job is stored: done is
-// called when its handler ends, and so its latencies lack the ack.
+// asynqQueue is the system Asynq with a hundred workers. It does not report when the end of a job is stored: done
+// is called when its handler ends, so its latencies lack the ack.
 type asynqQueue struct {
 	at     asynq.RedisClientOpt
 	client *asynq.Client

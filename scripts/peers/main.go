@@ -5,8 +5,8 @@
 //
 //	go -C scripts/peers run . [-rounds 7] [-jobs 60000] [-rates 1000,3000] [-for 10s] [-systems raw,qsim]
 //
-// It prints two tables: what a backlog takes, from the first claim to the last commit, and how long a job takes that
-// comes at a rate, from when it was to come. Numbers are medians with their 95 % confidence intervals.
+// It prints two tables: the time for a backlog, from the first claim to the last commit, and the latency of jobs
+// that arrive at a rate, from the intended arrival. Numbers are medians with their 95 % confidence intervals.
 package main
 
 import (

@@ -13,16 +13,16 @@ import (
 
 const (
 	fillBatch = 1000 // jobs of one enqueue of a backlog
-	feeders   = 4    // goroutines that enqueue what is due
+	feeders   = 4    // goroutines that enqueue due jobs
 	feedBatch = 200
-	patience  = time.Minute // for what has come to be done
+	patience  = time.Minute // longest time for the last jobs to be done
 )
 
 // trial records the times of the jobs in one measurement of a queue.
 type trial struct {
 	queue  queue
 	base   int64          // the number of the first job
-	ends   []atomic.Int64 // by job, in ns since began; 0: not done
+	ends   []atomic.Int64 // end of each job in ns since began; 0: not done
 	began  time.Time
 	left   atomic.Int64
 	latest atomic.Int64
@@ -167,7 +167,7 @@ func openLoop(ctx context.Context, o *options, s system, q queue, servers *serve
 
 // feed enqueues jobs at their times, from several goroutines, with one call for all that are due.
 func (r *trial) feed(ctx context.Context, due []time.Duration) error {
-	var turn sync.Mutex // who has it waits for what is due next
+	var turn sync.Mutex // held by the goroutine that waits for the next due job
 	next := 0
 	take := func() (from, to int) {
 		turn.Lock()

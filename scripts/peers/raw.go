@@ -16,7 +16,7 @@ type raw struct{ pool *pgxpool.Pool }
 const (
 	rawClaimers = 4
 	rawBatch    = 100
-	rawPoll     = time.Millisecond // of an empty table
+	rawPoll     = time.Millisecond // pause after finding the table empty
 )
 
 const rawTable = `create table raw (id bigint primary key, state smallint not null default 1,

@@ -23,7 +23,7 @@ import (
 type servers struct {
 	postgres *pgserver.Server
 	admin    *pgxpool.Pool
-	redis    *redisServer // nil: it is not installed
+	redis    *redisServer // Redis server; nil: not installed
 	schemas  int
 }
 
@@ -155,7 +155,7 @@ func (s *servers) cpu(redis bool) (client, server float64) {
 		first, last := 11, 12 // utime, stime
 		switch strconv.Itoa(pid) {
 		case filepath.Base(filepath.Dir(path)):
-			last = 14 // and those of children that have ended
+			last = 14 // and the processor time of children that have ended
 		case fields[1]:
 		default:
 			continue

@@ -5,8 +5,8 @@ import "context"
 // system is a job system under comparison.
 type system struct {
 	name  string
-	redis bool // it needs Redis, the others PostgreSQL
-	slow  bool // it does about a thousand jobs a second at most
+	redis bool // needs Redis; otherwise PostgreSQL
+	slow  bool // handles at most about a thousand jobs a second
 	open  func(ctx context.Context, servers *servers) (queue, error)
 }
 
@@ -15,7 +15,7 @@ type queue interface {
 	// enqueue adds jobs with numbers from a range; it may be called from several goroutines.
 	enqueue(ctx context.Context, from, to int64) error
 	// work does jobs until ctx is done. done is called, from any goroutine, when the end of a job is stored, or, in a
-	// system that does not tell, when its handler ends.
+	// system that does not report that, when its handler ends.
 	work(ctx context.Context, done func(job int64)) error
 	close() error
 }

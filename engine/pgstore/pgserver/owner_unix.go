@@ -12,7 +12,7 @@ import (
 
 // owner is the operating system's user that a server runs as.
 type owner struct {
-	other    bool // not this process's
+	other    bool // the user is not that of this process
 	uid, gid int
 }
 

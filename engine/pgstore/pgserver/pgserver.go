@@ -1,10 +1,9 @@
 // Package pgserver runs a private PostgreSQL server for a test or a benchmark: created by initdb in a temporary folder,
 // reachable only by a unix socket in that folder, deleted by Stop.
 //
-// PostgreSQL refuses to run as root, so for root the server runs as the user postgres,
-// or as nobody where there is no such user. If the process that started it dies, even by
-// SIGKILL, Linux tells the server to shut down; the folder then stays until the next
-// server is started in the same place, which removes it.
+// PostgreSQL refuses to run as root, so for root the server runs as the user postgres, or as nobody where there is no
+// such user. If the process that started it dies, even by SIGKILL, Linux signals the server to shut down; the next
+// server started in the same place removes the folder.
 package pgserver
 
 import (
@@ -24,12 +23,10 @@ import (
 // ErrMissing is the error for PostgreSQL programs that are not installed, or cannot be used on this system.
 var ErrMissing = errors.New("pgserver: no PostgreSQL server is installed")
 
-// Options configures a server. The zero value is the server as it is
-// delivered: what is committed is on the disk.
+// Options configures a server. The zero value leaves PostgreSQL's defaults: a commit is on disk.
 type Options struct {
-	// Unsafe turns fsync, full_page_writes and synchronous_commit off: a power failure may
-	// lose everything, a crash of the server the commits of the last moments. For tests of
-	// what is right, not of how fast.
+	// Unsafe turns fsync, full_page_writes and synchronous_commit off: a power failure may lose everything, a crash of the
+	// server the commits of the last moments. For tests of correctness, not of speed.
 	Unsafe bool
 	// Settings are further lines of postgresql.conf by name, such as "max_connections".
 	Settings map[string]string
@@ -48,7 +45,7 @@ type Server struct {
 	programs string // folder
 	folder   string // holds the socket and data
 	port     int
-	claim    *os.File // as long as it is open, the folder is this process's
+	claim    *os.File // open file that marks the folder as this process's
 	process  *process
 	stopped  bool
 }
@@ -138,7 +135,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			err = ctx.Err() // the rest is what was cut off
+			err = ctx.Err() // the other errors follow from the cancellation
 		}
 		return nil, fmt.Errorf("start PostgreSQL: %w", errors.Join(err, s.remove()))
 	}

@@ -11,11 +11,11 @@ import (
 type process struct {
 	command *exec.Cmd
 	done    chan struct{} // closed when it has ended
-	err     error         // how, once it has
+	err     error         // error of the program, once it has ended
 }
 
-// begin starts a program. Its parent, where that matters, is a thread that stays until the program ends: Linux signals
-// a child when the thread that started it dies.
+// begin starts a program, from a thread that stays until the program ends: Linux signals a child when the thread that
+// started it dies.
 func begin(command *exec.Cmd) (*process, error) {
 	p := &process{command: command, done: make(chan struct{})}
 	started := make(chan error)

@@ -19,10 +19,10 @@ import (
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
-	At      []time.Duration // or the time of each arrival, and up to 1 s later, by the seed
-	Service time.Duration   // how long each attempt takes: no multiple of an interval of the system
+	At      []time.Duration // arrival times, each delayed by up to 1 s, drawn by the seed; replaces Every
+	Service time.Duration   // run time of each attempt: no multiple of an interval of the system
 	Fails   bool            // an attempt that begins in [Case.From, Case.To) fails
-	Keys    string          // more keys of the class in the scenario: "timeout: 30s"
+	Keys    string          // further keys of the class in the scenario: "timeout: 30s"
 }
 
 // Case is one experiment, run by the real system and by the simulator.
@@ -33,11 +33,11 @@ type Case struct {
 	Until          time.Duration   // end of the arrivals
 	Limit          time.Duration   // the run ends when all jobs are done, at the latest then
 	Full           bool            // the run lasts until Limit even if all jobs are done
-	From, To       time.Duration   // when attempts of classes that fail do so
+	From, To       time.Duration   // window in which attempts of failing classes fail
 	Crashes        []time.Duration // times at which node 0 dies, and up to 10 s later, by the seed
-	Back           time.Duration   // from the death of node 0 to the start of the next process
-	Set            []string        // keys of the scenario, KEY=VALUE, for what the real system is configured with
-	Long           bool            // only with -long: a load that takes long
+	Back           time.Duration   // time from the death of node 0 to the start of the next process
+	Set            []string        // keys of the scenario, KEY=VALUE, with the configuration of the real system
+	Long           bool            // run only with -long, since the load takes long
 }
 
 // Job is one job of a run.
@@ -98,8 +98,8 @@ func (c *Case) scenario(s *System, seed uint64) string {
 	var b strings.Builder
 	engine, from := "preset: "+s.Preset+", ", ""
 	if s.Clock == NoClock {
-		engine = "fetch: {poll: 1h}, reaper: {every: 0s}, " // which do not matter, and cost time
-		from = ", from: failure"                            // what a commit takes is no part of a formula
+		engine = "fetch: {poll: 1h}, reaper: {every: 0s}, " // without effect on the case, but costly
+		from = ", from: failure"                            // a formula excludes the duration of a commit
 	}
 	fmt.Fprintf(&b, "name: %s\nduration: %s\ndrain: %s\nwarmup: 0s\nseeds: 1\nretry: {preset: %s%s}\n",
 		c.Name, c.Until, c.Limit-c.Until, s.Preset, from)

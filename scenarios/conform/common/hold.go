@@ -36,12 +36,12 @@ const (
 // System is a real job system with the preset that models it.
 type System struct {
 	Preset  string
-	Module  string // of the system, in go.mod
-	Version string // of a system that is none: rabbitmq 3.10.8
+	Module  string // module of the system in go.mod
+	Version string // version of a system that is no module: rabbitmq 3.10.8
 	Clock   string // Virtual, Wall, or NoClock for formulas: the retry half of the preset alone
 	Cases   []*Case
 	Rules   []Rule
-	// Run runs a case until it is over, and logs it. It is called in a bubble of its own if the clock is virtual.
+	// Run runs a case to its end, and logs it. With a virtual clock each call has a synctest bubble.
 	Run func(t *testing.T, r *Run)
 }
 
@@ -238,8 +238,8 @@ func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) 
 	}
 }
 
-// plant changes single values of the preset (planted faults) and checks that each change fails its rule, and besides
-// only rules about its key.
+// plant changes single values of the preset (planted faults) and checks that each change fails its rule, and
+// otherwise only rules about its key.
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]

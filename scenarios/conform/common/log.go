@@ -29,7 +29,7 @@ type Event struct {
 	At     float64 // seconds from the start
 	Kind   Kind
 	Job    string
-	Number int     // of the attempt, as the system counts it, from 1
+	Number int     // number of the attempt in the system's count, from 1
 	Node   string  // "0", "1": the successor of a process that died has its name
 	OK     bool    // Ended: it succeeded
 	Delay  float64 // Delayed: in seconds
@@ -43,9 +43,9 @@ type Run struct {
 	Over chan struct{} // closed at the end: lets the handlers of dead processes go
 
 	start  time.Time
-	lead   time.Duration // before the start: in it the processes start,
-	boot   time.Duration // but not in this last part of it
-	ahead  atomic.Int64  // by how much Ahead has set its clock forward, in nanoseconds
+	lead   time.Duration // time before the start, in which the processes start
+	boot   time.Duration // last part of lead, in which no process starts
+	ahead  atomic.Int64  // offset set by Ahead, in nanoseconds
 	lock   sync.Mutex
 	events []Event
 	done   map[string]bool

@@ -50,7 +50,7 @@ func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checke
 }
 
 const (
-	verdicts = "../../conform.yaml" // from the folder of a system
+	verdicts = "../../conform.yaml" // path relative to the folder of a system
 	head     = `# Which rules of the real systems their presets hold, and how far off the others are.
 # Written by the suite in scenarios/conform (go test ./... -rewrite): not by hand.
 

@@ -15,16 +15,16 @@ import (
 // Rule is an observed behaviour of a system, with its figures and the tolerances for its preset. Its tolerances are
 // chosen before the data are seen.
 type Rule struct {
-	Name    string   // as users read it
-	Keys    []string // of the preset that it holds to the system; a key stands for those below it too
+	Name    string   // name of the rule for users
+	Keys    []string // keys of the preset that the rule checks, with the keys below them
 	Case    string
 	Parts   []Part   // all must hold
 	Fault   string   // KEY=VALUE of the preset: it breaks this rule, and otherwise only rules of which the key is one
 	Patient bool     // two seeds are not enough to see its fault
-	Load    bool     // it shows whole loads, in which every key matters: no key counts as checked by it
-	Metrics []string // of qsim, that are wrong where the rule is missed; a name stands for those below it too
-	Cause   string   // for users, where the rule is missed: what the system does, and where
-	// The beginning of the line of `approximates` in the preset whose size it measures
+	Load    bool     // the rule compares whole loads, which depend on every key: it counts as a check of no key
+	Metrics []string // metrics of qsim that are wrong if the rule is missed, with the metrics below them
+	Cause   string   // cause for users if the rule is missed: the system's behaviour, and its place in the source
+	// begin of the preset's `approximates` line whose size the rule measures
 	Approximates string
 }
 
@@ -35,7 +35,7 @@ type Part struct {
 	Value  func(r *Run) float64
 	Sample func(r *Run) []float64
 	Share  float64 // tolerance: share of the real value,
-	Least  float64 // or this much, if that is more
+	Least  float64 // least tolerance, if above the relative one
 	Unit   string  // s: a time; else a number
 }
 
@@ -53,7 +53,7 @@ type Verdict struct {
 	Real, Simulated       float64 // means over the seeds
 	Half                  float64 // half-width of the 95 % interval of the real mean
 	Difference, Uncertain float64 // simulated less real, and the half-width of its 95 % interval, at least that of chance
-	P                     float64 // of KS
+	P                     float64 // p value of the KS test
 	Count                 int     // size of the real sample; 0: it is none
 }
 

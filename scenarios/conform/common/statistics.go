@@ -40,8 +40,8 @@ func Delays(n int) func(r *Run) []float64 {
 }
 
 // delay returns the backoff after attempt i: the time from its end until the job is due; the logged one may run from
-// the commit. Where no end is noted, as of a formula, it is what is noted. It is rounded to 0.1 ms, so that a call that
-// took its time is no other sample.
+// the commit. Without a logged end, as for a formula, it is the logged delay. It is rounded to 0.1 ms, so that the
+// duration of a call does not make another sample.
 func (l *Life) delay(i int) float64 {
 	if i >= len(l.Ended) {
 		return math.Round(l.Delayed[i].Delay*1e4) / 1e4

@@ -21,8 +21,8 @@ type burying struct{}
 
 func (burying) Next(*Job, ErrorKind, float64) (Verb, time.Duration) { return Bury, 0 }
 
-// backlog returns an engine that has as many outcomes as jobs, one in each batch, and what it
-// asks for from then on, the first commits included.
+// backlog returns an engine with a number of uncommitted outcomes, one in each batch, and a
+// recorder of its requests from then on, the first commits included.
 func backlog(jobs int, commit CommitConfig, now Time) (*Engine, *Asked) {
 	commit.Batch = 1
 	asked := &Asked{}
@@ -40,12 +40,12 @@ func backlog(jobs int, commit CommitConfig, now Time) (*Engine, *Asked) {
 	return e, asked
 }
 
-// commits are the commits that were asked for since it was last called.
+// commits returns the commit calls sent since its last call.
 func (a *Asked) commits() []*Call {
 	return slices.DeleteFunc(a.Take(), func(c *Call) bool { return c.Op != OpCommit })
 }
 
-// lowest is what settled says, by looking at every batch.
+// lowest computes the result of settled by looking at every batch.
 func lowest(c *committer) uint64 {
 	n := c.lastSeq + 1
 	for _, q := range slices.Concat(c.ready, c.paused) {
@@ -60,8 +60,8 @@ func lowest(c *committer) uint64 {
 	return n - 1
 }
 
-// TestSettled answers, refuses and loses commits in any order, and looks after each at
-// what a commit would say is settled.
+// TestSettled answers, refuses and loses commits in random order, and compares settled with lowest
+// after each.
 func TestSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, asked := backlog(rapid.IntRange(1, 30).Draw(t, "jobs"), CommitConfig{Calls: rapid.IntRange(1, 4).Draw(t, "calls"), Timeout: time.Second,
@@ -113,8 +113,8 @@ func TestStartsOverBeforeTheOrigin(t *testing.T) {
 	}
 }
 
-// TestEveryTimeout has more kinds of jobs, each with an execution timeout of its own, than a
-// byte counts: the last of them times out too.
+// TestEveryTimeout configures more than 256 job kinds, each with a different execution timeout: the
+// last kind's jobs time out too.
 func TestEveryTimeout(t *testing.T) {
 	c := Config{Workers: 1, Fetch: FetchConfig{Batch: 1, Poll: time.Hour}, Commit: CommitConfig{Batch: 1, Calls: 1, Timeout: time.Hour},
 		Lease: LeaseConfig{TTL: time.Hour}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Hour, Policy: oldest{}}
@@ -136,8 +136,8 @@ func TestEveryTimeout(t *testing.T) {
 	}
 }
 
-// BenchmarkCommitBacklog answers one commit after the other while others wait: what one
-// costs does not depend on how many those are.
+// BenchmarkCommitBacklog answers one commit after the other while others wait: the cost of one does
+// not depend on the number of waiting ones.
 func BenchmarkCommitBacklog(b *testing.B) {
 	for _, waiting := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
@@ -159,7 +159,7 @@ func BenchmarkCommitBacklog(b *testing.B) {
 	}
 }
 
-// TestFIFO holds a fifo against a slice, and wants no memory for what comes and goes.
+// TestFIFO compares a fifo with a slice under random pushes and pops, which must not allocate.
 func TestFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q fifo[int]
@@ -216,7 +216,7 @@ func TestSlotQueueForgets(t *testing.T) {
 	}
 }
 
-// BenchmarkFindLease looks for leases as a late claim does, among as many as are held.
+// BenchmarkFindLease finds leases by key, as a late claim does, among a growing number of held leases.
 func BenchmarkFindLease(b *testing.B) {
 	for _, held := range []int{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("held=%d", held), func(b *testing.B) {

@@ -1,6 +1,6 @@
 package engine
 
-// Asked is a Driver that keeps what an engine asked for, for tests.
+// Asked is a Driver for tests that stores the engine's requests.
 type Asked struct {
 	Calls   []*Call
 	Starts  []Slot

@@ -11,7 +11,7 @@ import (
 	"qsim/engine"
 )
 
-// offering is a scripted store that offers what a store may.
+// offering is a scripted store with optional extensions.
 type offering struct{ scripted }
 
 func (s *offering) Expired(_ context.Context, limit int, grace time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
@@ -117,7 +117,7 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 	}
 }
 
-// TestGuards says which fence a guard stands for in a store of each.
+// TestGuards tests the fence that each guard means under each fence of the store.
 func TestGuards(t *testing.T) {
 	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
 		for guard, want := range []engine.Fence{fence, engine.FenceToken, engine.FenceState, engine.FenceNone} {

@@ -8,8 +8,8 @@ import (
 	"qsim/engine/sim"
 )
 
-// TestRecordJobsAsEvents has a Recorder of events be given all that a JobRecorder takes, and wants
-// the digest of each event to be that of what it was built from.
+// TestRecordJobsAsEvents passes every call of a JobRecorder to a Recorder of events, and compares
+// the digest of each event with that of its source.
 func TestRecordJobsAsEvents(t *testing.T) {
 	lease := engine.Lease{Job: engine.Job{ID: 1 << 40, Kind: 300, Tenant: 1 << 30, Delivery: 1 << 20, Waited: time.Hour, Age: 9 * time.Hour},
 		Token: 1 << 50, Ref: 7, Holder: engine.NewEngineID(3, 4)}
@@ -50,7 +50,7 @@ func TestRecordJobsAsEvents(t *testing.T) {
 				From: engine.InFlight, Error: 400, Age: time.Hour, Delay: time.Minute}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var alone, beside events // as the only one, and beside a JobRecorder
+			var alone, beside events // recorders used alone, and together with a JobRecorder
 			tt.record(engine.RecordJobs(&beside, engine.RecordJobs(&alone)))
 			if len(alone) != 1 || alone[0] != tt.want || len(beside) != 1 || beside[0] != tt.want {
 				t.Errorf("recorded %+v and %+v, want %+v", alone, beside, tt.want)

@@ -7,7 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// asked is a retry policy that keeps what it was asked.
+// asked is a retry policy that stores the arguments of its calls.
 type asked struct {
 	ages  []time.Duration
 	draws []float64
@@ -54,8 +54,8 @@ func delivered(job JobID, delivery int32) Lease {
 	return Lease{Job: Job{ID: job, Delivery: delivery}, Token: Token(delivery)}
 }
 
-// TestJitterIsOfTheDelivery fails two deliveries of one job, and the same of another: each has a draw of its own, which
-// is that of the seed, the job and the delivery alone.
+// TestJitterIsOfTheDelivery fails two deliveries of one job, and the same of another: each has a random draw that
+// depends only on the seed, the job and the delivery.
 func TestJitterIsOfTheDelivery(t *testing.T) {
 	leases := []Lease{delivered(7, 1), delivered(7, 2), delivered(7, 3), delivered(8, 1), delivered(8, 2)}
 	draws := failing(1, time.Second, leases...).draws
@@ -77,8 +77,8 @@ func TestJitterIsOfTheDelivery(t *testing.T) {
 	}
 }
 
-// TestAgeAtTheEnd fails a job that was 3 s old when it was claimed and ran for 7 s: it is 10 s old when the retry policy
-// is asked.
+// TestAgeAtTheEnd fails a job that was 3 s old when it was claimed and ran for 7 s: the retry policy gets an age of 10
+// s.
 func TestAgeAtTheEnd(t *testing.T) {
 	l := delivered(7, 1)
 	l.Age = 3 * time.Second

@@ -99,7 +99,7 @@ func TestObservation(t *testing.T) {
 	}
 }
 
-// TestCopyFrom wants a copy to ask the same, with slices of its own, and to keep its own answer.
+// TestCopyFrom tests that a copy of a call has an equal request, with slices of its own, and keeps its own answer.
 func TestCopyFrom(t *testing.T) {
 	o := &engine.Call{ID: 7, Op: engine.OpCommit, Limit: 3, TTL: time.Second, Terms: []engine.Term{{Limit: 1}}, Keys: []engine.LeaseKey{{Job: 1}},
 		Jobs: []engine.JobID{1}, Batch: engine.Batch{Settled: 4, Outcomes: []engine.Outcome{{Verb: engine.Ack}}}}

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// configure sets what a word such as "workers=2" says.
+// configure applies a word of a script's config line, such as "workers=2".
 func (s *script) configure(word string) {
 	key, value, _ := strings.Cut(word, "=")
 	c := &s.cfg
@@ -36,7 +36,7 @@ func (s *script) configure(word string) {
 	s.configureMore(key, value)
 }
 
-// words are what a script may say without a number.
+// words maps the words of scripts without a number to their effect.
 var words = map[string]func(c *engine.Config){
 	"give-up=drop":          func(c *engine.Config) { c.Commit.Drop = true },
 	"late-claim=run":        func(c *engine.Config) { c.Lease.RunLate = true },

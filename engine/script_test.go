@@ -69,7 +69,7 @@ type script struct {
 	began  map[engine.Slot]engine.Time
 
 	now     engine.Time
-	calls   strings.Builder // what was asked for since it was last printed
+	calls   strings.Builder // requests since the last printed output
 	starts  strings.Builder
 	cancels strings.Builder
 }
@@ -262,7 +262,7 @@ func (s *script) lease(text string) engine.Lease {
 	return l
 }
 
-// Record prints what the engine perceives.
+// Record prints an event of the engine.
 func (s *script) Record(e *engine.Event) {
 	fmt.Fprintf(&s.out, "  record %v", e.Kind)
 	if e.Node != 3 {

@@ -96,7 +96,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// scripted is a store that answers with what it was given and notes what it was asked.
+// scripted is a store that gives prepared answers and stores its calls.
 type scripted struct {
 	asked string
 	err   error
@@ -151,8 +151,8 @@ type events []engine.Event
 
 func (v *events) Record(e *engine.Event) { *v = append(*v, *e) }
 
-// TestExecuteAndRecord carries out one call of each op and looks at what was asked
-// of the store, how many rows the call and its reply count, and what is recorded.
+// TestExecuteAndRecord executes one call of each op and checks the request at the store, the row
+// counts of call and reply, and the recorded events.
 func TestExecuteAndRecord(t *testing.T) {
 	keys := []engine.LeaseKey{{Job: 7, Token: 9}, {Job: 8, Token: 1}}
 	outcome := func(v engine.Verb) engine.Outcome {
@@ -217,12 +217,12 @@ func TestExecuteAndRecord(t *testing.T) {
 	}
 }
 
-// TestRecordOutcomes pairs what a commit asked for with what became of it.
+// TestRecordOutcomes checks the event recorded for each pair of outcome and result.
 func TestRecordOutcomes(t *testing.T) {
 	tests := []struct {
 		verb   engine.Verb
 		status engine.Status
-		want   engine.EventKind // 0: nothing
+		want   engine.EventKind // expected event; 0: none
 	}{
 		{engine.Ack, engine.Applied, engine.Acked}, {engine.Nack, engine.Applied, engine.Nacked}, {engine.Bury, engine.Applied, engine.Buried},
 		{engine.Return, engine.Applied, engine.Returned}, {engine.Redo, engine.Applied, engine.Returned}, {engine.Snooze, engine.Applied, engine.Nacked}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
@@ -287,7 +287,7 @@ func TestViewDraws(t *testing.T) {
 	}
 }
 
-// watching notes what a policy is told.
+// watching is a policy that stores its observations.
 type watching struct{ told *[]engine.Observation }
 
 func (p watching) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -332,7 +332,7 @@ func (breaking) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (breaking) Observe(*engine.Observation) {}
 
-// planned claims by one term, and keeps what it was shown.
+// planned is a policy whose plans have one given term, and which stores the views.
 type planned struct {
 	term  engine.Term
 	views *[]engine.View
@@ -345,13 +345,13 @@ func (p planned) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (planned) Observe(*engine.Observation) {}
 
-// TestDryTerms answers a claim of one term with nothing, and ends an execution: whether the engine asks again at once
-// depends on whether what the claim left says that nothing is there for the term.
+// TestDryTerms answers a claim of one term without jobs, and ends an execution: the engine claims again at once
+// unless the answer shows that no job for the term is ready.
 func TestDryTerms(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		term  engine.Term
-		again bool // before the poll
+		again bool // whether it claims again before the poll
 	}{
 		{"any class", engine.Term{Class: engine.AnyClass, Limit: 9}, false},
 		{"one class", engine.Term{Class: engine.Retry, Limit: 9}, false},
@@ -394,7 +394,7 @@ func TestDryTerms(t *testing.T) {
 	}
 }
 
-// TestViewOfAPlan wants a policy to see that there are no stats yet, and what is being committed.
+// TestViewOfAPlan tests that a policy's view lacks stats at first, and counts the outcomes being committed.
 func TestViewOfAPlan(t *testing.T) {
 	c := newScript(t).cfg
 	var views []engine.View
@@ -444,9 +444,8 @@ func TestRecordShed(t *testing.T) {
 	}
 }
 
-// TestFilteredPlanWaitsForThePoll answers the claims of a plan that asks for some
-// kinds alone. What it does not find says nothing about a class, but it must not be
-// asked for again and again.
+// TestFilteredPlanWaitsForThePoll answers the claims of a plan for some kinds only. An empty answer
+// proves nothing about a class, but must not be repeated at once.
 func TestFilteredPlanWaitsForThePoll(t *testing.T) {
 	c := newScript(t).cfg
 	c.Policy, c.Recorder, c.Workers = breaking{}, nil, 4

@@ -23,11 +23,11 @@ const (
 	walkSteps = 250
 )
 
-// TestWalks plays random inputs to engines of random configurations, and holds all that they record, ask for, start and
-// cancel, and when they want to be ticked, to what they did when this was written: one fingerprint for each walk.
-// Scripts show what an engine is to do and why; walks notice that anything else has changed, in states that nobody
-// wrote a script for. A change that is meant rewrites them with -rewrite, and its commit says which rule is another.
-// With -v, and -run TestWalks/17, the walk is printed.
+// TestWalks plays random inputs to engines of random configurations, and compares all recorded events, requests,
+// starts, cancellations and deadlines with stored fingerprints, one for each walk. Scripts specify the engine's
+// behaviour with reasons; walks detect any other change, in states without a script. An intended change rewrites the
+// fingerprints with -rewrite, and its commit names the changed rule. With -v, and -run TestWalks/17, the walk is
+// printed.
 func TestWalks(t *testing.T) {
 	text, err := os.ReadFile(walkFile)
 	if err != nil && !*rewrite {
@@ -58,16 +58,16 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// walk is a script whose inputs are drawn.
+// walk is a script with random inputs.
 type walk struct {
 	*script
 	draw    *rand.Rand
 	open    []*engine.Call // sent and not answered
-	spare   []*engine.Call // of which the engine may reuse the slices
+	spare   []*engine.Call // calls whose slices the engine may reuse
 	running []engine.Slot
-	leases  []engine.Lease // that were ever handed out
+	leases  []engine.Lease // all leases handed out so far
 	jobs    engine.JobID
-	carried map[*engine.Call]string // what commits under way carry: it must not change
+	carried map[*engine.Call]string // contents of the commits under way, which must not change
 }
 
 func newWalk(t *testing.T, seed uint64) *walk {

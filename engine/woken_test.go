@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWoken has each input make an engine claim or commit, and looks at whether the calls
-// say that a wake made them.
+// TestWoken makes an engine claim or commit by each kind of input, and checks which calls are
+// marked as caused by a wake.
 func TestWoken(t *testing.T) {
 	asked := &Asked{}
 	e := New(Config{Workers: 2, Fetch: FetchConfig{Batch: 2, Poll: time.Second}, Commit: CommitConfig{Batch: 10, Calls: 1, Timeout: time.Minute},

@@ -12,7 +12,7 @@ func TestParseAddend(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want Addend
-		back string // as String writes it
+		back string // text returned by String
 	}{
 		{"+30s", Addend{Width: 30 * second}, "+30s"},
 		{"+1500ms", Addend{Width: 1500 * millisecond}, "+1.5s"},
@@ -47,7 +47,7 @@ func TestParseAddend(t *testing.T) {
 	}
 }
 
-// TestGrowingAddend holds that an addend without steps grows with n in one way, whichever it is said to grow in.
+// TestGrowingAddend tests that an addend without steps grows equally under both kinds of growth.
 func TestGrowingAddend(t *testing.T) {
 	for _, grows := range []Growth{GrowRange, GrowDraw} {
 		if a := (Addend{Width: 30 * second, Grows: grows}); a.String() != "+30s*n" || a.draw(3, 0.5) != 45*second {
@@ -68,7 +68,7 @@ func TestAddendIsUniform(t *testing.T) {
 		text  string
 		n     int64
 		unit  time.Duration
-		count int // of different values: 0, unit, 2 unit...
+		count int // number of distinct values: 0, unit, 2 unit...
 	}{
 		{"+30s/1s", 2, second, 30},
 		{"+10s*n/1s", 2, second, 20},

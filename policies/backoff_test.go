@@ -30,7 +30,7 @@ func TestBackoffDelays(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		backoff Backoff
-		want    []time.Duration // after failures 1, 2, 3...
+		want    []time.Duration // delays after failures 1, 2, 3...
 	}{
 		{"none", Backoff{}, delays(0, 0, 0)},
 		{"minutes, exponential", Backoff{Kind: Exponential, First: minute, Factor: 2, Max: hour}, delays(minute, 2*minute, 4*minute, 8*minute, 16*minute, 32*minute, hour, hour)},
@@ -86,8 +86,8 @@ func TestJitterRanges(t *testing.T) {
 		backoff  Backoff
 		failures int32
 		last     time.Duration
-		low      time.Duration // as u goes to 0
-		high     time.Duration // as u goes to 1
+		low      time.Duration // limit as u goes to 0
+		high     time.Duration // limit as u goes to 1
 	}{
 		{"none", exponential, 3, 0, 2 * second, 2 * second},
 		{"full", exponential, 1, 0, 0, 500 * millisecond},

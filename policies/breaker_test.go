@@ -72,7 +72,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// spellKinds spells terms with the kinds of those that have some, the highest first.
+// spellKinds returns terms as text, with the kinds of those limited to some, the highest first.
 func spellKinds(terms []engine.Term) (out string) {
 	for _, term := range terms {
 		if out != "" {
@@ -155,8 +155,8 @@ func TestBreakerDrawsItsWaitOnce(t *testing.T) {
 	}
 }
 
-// While the dependency is down, one call per probe-after goes out and the workers serve
-// the others; nobody loses an attempt: the jobs are as fresh as they came.
+// While the dependency is down, one call per probe-after goes out and the workers serve the other
+// jobs; no job loses an attempt: all are as fresh as they arrived.
 func TestBreakerKeepsJobs(t *testing.T) {
 	s := newStored(t, newPolicy(t, "breaker", map[string]string{"failures": "2", "probe-after": "10s"}, 100), engine.StoreOptions{})
 	s.add(500, engine.NewJob{Kind: 0})
@@ -187,7 +187,7 @@ func TestCoDel(t *testing.T) {
 		view := engine.View{Idle: 4}
 		for n, step := range []struct {
 			after time.Duration
-			got   int // of the plan before
+			got   int // jobs claimed by the previous plan
 			want  time.Duration
 		}{
 			{0, 0, 10 * time.Second}, // it begins empty
@@ -223,8 +223,8 @@ func TestCoDel(t *testing.T) {
 	}
 }
 
-// Under twice the load that there are workers for, what is served has waited for little
-// more than target, in both ways; and nothing is shed in a burst.
+// Under twice the load that the workers can handle, claimed jobs have waited for little more than
+// target, in both modes; and no job is shed in a burst.
 func TestCoDelBoundsTheWait(t *testing.T) {
 	for _, then := range []string{"bury", "last"} {
 		s := newStored(t, newPolicy(t, "codel", map[string]string{"target": "1s", "interval": "10s", "then": then}, 100), engine.StoreOptions{})

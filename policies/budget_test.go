@@ -11,7 +11,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// observed is what happened to the jobs of an observation.
+// observed is the outcome of the jobs of an observation.
 type observed int
 
 const (
@@ -20,8 +20,8 @@ const (
 	failed
 )
 
-// The script of a policy that is moved by what it observes: each line is an event,
-// and how many retries a plan may bring after it.
+// The script of a policy driven by observations: each line is an event, and the number of retries
+// that a plan may claim after it.
 type line struct {
 	at    time.Duration
 	kind  observed

@@ -13,8 +13,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// variants are the policies that every rule below is tried on: each kind with its
-// defaults, and with parameters that change what it does.
+// variants lists the policies that every rule below is tried on: each kind with its defaults, and
+// with other parameters.
 var variants = []struct {
 	kind   string
 	values map[string]string
@@ -120,9 +120,8 @@ const (
 	testSteps   = 3000
 )
 
-// Every policy keeps within the plan's bounds, is the same function of what it was
-// told, takes whatever is ready if it says that it is work-conserving, and leaves
-// something at least once if it says that it is not.
+// Every policy keeps within the plan's bounds, is a deterministic function of its inputs, claims
+// all ready jobs if it is work-conserving, and leaves some at least once if it is not.
 func TestConformance(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(fmt.Sprint(variant.kind, variant.values), func(t *testing.T) {
@@ -207,8 +206,8 @@ func backlogged(policy engine.Policy, workers int) *worker {
 	return w
 }
 
-// The promised share of claims holds to less than one claim, for every batch size, at
-// every moment; that is what makes a share safe at batch 1.
+// The guaranteed share of claims holds to less than one claim, for every batch size, at every
+// moment; that makes a share safe at batch 1.
 func TestSharesHold(t *testing.T) {
 	for batch := 1; batch <= 100; batch++ {
 		for _, share := range []quantity.Share{quantity.Percent(0), quantity.Percent(80), quantity.Fraction(2, 3), quantity.Fraction(1, 97), quantity.Percent(100)} {
@@ -319,7 +318,7 @@ func (kindZero) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: 1, Limit: v.Idle})
 }
 
-// New makes a policy of its own for every engine: what one learns the other must not.
+// New makes a separate policy for every engine: they share no state.
 func TestNewSharesNothing(t *testing.T) {
 	for _, kind := range []string{"weighted", "separate", "retry-budget", "token-bucket", "aimd", "breaker", "codel", "queues", "split"} {
 		one, other := newPolicy(t, kind, nil, testWorkers), newPolicy(t, kind, nil, testWorkers)

@@ -9,8 +9,8 @@ import (
 	"qsim/policies"
 )
 
-// Polite is a user's own policy: it claims no retries for Pause after one has failed,
-// so that a dependency that is down is asked once in a while.
+// Polite is a user's own policy: it claims no retries for Pause after one has failed, so that a
+// dependency that is down gets few calls.
 type Polite struct {
 	Pause time.Duration
 	until engine.Time

@@ -13,7 +13,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// sequence claims count jobs one batch at a time and spells what came: F or R.
+// sequence claims count jobs one batch at a time and returns their classes as text: F or R.
 func (w *worker) sequence(count, batch int) string {
 	var classes strings.Builder
 	for range count {

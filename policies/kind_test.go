@@ -9,8 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// TestAdd adds kinds of policies: a complete one is listed, found and made as the built-in ones are, and what is missing
-// or wrong in one is said, for all at once, and nothing is added.
+// TestAdd adds kinds of policies: a complete one is listed, found and made like the built-in ones; for incomplete ones
+// one error lists all defects, and none is added.
 func TestAdd(t *testing.T) {
 	before := kinds
 	defer func() { kinds = before }()
@@ -81,7 +81,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// promised spells what a policy promises: the words of its guarantees that do not depend on its parameters.
+// promised returns the guarantees of a policy that do not depend on its parameters, as text.
 func promised(p engine.Policy) string {
 	g := Guarantees(p)
 	var words []string
@@ -99,8 +99,8 @@ func promised(p engine.Policy) string {
 	return strings.Join(words, ", ")
 }
 
-// TestGuarantees lists what each kind of policy promises whoever checks it claim by claim. A promise too many would be a
-// false alarm; one too few, and nobody holds the policy to it.
+// TestGuarantees lists the guarantees of each kind of policy, which a checker verifies claim by claim. One too many
+// would be a false alarm; one too few would leave a rule unchecked.
 func TestGuarantees(t *testing.T) {
 	for _, tt := range []struct {
 		kind   string

@@ -9,12 +9,12 @@ import (
 	"qsim/engine/quantity"
 )
 
-// judged is a line of the script of a law: what its policy observes, and then a plan that breaks the law or not. Most
-// plans stand in pairs: one at the bound of what is legal, and the nearest that is not.
+// judged is a line of the script of a law: observations of its policy, and then a plan that breaks the law or not.
+// Most plans come in pairs: one at the bound of the legal plans, and the nearest illegal one.
 type judged struct {
 	at     time.Duration
-	seen   []engine.Observation // at that time
-	idle   int                  // of 10 workers
+	seen   []engine.Observation // observations at that time
+	idle   int                  // number of idle workers, of 10
 	busy   [engine.NumClasses]int
 	plan   []engine.Term
 	breaks bool
@@ -43,7 +43,7 @@ func took(fresh, retries int, kinds engine.Kinds) []engine.Observation {
 	}
 }
 
-// ended is the end of so many executions of a kind.
+// ended returns the observations of that many ended executions of a kind.
 func ended(times int, kind engine.Kind, err engine.ErrorKind) []engine.Observation {
 	return slices.Repeat([]engine.Observation{{Ended: true, Job: kind, Error: err, Count: 1}}, times)
 }
@@ -87,7 +87,7 @@ func TestRetryBudgetLaw(t *testing.T) {
 	for n, l := range []struct {
 		at             time.Duration
 		fresh, retries int // claimed
-		least, most    int // of 100 idle workers
+		least, most    int // bounds of the claims with 100 idle workers
 	}{
 		{0, 0, 0, 10, 10}, // the reserve: 1/s for 10 s
 		{second, 5, 0, 11, 11},

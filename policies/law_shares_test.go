@@ -59,8 +59,8 @@ func TestAdaptiveLIFOLaw(t *testing.T) {
 	law := AdaptiveLIFO{OlderThan: time.Second}.Guarantees().Law()
 	for _, tt := range []struct {
 		name         string
-		age          time.Duration // of the statistics
-		fresh, retry time.Duration // how long the oldest has waited
+		age          time.Duration // age of the statistics
+		fresh, retry time.Duration // waits of the oldest fresh job and retry
 		right, wrong engine.Order
 	}{
 		{"as long as the bound", 0, time.Second, time.Second, engine.OldestReady, engine.NewestReady},
@@ -168,7 +168,7 @@ func TestIsUnlikely(t *testing.T) {
 	for _, tt := range []struct {
 		n           int
 		chance      float64
-		least, most int // that are not unlikely
+		least, most int // bounds of the numbers that are not unlikely
 	}{{100, 0.5, 8, 92}, {100, 0, 0, 2}, {100, 1, 98, 100}, {10_000, 0.1, 758, 1242}} {
 		for fell := range tt.n + 1 {
 			want := fell < tt.least || fell > tt.most

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// lawful is a policy that is held to the law of another, or of its own.
+// lawful is a policy checked against its own law, or that of another.
 type lawful struct {
 	engine.Policy
 	law    Law

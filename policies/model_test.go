@@ -10,8 +10,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// ready is a model of a store: jobs by ready time, which is their number. Orders by
-// tenant or time it does not know: it claims the oldest.
+// ready is a model of a store: jobs by ready time, which is their number. It supports no orders by
+// tenant or time: it claims the oldest.
 type ready struct {
 	jobs []job
 	next int
@@ -28,8 +28,8 @@ type job struct {
 // kind of a job: there are three, see testClasses.
 func (j job) kind() engine.Kind { return engine.Kind(j.at / 2 % 3) }
 
-// testClasses are the job classes that policies are told of: of two dependencies, the
-// first is called by two classes, and the third class calls none.
+// testClasses holds job classes for policies: of two dependencies, the first is called by two
+// classes, and the third class calls none.
 var testClasses = []Class{{Name: "payments", Calls: "bank"}, {Name: "refunds", Calls: "bank"}, {Name: "mail", Calls: ""}}
 
 func (r *ready) add(class engine.Class, count int) {
@@ -78,8 +78,8 @@ func (r *ready) claim(limit int, terms []engine.Term) []job {
 	return claimed
 }
 
-// worker drives a policy as an engine does: it plans with what is in flight, claims
-// from a model store, tells what came of it, and lets executions end.
+// worker drives a policy like an engine: it plans with the counts of jobs in flight, claims from a
+// model store, reports the results, and ends executions.
 type worker struct {
 	policy engine.Policy
 	view   engine.View
@@ -93,7 +93,7 @@ func newWorker(policy engine.Policy, workers int) *worker {
 	return &worker{policy: policy, view: engine.View{Workers: workers, StatsAge: -1}}
 }
 
-// setPlanNumber sets what View.Draw is keyed by, as the engine does at each plan.
+// setPlanNumber sets the key of View.Draw, as the engine does at each plan.
 func setPlanNumber(v *engine.View, number uint64) {
 	field := reflect.ValueOf(v).Elem().FieldByName("number")
 	*(*uint64)(unsafe.Pointer(field.UnsafeAddr())) = number
@@ -139,7 +139,7 @@ func (w *worker) finish(class engine.Class, e engine.ErrorKind) {
 	}
 }
 
-// step lets a random thing happen: random, but the same for every policy.
+// step performs a random action, the same for every policy.
 func (w *worker) step(rand keyed.Rand, n uint64) []job {
 	draw := func(k uint16, limit int) int { return int(rand.Uniform(keyed.ForChaos, n, 0, k) * float64(limit)) }
 	w.view.Now = w.view.Now.Add(time.Duration(draw(0, 50)) * time.Millisecond)

@@ -107,7 +107,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// A term tells 64 classes apart, and no more.
+// A term can distinguish 64 classes, and no more.
 func TestTooManyClasses(t *testing.T) {
 	for _, kind := range []string{"breaker", "queues"} {
 		for _, classes := range []int{64, 65} {

@@ -41,7 +41,7 @@ func (s *stored) add(count int, j engine.NewJob) {
 	}
 }
 
-// fetch claims up to idle jobs by one plan and tells the policy.
+// fetch claims up to idle jobs by one plan and reports them to the policy.
 func (s *stored) fetch(idle int) []engine.Lease {
 	s.t.Helper()
 	s.view.Idle = idle
@@ -65,7 +65,7 @@ func (s *stored) fetch(idle int) []engine.Lease {
 	return leases
 }
 
-// ended tells the policy that an execution of kind has ended with e.
+// ended reports to the policy that an execution of kind has ended with e.
 func (s *stored) ended(kind engine.Kind, e engine.ErrorKind) {
 	o := engine.Observation{Now: s.view.Now, Ended: true, Job: kind, Error: e, Count: 1}
 	s.policy.Observe(&o)
@@ -135,7 +135,7 @@ func TestTenantsHold(t *testing.T) {
 	costs := []time.Duration{30 * time.Millisecond, 10 * time.Millisecond, 70 * time.Millisecond}
 	for kind, off := range map[string]struct {
 		values map[string]string
-		most   time.Duration // that two tenants may differ by
+		most   time.Duration // largest difference between two tenants
 		cost   func(engine.Kind) time.Duration
 	}{
 		"tenant-round-robin": {nil, 1, func(engine.Kind) time.Duration { return 1 }},
@@ -204,7 +204,7 @@ func TestQueuesShare(t *testing.T) {
 	policy := NewQueues([]int64{6, 3, 1})
 	view := engine.View{Idle: 3}
 	var first [3]int
-	var second [3]int // when the first is class 0
+	var second [3]int // expected second class when the first is class 0
 	const plans = 20_000
 	for n := range uint64(plans) {
 		setPlanNumber(&view, n)
@@ -236,7 +236,7 @@ func TestQueuesShare(t *testing.T) {
 	}
 }
 
-// A fetch takes what it can of one queue and then of the next.
+// A claim takes all it can of one queue and then of the next.
 func TestQueuesTakesAll(t *testing.T) {
 	s := newStored(t, NewQueues([]int64{1000, 1, 1}), engine.StoreOptions{})
 	for kind := range engine.Kind(3) {

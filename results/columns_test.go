@@ -153,8 +153,8 @@ func TestGoalAndCellHaveOneUnit(t *testing.T) {
 	}
 }
 
-// An interval that is narrower than the last digit of a value is not printed, and a value has no digits that its
-// interval does not know.
+// An interval narrower than the last digit of a value is not printed, and a value has no digits finer than its
+// interval.
 func TestNoFalsePrecision(t *testing.T) {
 	for _, tt := range []struct {
 		metric     string

@@ -153,8 +153,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// What is the same in every seed is no worse, however it scatters between them: a share of such
-// values, which the gate allows, has an interval too.
+// A metric equal in every seed is no worse, however it scatters between seeds: the allowed share of
+// such values has an interval too.
 func TestGateOnNoDifference(t *testing.T) {
 	rare := []float64{0, 0, 0, 0, 5}
 	for _, tt := range []struct {
@@ -190,8 +190,8 @@ func scattering(n int, mean, deviation float64) []float64 {
 	return values
 }
 
-// A regression that is sure alone, but not among so many metrics, takes as many seeds as are
-// said: with as many it stands, with fewer not yet.
+// A regression that is significant alone, but not among so many metrics, has an estimate of the
+// seeds needed: with that many it is significant, with fewer not yet.
 func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	with := func(n int) *Change {
 		base, new := map[string][]float64{}, map[string][]float64{}
@@ -228,8 +228,8 @@ func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	}
 }
 
-// The quantile of the pooled data may go down while those by seed go up: what is printed of
-// the difference, and how much that is of the base, keep to one of them.
+// The quantile of the pooled data may fall while those by seed rise: the printed difference and its
+// share of the base use the same one.
 func TestDifferencesOfQuantiles(t *testing.T) {
 	base, new := result("A", map[string][]float64{"sojourn.p99": {5, 6, 7, 6, 5}}), result("A", map[string][]float64{"sojourn.p99": {6, 7, 8, 7, 6}})
 	base.Policies[0].Metrics[0].Mean, new.Policies[0].Metrics[0].Mean = 9.8, 9.4
@@ -245,7 +245,7 @@ func TestDifferencesOfQuantiles(t *testing.T) {
 	}
 }
 
-// A value that is only a bound decides where what it may be in truth makes no difference.
+// A value that is only a lower bound decides if no true value could change the verdict.
 func TestGateOnBounds(t *testing.T) {
 	for _, tt := range []struct {
 		metric        string
@@ -292,7 +292,7 @@ func TestGateAdjustsForTheNumberOfMetrics(t *testing.T) {
 	}
 }
 
-// Seeds in common make it paired, which here is what shows the difference.
+// Results with common seeds are compared in pairs, which here makes the difference significant.
 func TestCompareIsPairedBySeed(t *testing.T) {
 	metrics, changed := map[string][]float64{"sojourn.mean": before}, map[string][]float64{"sojourn.mean": after}
 	paired := compared(t, result("A", metrics), result("A", changed), Gate{})
@@ -357,7 +357,7 @@ func TestCompareWarnsAndRefuses(t *testing.T) {
 	}
 }
 
-// unusual are two comparisons of metrics some of whose values are missing or 0.
+// unusual returns two comparisons of metrics with some values missing or 0.
 func unusual(t *testing.T) []*Comparison {
 	nan := math.NaN()
 	base := result("A", map[string][]float64{"sojourn.mean": before, "goodput": {0, 0, 0, 0, 0}, "dead.share": {nan, nan, nan, nan, nan}, "attempts.mean": {nan, 1, nan, nan, nan}})

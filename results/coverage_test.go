@@ -12,22 +12,22 @@ import (
 	"qsim/results/plain"
 )
 
-// What is claimed of intervals and tests, held against 1000 meta-replications: experiments on
-// data of which the truth is known. The numbers that fall out of them scatter about what is
-// claimed as coin tosses do, so that each test has a band in which the number must lie, and a
-// false-alarm rate: the probability that a claim that is true falls outside of its band, which
-// is computed from the binomial distribution and checked. The draws are keyed, so that a test
-// passes or fails for good; the rate is that of a change of its keys.
+// The claimed coverage of intervals and error rates of tests, checked by 1000 meta-replications:
+// experiments on data with known truth. The counts scatter about the claimed rates like coin
+// tosses, so each test has a band for its count, and a false-alarm rate: the probability that a
+// true claim falls outside the band, computed from the binomial distribution and checked. The draws
+// are keyed, so that a test always passes or always fails; the rate applies to a change of its
+// keys.
 const metaReplications = 1000
 
 // band is where a count of metaReplications must lie if each counts with probability p.
 type band struct {
 	low, high int
 	p         float64
-	falsely   float64 // at most this false-alarm rate
+	falsely   float64 // highest false-alarm rate of the band
 }
 
-// check fails unless n lies in the band and its false-alarm rate is as small as it says.
+// check fails unless n lies in the band and its false-alarm rate is at most the stated one.
 func (b band) check(t *testing.T, what string, n int) {
 	t.Helper()
 	d := distuv.Binomial{N: metaReplications, P: b.p}
@@ -39,8 +39,8 @@ func (b band) check(t *testing.T, what string, n int) {
 	}
 }
 
-// ninetyFive is the band of an interval that covers the truth with probability 95 %: outside
-// of it is one in 125.
+// ninetyFive is the band of an interval that covers the truth with probability 95 %: one count in
+// 125 is outside.
 var ninetyFive = band{931, 967, 0.95, 0.008}
 
 // draw is uniform in (0, 1) and depends on its keys alone.
@@ -48,8 +48,7 @@ func draw(meta, seed, i, purpose int) float64 {
 	return keyed.Rand{Seed: uint64(meta)}.Uniform(keyed.ForPolicy, uint64(seed), uint64(i), uint16(purpose))
 }
 
-// skipRaced leaves out the longest sums where the race detector slows them down: nothing runs
-// beside them.
+// skipRaced skips the longest sums under the race detector: they use one goroutine.
 func skipRaced(t *testing.T) {
 	t.Helper()
 	if raced {
@@ -57,7 +56,7 @@ func skipRaced(t *testing.T) {
 	}
 }
 
-// seedMean is what a seed may say of a mean of 1: the mean of 30 exponential waits.
+// seedMean returns a seed's estimate of a mean of 1: the mean of 30 exponential waits.
 func seedMean(meta, seed, purpose int) float64 {
 	sum := 0.0
 	for i := range 30 {
@@ -91,8 +90,8 @@ func TestCoverageOfMeans(t *testing.T) {
 	}
 }
 
-// Two policies share most of what is random, so that the differences scatter a tenth as
-// much as the values do.
+// Two policies share most random draws, so that the differences scatter a tenth as much as the
+// values.
 func TestCoverageOfPairedDifferences(t *testing.T) {
 	covered, narrow := 0, 0
 	for meta := range metaReplications {
@@ -136,8 +135,8 @@ func TestCoverageOfIndependentDifferences(t *testing.T) {
 	ninetyFive.check(t, "independent differences", covered)
 }
 
-// The p99 of exponential waits, of which seeds see so few that the mean of their quantiles is
-// biased: sectioning covers what it should, that mean far less.
+// The p99 of exponential waits, from so few waits per seed that the mean of the seeds' quantiles is
+// biased: sectioning has the claimed coverage, the mean of the quantiles far less.
 func TestCoverageOfQuantiles(t *testing.T) {
 	skipRaced(t)
 	const seeds, jobs = 20, 300
@@ -208,8 +207,8 @@ func TestFalseAlarmsOfFamilies(t *testing.T) {
 	}
 }
 
-// Four metrics are worse by exactly what the gate allows: at the most 2.5 % of the
-// experiments fail it. A tenth more, and nearly all do.
+// Four metrics are worse by exactly the gate's limit: at most 2.5 % of the experiments fail it. A
+// tenth more, and nearly all do.
 func TestFalseAlarmsOfTheGate(t *testing.T) {
 	names := []string{"sojourn.mean", "fresh.wait.mean", "wasted", "goodput"}
 	failed := func(meta int, worse float64) bool {

@@ -15,7 +15,7 @@ func (s *Summary) bounded(metric string, policies ...int) *Summary {
 	return s
 }
 
-// unsure makes the difference of a metric one that is not told apart.
+// unsure makes the difference of a metric not significant.
 func (s *Summary) unsure(metric string, p float64, policies ...int) *Summary {
 	for _, i := range policies {
 		d := s.Policies[i].Against(measure.Query{Metric: metric})
@@ -33,8 +33,8 @@ func (s *Summary) judgedAll(metric, text string, o Outcome) *Summary {
 	return s.judged(metric, text, outcomes, false)
 }
 
-// The sentence calls nothing better that is not known to be: not the times of the few jobs that did not die, nor a
-// lower bound, nor less of what is a mere fact of the run, nor a difference that is not told apart.
+// The finding calls only known improvements better: not the times of the few jobs that did not die, nor a lower
+// bound, nor less of a metric without a better direction, nor a difference that is not significant.
 func TestFindingIsTrue(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
@@ -87,7 +87,7 @@ func TestFindingIsTrue(t *testing.T) {
 	}
 }
 
-// What was asked for takes no price away, neither a metric like it nor the price itself.
+// A requested metric removes no cost from the table, neither a similar metric nor the cost itself.
 func TestAskedKeepsPrices(t *testing.T) {
 	for _, asked := range []string{"retry.wait.p50", "retry.wait.mean", "wasted"} {
 		s := tableSummary(20, 0, "duplicates.count", []float64{9, 1}, "retry.wait.p50", []float64{1, 2}, "retry.wait.mean", []float64{1, 3}, "wasted", []float64{0.1, 0.1}).
@@ -126,7 +126,7 @@ func TestExactGoal(t *testing.T) {
 	}
 }
 
-// The warning of one seed says what verdicts there are.
+// The warning about one seed describes which verdicts are still possible.
 func TestWarningOfOneSeed(t *testing.T) {
 	for outcome, want := range map[Outcome]string{Unclear: "no verdicts and", Missed: "no verdicts but on counts that must be 0"} {
 		s := &Summary{Seeds: []uint64{1}, Settings: settings(), Objectives: []Verdict{{Outcome: outcome, Reason: oneSeed}}}

@@ -7,7 +7,7 @@ import (
 	"qsim/results/measure"
 )
 
-// settings returns those of a small scenario: two classes, one of them guarded by a key, one
+// settings returns the settings of a small scenario: two classes, one of them guarded by a key, one
 // storm, two workers, two policies.
 func settings() *measure.Settings {
 	return &measure.Settings{

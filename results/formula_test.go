@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNoFormulas writes results with labels that a spreadsheet would carry out: as files
-// they are texts, and what was written is read again as it was.
+// TestNoFormulas writes results with labels that a spreadsheet would execute: files contain them as
+// text, and reading gives the same labels.
 func TestNoFormulas(t *testing.T) {
 	sum := summarized(t, 2)
 	for i, label := range []string{"=cmd|calc!A1", "'=cmd|calc!A1"} {
@@ -44,8 +44,8 @@ func TestNoFormulas(t *testing.T) {
 	}
 }
 
-// TestStoredLabelOfADuration reads what an earlier version wrote of a label that begins with a
-// sign: with an apostrophe.
+// TestStoredLabelOfADuration reads an earlier version's file with a label that begins with a sign:
+// it has an apostrophe.
 func TestStoredLabelOfADuration(t *testing.T) {
 	sum := summarized(t, 2)
 	sum.Policies[0].Label, sum.Settings.Policies[0].Label = "-30s", "-30s"
@@ -60,7 +60,7 @@ func TestStoredLabelOfADuration(t *testing.T) {
 	}
 }
 
-// TestShownOnRead reads results of others, whose names a terminal would carry out.
+// TestShownOnRead reads results with names that contain control characters for a terminal.
 func TestShownOnRead(t *testing.T) {
 	const hostile = "a\x1b[8mb\x00\b\r\x7f\u009b2J\u202etxt\u2066\\u001b été 👩‍👧"
 	const want = "a�[8mb�����2J�txt�\\u001b été 👩‍👧"

@@ -43,8 +43,8 @@ func FuzzReadSummary(f *testing.F) {
 	})
 }
 
-// FuzzReadStored reads any text as a file of a run's folder: it refuses it and says which
-// file, or what it read is written as it will be read again.
+// FuzzReadStored reads arbitrary text as a file of a run's folder: the result is an error with the
+// file's name, or values that survive writing and reading.
 func FuzzReadStored(f *testing.F) {
 	sum := summarized(f, 2)
 	valid := stored(f, sum)
@@ -99,8 +99,8 @@ func FuzzReadStored(f *testing.F) {
 	})
 }
 
-// TestNamesStayInFolder writes results of scenarios of any name: all of it is below the
-// folder that was asked for, two levels down.
+// TestNamesStayInFolder writes results of scenarios with arbitrary names: all files are below the
+// given folder, two levels down.
 func TestNamesStayInFolder(t *testing.T) {
 	around := t.TempDir()
 	hostile := []string{"..", "../..", "../../etc/passwd", "/", "/etc", "a/../../b", `..\..\x`, "x\x00y", ".", "", "~", "$HOME", "latest", "con", strings.Repeat("../", 100), strings.Repeat("é", 300), "<script>", "😀"}

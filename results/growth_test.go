@@ -31,7 +31,7 @@ func summaryOf(t *testing.T, text string) *results.Summary {
 	return summary
 }
 
-// warnings simulates M/M/c and returns what the summary warns of; more is further classes, and
+// warnings simulates M/M/c and returns the warnings of the summary; more is further classes, and
 // keys of the scenario.
 func warnings(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) []string {
 	t.Helper()
@@ -41,8 +41,7 @@ func warnings(t *testing.T, workers int, rate float64, duration, warmup string, 
 	return summaryOf(t, text).Warnings
 }
 
-// growing returns in how many of so many seeds the backlog is said to have been growing when
-// arrivals stopped.
+// growing returns the number of seeds in which the backlog counts as growing when arrivals stop.
 func growing(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) int {
 	t.Helper()
 	for _, text := range warnings(t, workers, rate, duration, warmup, seeds, more) {
@@ -57,9 +56,9 @@ func growing(t *testing.T, workers int, rate float64, duration, warmup string, s
 	return 0
 }
 
-// At a load of 0.9 nothing grows for good. A seed raises a false alarm with a probability of
-// about 0.2 % (1 of 800 that were tried, of 2 to 60 minutes); of these 100, whose seeds are
-// fixed, none does. More than 2 of them would by chance with a probability of 0.1 %.
+// At a load of 0.9 no backlog grows steadily. A seed raises a false alarm with a probability of
+// about 0.2 % (1 of 800 that were tried, of 2 to 60 minutes); of these 100, whose seeds are fixed,
+// none does. More than 2 of them would by chance with a probability of 0.1 %.
 func TestNoGrowthAtALoadOfNineTenths(t *testing.T) {
 	results.SkipRaced(t)
 	if seeds := growing(t, 4, 7.2, "4m", "30s", 100, "}"); seeds > 2 {
@@ -67,8 +66,8 @@ func TestNoGrowthAtALoadOfNineTenths(t *testing.T) {
 	}
 }
 
-// A backlog that grows by a twentieth of what comes is seen to, though there is a large one
-// already, next to which it is little.
+// A backlog that grows by a twentieth of the arrivals is detected, even on top of a large constant
+// one.
 func TestGrowthOfALargeBacklog(t *testing.T) {
 	results.SkipRaced(t)
 	burst := "}, {class: burst, arrivals: {process: batch, size: 3000, every: 10h, start: 2m}, service: {dist: exponential, mean: 500ms}}"

@@ -8,8 +8,8 @@ import (
 	"qsim/results/measure"
 )
 
-// The sign of equivalence stands only where the whole interval lies in the band; what is neither
-// shown to differ nor to be the same is open, with the seeds that would tell.
+// The sign of equivalence is shown only if the whole interval lies in the band; if neither a
+// difference nor equivalence is shown, the number of seeds that would decide is.
 func TestLikeness(t *testing.T) {
 	for _, tt := range []struct {
 		name              string
@@ -69,7 +69,7 @@ func TestLikenessOfSummaries(t *testing.T) {
 	}
 }
 
-// Bounds are printed as what they are: inclusive, and nothing at all as none.
+// Bounds are printed as inclusive, and a bound of 0 as "= 0".
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		"below 10s": "≤ 10s", "above 90%": "≥ 90%", "below 5": "≤ 5", "below 0": "= 0", "below 0s": "= 0s", "below 0.0%": "= 0.0%",

@@ -2,5 +2,5 @@
 
 package results
 
-// raced says that the race detector is on, which makes arithmetic ten times as slow.
+// raced is true under the race detector, which makes arithmetic ten times as slow.
 const raced = true

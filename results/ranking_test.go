@@ -19,8 +19,8 @@ func (s *Summary) scattered(metric string, spread float64, policies ...int) *Sum
 	return s
 }
 
-// Marks of the table, the finding and titles of charts rest on one rule of what is better: none of them names a winner
-// among values that are equivalent, that the seeds do not tell apart, or of which the goals make neither better.
+// Marks of the table, the finding and titles of charts use one rule for better values: no winner among values that are
+// equivalent, not significantly different, or without a better direction.
 func TestOneRuleOfWhatIsBetter(t *testing.T) {
 	t.Parallel()
 	const metric = "retry.wait.p99"

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReplaceFollowsNoLinks replaces files of a folder that somebody else has made: nothing
-// outside of it changes, whatever it has links to.
+// TestReplaceFollowsNoLinks replaces files of a folder with links to other places: nothing outside
+// it changes.
 func TestReplaceFollowsNoLinks(t *testing.T) {
 	around := t.TempDir()
 	outside, dir := filepath.Join(around, "outside"), filepath.Join(around, "run")

@@ -8,9 +8,9 @@ import (
 	"qsim/engine/keyed"
 )
 
-// TestDetectable draws samples that differ by what Detectable says, and wants the
-// difference shown in about four cases of five: but for the formula's own error of 0.03 within 5 standard deviations of 2000
-// draws, which a right formula misses once in a million runs.
+// TestDetectable draws samples that differ by Detectable, and requires a significant difference in about four cases of
+// five: within 5 standard deviations of 2000 draws, and the formula's own error of 0.03, which a right formula misses
+// once in a million runs.
 func TestDetectable(t *testing.T) {
 	const trials, cv = 2000, .1
 	rand := keyed.Rand{Seed: 11}
@@ -54,8 +54,8 @@ func TestRunsToDetect(t *testing.T) {
 	}
 }
 
-// TestDetectableAmong draws what Detectable says of one metric in 13 of which the others do
-// not differ, and wants it shown after Holm's adjustment in about four cases of five.
+// TestDetectableAmong draws samples of 13 metrics, of which one differs by Detectable, and requires
+// a significant difference after Holm's adjustment in about four cases of five.
 func TestDetectableAmong(t *testing.T) {
 	const trials, cv, n, metrics = 1000, .1, 12, 13
 	rand := keyed.Rand{Seed: 12}
@@ -86,7 +86,7 @@ func TestDetectableAmong(t *testing.T) {
 	}
 }
 
-// TestExcess has a tenth more, and a tenth less, held against what is allowed.
+// TestExcess compares samples a tenth higher and a tenth lower with a limit.
 func TestExcess(t *testing.T) {
 	base, new := []float64{1, 1.01, .99, 1}, []float64{1.1, 1.11, 1.09, 1.1}
 	for _, tt := range []struct {

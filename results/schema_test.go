@@ -10,7 +10,8 @@ import (
 	"qsim/results/schematest"
 )
 
-// TestSchemas holds the schemas to the types that are written. Package cli holds what a run writes to the schemas.
+// TestSchemas compares the schemas with the types written to files. Package cli checks files of a run against the
+// schemas.
 func TestSchemas(t *testing.T) {
 	for name, v := range map[string]any{"summary": &storedSummary{}, "run": &RunInfo{}, "compare": &storedComparisons{},
 		"tune": &storedTuning{}} {

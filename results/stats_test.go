@@ -121,7 +121,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Of one run only what must be 0 is judged, and that on either side.
+// With one seed only bounds of 0 have a verdict, met or missed.
 func TestJudgeOneSeedAtZero(t *testing.T) {
 	for _, tt := range []struct {
 		e    Estimate

@@ -41,7 +41,7 @@ func stored(t testing.TB, sum *Summary) folder {
 	return f
 }
 
-// What is read is what was written, to the digits that are kept.
+// A stored run is read back as it was written, to the stored digits.
 func TestStoredRoundTrip(t *testing.T) {
 	sum := summarized(t, 6)
 	sum.Settings.Storms[0].Name = "down\n\"🚀\""

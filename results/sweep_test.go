@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// made is a sweep of two keys and two policies with numbers that say where they belong.
+// made returns a sweep of two keys and two policies with numbers that encode their positions.
 func made() *Sweep {
 	s := &Sweep{Scenario: "made", ConfigHash: "9e41c0d2", Seeds: []uint64{1, 2}, Policies: []measure.PolicyInfo{{Label: "FIFO"}, {Label: `LIFO, "odd"`}},
 		Axes:       []Axis{{Key: "engine.workers", Values: []string{"8", "16"}, Numbers: []float64{8, 16}}, {Key: "retry.jitter", Values: []string{"none", `"±20%"`}}},

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestUmask writes as a user who shows others nothing, and as one who shares with a group: what is written is as open as
-// the user has it. It runs in a process of its own, as a umask is of the whole process.
+// TestUmask writes files under a private umask, and under one for a group: their permissions follow it. It runs in a
+// separate process, since a umask applies to the whole process.
 func TestUmask(t *testing.T) {
 	if os.Getenv("QSIM_TEST_UMASK") == "" {
 		c := exec.Command(os.Args[0], "-test.run", "^TestUmask$")
@@ -55,8 +55,8 @@ func TestUmask(t *testing.T) {
 	}
 }
 
-// TestTidies writes where a run was killed in the middle of its work, and where another is in the middle of it: what
-// nobody works on any more goes, what is being written stays.
+// TestTidies writes where one run was killed and another is still writing: abandoned files are removed, those being
+// written stay.
 func TestTidies(t *testing.T) {
 	out := t.TempDir()
 	parent := filepath.Join(out, "small")

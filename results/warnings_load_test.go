@@ -49,7 +49,7 @@ func warningsOf(t *testing.T, s *measure.Settings, runs []measure.Run) []string 
 	return sum.Warnings
 }
 
-// Overload is what is so without a storm: by what comes in, or by what was seen before the first.
+// Overload is detected without a storm: by the offered load, or by the measured load before the first storm.
 func TestWarningOfOverload(t *testing.T) {
 	series := func(busy float64, ready func(i int) float64) measure.Series {
 		var s measure.Series
@@ -64,7 +64,7 @@ func TestWarningOfOverload(t *testing.T) {
 		name   string
 		rate   float64
 		series measure.Series
-		storm  time.Duration // from
+		storm  time.Duration // start of the storm
 		want   bool
 	}{
 		{"too much comes", 25, measure.Series{}, 40, true},

@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// scattered returns runs of a policy whose goodput scatters about 1 with that deviation.
+// scattered returns runs of a policy whose goodput has mean 1 and the given deviation.
 func scattered(policy, seeds int, deviation float64) []measure.Run {
 	var runs []measure.Run
 	for seed := range uint64(seeds) {
@@ -70,8 +70,8 @@ func firstPrecise(a, b []measure.Run, g float64) int {
 	return 0
 }
 
-// Quantiles are watched by the quantile of the pooled jobs, as they are reported, and
-// what never has a value does not keep a run going.
+// Quantiles are watched over the pooled jobs, as in the report, and a metric without a value does
+// not prolong a run.
 func TestWatchSeesWhatASummarySees(t *testing.T) {
 	s, runs := comparison(14)
 	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p90"}}, {Query: measure.Query{Metric: "jain"}}, {Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}}}
@@ -93,7 +93,7 @@ func TestWatchSeesWhatASummarySees(t *testing.T) {
 	}
 }
 
-// Ten seeds of which some say nothing are fewer than ten.
+// Ten seeds, some without a value, count as fewer than ten.
 func TestWatchCountsSeedsWithAValue(t *testing.T) {
 	s := watching()
 	s.Policies = s.Policies[:1]

@@ -19,7 +19,7 @@ func place(out string) Place {
 	return Place{Out: out, Scenario: "small", ConfigHash: "0a1b2c3d", Start: time.Date(2026, 11, 21, 14, 4, 0, 0, zone)}
 }
 
-// tree lists what is below dir, links with where they point to.
+// tree lists the files below dir, and links with their targets.
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string
@@ -126,7 +126,7 @@ func TestWriteSlugsTheScenario(t *testing.T) {
 	}
 }
 
-// Scenarios whose names differ do not share a folder, and none has a name that a program takes for a flag.
+// Scenarios with different names have different folders, and no folder's name looks like a flag.
 func TestFoldersOfScenarios(t *testing.T) {
 	taken := map[string]string{}
 	for _, name := range []string{"rf", "-rf", "rf-", "r-f", "r--f", "R-F", "", "unnamed", strings.Repeat("a", 80), strings.Repeat("a", 81), "🚀", "火箭", ".."} {

@@ -11,8 +11,8 @@ import (
 
 const second = engine.Time(time.Second)
 
-// rules are those of two nodes with two workers, leases of 10 s that a reaper takes after
-// one more, and three attempts with delays of 1 to 2 s.
+// rules returns the rules for two nodes with two workers, leases of 10 s that a reaper takes one
+// second later, and three attempts with delays of 1 to 2 s.
 func rules() check.Rules {
 	return check.Rules{
 		Store: engine.StoreOptions{LapseAfter: -1}, Nodes: 2, Calm: engine.Never,
@@ -23,7 +23,7 @@ func rules() check.Rules {
 	}
 }
 
-// story is a sequence of events. Each function appends what usually follows.
+// story is a sequence of events. Each method appends the usual next event.
 type story struct {
 	events []engine.Event
 	at     engine.Time
@@ -97,7 +97,7 @@ func conserving(r *check.Rules) {
 	r.Conserving, r.Calm, r.Settled, r.Heard, r.Trip, r.Node.Fetch.Batch = true, 0, 1, 1, time.Second, 10
 }
 
-// beating are rules of leases that are asked for every two seconds.
+// beating sets the rules for leases with a heartbeat every two seconds.
 func beating(r *check.Rules) {
 	r.Heard, r.Trip, r.Node.Lease.Heartbeat = 1, time.Second, 2*time.Second
 }
@@ -119,7 +119,7 @@ func (s *story) failAgain(delivery int32, err engine.ErrorKind) *story {
 	return s.attempt(delivery, err).commit(engine.Nacked, 1, delivery, err, time.Second).after(time.Second).promoted(1)
 }
 
-// TestBreaches tells stories in which one thing goes wrong, and some in which nothing does.
+// TestBreaches plays sequences of events with one breach each, and some without any.
 func TestBreaches(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -251,7 +251,7 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
-// TestStoreAgainstRecord holds a store against what was recorded.
+// TestStoreAgainstRecord compares the content of a store with recorded events.
 func TestStoreAgainstRecord(t *testing.T) {
 	right := check.Live{Job: 1, Tenant: 1, State: engine.InFlight}
 	stats := engine.Stats{}
@@ -327,7 +327,7 @@ func TestShareOfClaims(t *testing.T) {
 	}
 }
 
-// TestOnly holds only the invariants that are asked for.
+// TestOnly checks only the selected invariants.
 func TestOnly(t *testing.T) {
 	for text, breaks := range map[string]bool{"I-2": true, "2, 6": true, "i-3": false, "1,3,18": false} {
 		set, err := check.ParseSet(text)
@@ -352,7 +352,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestHistory keeps what happens to one job, and to the nodes that had it.
+// TestHistory stores the events of one job, and of the nodes that held it.
 func TestHistory(t *testing.T) {
 	h := &check.History{Job: 1, Until: 20 * second}
 	s := running().enqueue(2).after(time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0}).add(engine.Event{Kind: engine.NodeDown, Node: 1}).

@@ -49,25 +49,25 @@ type Item struct {
 // Call is a recorded call to the store, with its arguments and its answer. Times are by the store's clock, such that it
 // took effect, if it did, in [Began, Ended].
 type Call struct {
-	Process string // whose history it is in
-	Number  uint64 // in that history, from 1
+	Process string // process whose history contains the call
+	Number  uint64 // number of the call in that history, from 1
 	Op      Op
 	Began   engine.Time
 	Ended   engine.Time // engine.Never if Unknown
 	Answer  Answer
-	Error   string         // what the store said, if anything
+	Error   string         // error of the store; empty: none
 	TTL     time.Duration  // Claim, Recover, Extend, ExtendNode, Lead
 	Batch   engine.BatchID // Commit; Claim, Recover, ExtendNode, Lead: for which engine, Seq is 0
 	Role    engine.Op      // Lead
 	Kept    bool           // ExtendNode
-	Granted int            // if Answered: ExtendNode: how many leases; Lead: 1 if the engine leads
+	Granted int            // if Answered: ExtendNode: number of leases extended; Lead: 1 if the engine leads
 	// Items are what the call named and what it was answered; of a claim or a recovery
 	// the leases that were granted, of a promotion or a redrive the jobs that became
 	// ready, none if it is Unknown.
 	Items []Item
 }
 
-// tell returns, as text, the part of c about one job.
+// tell returns the part of c about one job as text.
 func (c *Call) tell(i *Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s call %d: %s", c.Process, c.Number, c.Op)

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// mayLive reports whether the job may have been redriven after the call s ended it, and before a time. Only the dead
-// are: what was acked is not.
+// mayLive reports whether the job may have been redriven after the call s ended it, and before a time. Only dead
+// jobs can be: acked ones cannot.
 func (j *jobHistory) mayLive(s sighting, until engine.Time) bool {
 	if s.item.Verb != engine.Bury {
 		return false

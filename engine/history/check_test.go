@@ -77,7 +77,7 @@ func acked(seq uint64, token engine.Token, began, ended int) Call {
 	return committed(engine.Ack, seq, token, engine.Applied, began, ended)
 }
 
-// TestCheck plants each anomaly in a history, beside its neighbours that are none.
+// TestCheck plants each anomaly in a history, along with similar legal calls.
 func TestCheck(t *testing.T) {
 	refusedEnqueue := enqueued(1)
 	refusedEnqueue.Answer = Refused

@@ -32,22 +32,21 @@ func (s sighting) ends() bool { return s.item.Verb == engine.Ack || s.item.Verb 
 // jobHistory holds all recorded calls about one job.
 type jobHistory struct {
 	id        engine.JobID
-	enqueues  []sighting // that were not refused
+	enqueues  []sighting // enqueue calls that were not refused
 	effective bool       // one of them took effect
 	leases    []sighting // granted by claims and recoveries, in the order in which they began
-	extends   []sighting // that the store agreed to
+	extends   []sighting // extensions that the store granted
 	commits   []sighting
-	promotes  []sighting // in the order in which they began
-	redrives  []sighting // that are known of
+	promotes  []sighting // promotions in the order in which they began
+	redrives  []sighting // redrives with a known answer
 	shed      bool       // a claim buried it
 	left      bool
 	common    *common
 }
 
 // Check verifies the recorded calls of all processes, and the jobs left in the store, against the contract of
-// engine.Store under engine.FenceToken. It keeps pointers into calls. Jobs must have been enqueued under IDs that are
-// not used again, also when the answer was lost. The dead are not left, where a store keeps them; leaders ask for as
-// long a time again.
+// engine.Store under engine.FenceToken. It keeps pointers into calls. IDs of jobs must not be reused, even when the
+// answer was lost. left excludes dead jobs, if the store keeps them; leaders renew with equal TTLs.
 func Check(calls []Call, left []engine.JobID) *Report {
 	r := &Report{Calls: map[Op]Tally{}, history: map[engine.JobID][]sighting{}}
 	jobs, shared := map[engine.JobID]*jobHistory{}, newCommon(calls)
@@ -223,7 +222,7 @@ func (j *jobHistory) checkExpected(found finder) {
 	}
 }
 
-// checkEnds checks that one batch ended the job, once, and that only a redrive came after it.
+// checkEnds checks that exactly one batch ended the job, and that only a redrive came after it.
 func (j *jobHistory) checkEnds(found finder) {
 	var ends []sighting
 	for _, s := range j.commits {

@@ -19,7 +19,7 @@ func (s *storm) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(s.random.Int64N(int64(most-least)))
 }
 
-// strike injects one random fault. What takes its time goes on beside what is done next.
+// strike injects one random fault. Long faults continue in the background.
 func (s *storm) strike(ctx context.Context, kind faultKind) {
 	i := s.random.IntN(workers)
 	switch kind {
@@ -121,7 +121,7 @@ func (s *storm) lock(ctx context.Context, d time.Duration) {
 	})
 }
 
-// exhaust occupies all connections of the server for a while, ending those of others.
+// exhaust occupies all connections of the server for a while, and ends those of other clients.
 func (s *storm) exhaust(ctx context.Context, d time.Duration) {
 	var taken []*pgx.Conn
 	defer func() {

@@ -72,7 +72,7 @@ func (s *storm) fill(ctx context.Context, d time.Duration) {
 	if err := os.Remove(name); err != nil {
 		s.t.Fatal(err)
 	}
-	for range 50 { // it may be recovering by itself
+	for range 50 { // the server may recover by itself
 		conn, err := pgx.Connect(ctx, s.server.DSN()+" connect_timeout=1")
 		if err == nil {
 			_ = conn.Close(ctx)

@@ -176,8 +176,8 @@ func (w *works) until(t *testing.T, holds func() bool) {
 	}
 }
 
-// startWorks starts three engines, somebody who enqueues, and if they are whole somebody
-// who redrives the dead. calm ends the latter two, stop all.
+// startWorks starts three engines, a producer, and if they are whole a process that redrives dead
+// jobs. calm ends the latter two, stop all.
 func startWorks(t *testing.T, server *pgserver.Server, b bug) *works {
 	t.Helper()
 	schema := fmt.Sprintf("bug_%d", time.Now().UnixNano())
@@ -276,7 +276,7 @@ func (h *hasty) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	}
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()
-	select { // with another one, if there is any
+	select { // with another connection, if there is one
 	case h.meet <- struct{}{}:
 	case <-h.meet:
 	case <-timer.C:
@@ -387,7 +387,7 @@ func (b *generous) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 
 type flattering struct{ broken }
 
-// everybodyLeads is a bug: every engine is told that it is the leader.
+// everybodyLeads is a bug: the store answers every engine that it leads.
 func everybodyLeads(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &flattering{broken{Store: good, rows: rows}}
 }

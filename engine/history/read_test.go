@@ -10,10 +10,9 @@ import (
 	"qsim/engine"
 )
 
-// Read reads the calls that a Recorder wrote, in the order in which they began. process
-// names the history in reports. A last line without its end is that of a process that was
-// killed while it wrote: it is passed over, as a call that had not yet been made or an
-// answer that nobody read.
+// Read reads the calls that a Recorder wrote, in the order in which they began. process names the
+// history in reports. An incomplete last line, of a process killed while writing, is skipped: a
+// call not yet made, or an answer not yet read.
 func Read(from io.Reader, process string) ([]Call, error) {
 	var calls []Call
 	lines := bufio.NewReader(from)

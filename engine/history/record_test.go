@@ -192,8 +192,8 @@ func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, tt
 	return current, r.end(n, items, err)
 }
 
-// Redriver is a store that makes dead jobs ready again, as pgstore.Store does: those of jobs, or if that is nil the
-// first to die, up to a limit.
+// Redriver is a store that makes dead jobs ready again, like pgstore.Store: the given jobs, or if there are none
+// given the first to die, up to a limit.
 type Redriver interface {
 	Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error)
 }

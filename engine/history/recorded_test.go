@@ -25,8 +25,7 @@ func (r reviving) Redrive(_ context.Context, _ []engine.JobID, most int, reset b
 // plain is a store that offers nothing beyond the contract.
 type plain struct{ engine.Store }
 
-// TestRecordMore writes down what makes jobs ready, keeps the leases of a node and makes
-// leaders, and reads it back.
+// TestRecordMore records and reads back promotions, redrives, extensions of a node and leadership.
 func TestRecordMore(t *testing.T) {
 	ctx := t.Context()
 	now := engine.Time(0)

@@ -49,7 +49,7 @@ func (k Kind) String() string { return kindNames[k] }
 type Anomaly struct {
 	Kind Kind
 	Job  engine.JobID
-	Text string // which calls show it
+	Text string // calls that show the anomaly
 }
 
 // Tally counts the calls of a method by their answers.
@@ -58,8 +58,8 @@ type Tally struct{ Answered, Unknown, Refused int }
 // Report is the result of Check: anomalies and counts.
 type Report struct {
 	Calls    map[Op]Tally
-	Jobs     int // that were enqueued for certain
-	Maybe    int // of whose enqueueing nothing is known
+	Jobs     int // number of jobs certainly enqueued
+	Maybe    int // number of jobs whose enqueue has no answer
 	Leases   int // granted by claims
 	Taken    int // leases granted by recoveries
 	Acked    int // jobs that ended by an answered commit
@@ -70,7 +70,7 @@ type Report struct {
 	Redriven int
 	Led      int // times that an engine was made the leader, or remained it
 
-	Anomalies []Anomaly // by job
+	Anomalies []Anomaly // anomalies by job
 	history   map[engine.JobID][]sighting
 }
 

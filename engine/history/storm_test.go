@@ -53,12 +53,12 @@ const workers = 3
 // plan holds the parameters of one storm: its seed, length and faults.
 type plan struct {
 	seed   uint64
-	lasts  time.Duration     // at the least
+	lasts  time.Duration     // least duration
 	until  func(*storm) bool // and until this holds; nil: no longer
 	faults []faultKind       // each is drawn once before any is drawn again
-	often  []faultKind       // these once more
+	often  []faultKind       // faults to inject once more
 	fence  engine.Fence
-	whole  bool   // see engineConfig, and the dead are redriven
+	whole  bool   // see engineConfig; dead jobs are also redriven
 	forget bool   // the enqueuer's store forgets jobs
 	disk   string // a folder on a small disk, for the server's files; empty: where temporary files are kept
 }
@@ -69,12 +69,12 @@ type storm struct {
 	t       *testing.T
 	server  *pgserver.Server
 	folder  string
-	random  *rand.Rand // of the faults; one goroutine draws
+	random  *rand.Rand // random numbers of the faults, drawn by one goroutine
 	workers [workers]worker
 	born    int            // workers
 	busy    sync.WaitGroup // faults that end later
 	mu      sync.Mutex
-	done    map[string]int // what was done, how often
+	done    map[string]int // number of actions by kind
 	forgot  atomic.Int64   // jobs
 }
 
@@ -430,7 +430,7 @@ func (s *storm) drain(ctx context.Context) (left []engine.JobID) {
 	return left
 }
 
-// ask returns a number from the database, on a separate connection.
+// ask queries a number from the database, on a separate connection.
 func (s *storm) ask(ctx context.Context, sql string) (n int) {
 	s.t.Helper()
 	conn, err := pgx.Connect(ctx, s.server.DSN())

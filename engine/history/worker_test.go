@@ -184,7 +184,7 @@ func ignoreEnd(ctx context.Context, err error) error {
 
 // worker is a worker process started by the test.
 type worker struct {
-	mu      sync.Mutex // of whoever does something to it
+	mu      sync.Mutex // guards all changes of the worker
 	command *exec.Cmd
 	history string // the file it notes its calls in, made once it listens to signals
 }

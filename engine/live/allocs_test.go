@@ -12,8 +12,8 @@ import (
 	"qsim/engine/memstore"
 )
 
-// TestAllocationsPerJob runs no-op jobs from the claim to the commit: what is allocated
-// is blocks of cells and what a call to the store takes, shared by many jobs.
+// TestAllocationsPerJob runs no-op jobs from the claim to the commit: the only allocations are
+// blocks of cells and calls to the store, shared by many jobs.
 func TestAllocationsPerJob(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -14,8 +14,8 @@ import (
 	"qsim/engine/live"
 )
 
-// TestStopAfterFailedClaims stops while the store refuses every claim: a claim that failed brings nothing, and nobody
-// waits for it.
+// TestStopAfterFailedClaims stops engines while the store refuses every claim: the stop does not wait for failed
+// claims.
 func TestStopAfterFailedClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -35,7 +35,7 @@ func TestStopAfterFailedClaims(t *testing.T) {
 	})
 }
 
-// curt is a store that does not take the first batches, and answers for none of what is in them.
+// curt is a store that refuses the first batches and answers without results.
 type curt struct {
 	*world
 	left int
@@ -52,8 +52,8 @@ func (c *curt) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) 
 	return c.world.Commit(ctx, b, dst)
 }
 
-// TestCommitAnsweredTooShort commits to a store that answers for fewer outcomes than it was sent: nobody knows what
-// became of them, and they are sent again until it answers for all.
+// TestCommitAnsweredTooShort commits to a store that answers with fewer results than outcomes: these outcomes are
+// sent again until all have a result.
 func TestCommitAnsweredTooShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &curt{newWorld(engine.StoreOptions{}), 3}
@@ -76,7 +76,7 @@ func TestCommitAnsweredTooShort(t *testing.T) {
 	})
 }
 
-// laconic is a store that answers an extension for fewer leases than it was asked about, the first time.
+// laconic is a store whose first answer to an extension has fewer results than leases.
 type laconic struct {
 	*world
 	asked atomic.Int32
@@ -90,8 +90,8 @@ func (l *laconic) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl
 	return current, err
 }
 
-// TestExtensionAnsweredTooShort does not know of which leases a store speaks that answers for fewer than it was asked
-// about: no handler is told that its lease is lost.
+// TestExtensionAnsweredTooShort gets an answer with fewer results than leases: since their leases are unknown, no
+// handler is cancelled for a lost lease.
 func TestExtensionAnsweredTooShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &laconic{world: newWorld(engine.StoreOptions{})}

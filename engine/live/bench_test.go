@@ -44,9 +44,8 @@ func throughput(b *testing.B, policy string, workers, engines, failing int) {
 
 const enqueues = 512 // jobs of one enqueue
 
-// BenchmarkPickup runs handlers of 1 ms at a tenth of what they can do, woken by each
-// enqueue: pickup is what an idle engine adds, from the enqueue to the start of the
-// handler.
+// BenchmarkPickup runs handlers of 1 ms at a tenth of the workers' capacity, woken by each enqueue:
+// pickup is the delay of an idle engine, from the enqueue to the start of the handler.
 func BenchmarkPickup(b *testing.B) {
 	for _, engines := range []int{1, 2} {
 		b.Run(fmt.Sprintf("policy=fifo/store=memory/workers=64/engines=%d/rate=6400", engines), func(b *testing.B) {
@@ -98,9 +97,8 @@ func pickup(b *testing.B, workers, engines int) {
 	livetest.ReportPickup(b, samples)
 }
 
-// BenchmarkBare is what BenchmarkThroughput is held against: goroutines that enqueue,
-// claim, call the handler and commit by themselves, without leases to extend, retries,
-// or a way to stop.
+// BenchmarkBare is the comparison for BenchmarkThroughput: goroutines that enqueue, claim, call the
+// handler and commit by themselves, without heartbeats, retries, or a way to stop.
 func BenchmarkBare(b *testing.B) {
 	b.Run("policy=none/store=memory/workers=2", func(b *testing.B) {
 		store := memstore.New(live.Clock(time.Now()), engine.StoreOptions{LapseAfter: -1})

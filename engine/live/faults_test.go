@@ -93,7 +93,7 @@ func storm(t *testing.T, seed uint64) {
 	}
 }
 
-// stormy is a process with two engines whose times are short.
+// stormy returns the configuration of a process with two engines and short timeouts.
 func stormy(seed uint64) live.Config {
 	c := live.Config{Engine: settings(20), Engines: 2, StopWithin: 5 * time.Second, Wake: live.WakeMode(seed % 3)}
 	c.Engine.CallTimeout, c.Engine.Commit.Timeout = 500*time.Millisecond, 500*time.Millisecond
@@ -104,7 +104,7 @@ func stormy(seed uint64) live.Config {
 	return c
 }
 
-// misbehave is an execution whose way depends on the job, the delivery and the seed.
+// misbehave executes a job in a way that depends on the job, the delivery and the seed.
 func misbehave(ctx context.Context, j *engine.Job, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, uint64(j.ID)<<16|uint64(j.Delivery)))
 	runs := time.Duration(random.ExpFloat64() * float64(30*time.Millisecond))

@@ -18,7 +18,7 @@ import (
 	"qsim/policies"
 )
 
-// world is a store in memory with faults before it, and what took effect behind them.
+// world is a store in memory behind injected faults, with a record of the effects.
 type world struct {
 	*memstore.Store
 	fault func(op engine.Op, jobs []engine.JobID) fault // nil: none; called under mu
@@ -31,10 +31,10 @@ type world struct {
 	fenced  int
 }
 
-// fault is what happens to one call.
+// fault is the fault of one call.
 type fault struct {
-	before time.Duration // on the way there
-	after  time.Duration // on the way back
+	before time.Duration // delay of the request
+	after  time.Duration // delay of the answer
 	refuse bool          // no effect, an error
 	lose   bool          // takes effect, an error
 	deaf   bool          // waits whether or not the caller still does
@@ -169,20 +169,20 @@ func (w *world) once(t *testing.T, n int) {
 	}
 }
 
-// count reads how often the store was asked.
+// count returns the number of calls of an operation.
 func (w *world) count(op engine.Op) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.calls[op]
 }
 
-// settings is an engine with that many workers, whose failed jobs come back after 100 ms,
-// for ever.
+// settings returns the configuration of an engine with that many workers, whose failed jobs are
+// retried after 100 ms without limit.
 func settings(workers int) engine.Config {
 	return live.Defaults(workers, &policies.Backoff{Kind: policies.Fixed, First: 100 * time.Millisecond})
 }
 
-// started is a Run in a goroutine of its own.
+// started is a Run in a separate goroutine.
 type started struct {
 	stop context.CancelFunc
 	done chan struct{}
@@ -212,7 +212,7 @@ func (s *started) end() error {
 	return s.err
 }
 
-// collected is a Recorder that keeps what it is told, as text.
+// collected is a Recorder that stores events as text.
 type collected struct {
 	mu     sync.Mutex
 	events []engine.Event
@@ -224,7 +224,7 @@ func (c *collected) Record(e *engine.Event) {
 	c.events = append(c.events, *e)
 }
 
-// lives tells each job's events in their order, without those that a job does not show.
+// lives returns the events of each job in their order, without internal ones.
 func (c *collected) lives() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -73,7 +73,7 @@ func TestHooks(t *testing.T) {
 	})
 }
 
-// TestQuietStop has nothing to wait for at a stop, and says nothing of it.
+// TestQuietStop stops engines without work: nothing is logged.
 func TestQuietStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -87,8 +87,8 @@ func TestQuietStop(t *testing.T) {
 	})
 }
 
-// TestReportOfMany stops while twelve handlers run that heed nothing: the log names ten of their jobs, and says when they
-// are cancelled, and from then on when they are abandoned.
+// TestReportOfMany stops while twelve handlers run that ignore cancellation: the log names ten of their jobs, first
+// with the time of their cancellation, later with the time at which they are abandoned.
 func TestReportOfMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -116,8 +116,8 @@ func TestReportOfMany(t *testing.T) {
 	})
 }
 
-// TestStopReport stops while two handlers run, one of which heeds nothing for 2.5 s: until it has returned, the log
-// names each second what is waited for.
+// TestStopReport stops while two handlers run, one of which ignores cancellation for 2.5 s: until it has returned,
+// the log names it each second.
 func TestStopReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -15,8 +15,8 @@ import (
 	"qsim/engine/live"
 )
 
-// dawdling is a store whose commits take effect long after their time, whether or not the
-// engine still waits for them, and look again at what they carry then.
+// dawdling is a store whose commits take effect long after their timeout, and read their outcomes
+// again then.
 type dawdling struct {
 	*world
 	t    *testing.T
@@ -44,8 +44,8 @@ func (d *dawdling) Commit(ctx context.Context, b engine.Batch, dst []engine.Resu
 	return d.world.Commit(context.WithoutCancel(ctx), b, dst)
 }
 
-// TestLateCommits commits in time, late, in vain and again: what a call carries stays as it was
-// sent until the store has done with it, whatever has become of the batch meanwhile.
+// TestLateCommits commits in time, late, without effect and repeatedly: the outcomes in a call must
+// not change until the store has finished it, whatever happens to the batch meanwhile.
 func TestLateCommits(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		for _, tries := range []int{0, 1, 2} {

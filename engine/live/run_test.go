@@ -18,9 +18,8 @@ import (
 	"qsim/engine/live"
 )
 
-// TestStop shows what a stop does: what runs is finished and committed, what was claimed
-// ahead is handed back at no cost, nothing more is claimed, and no goroutine is left
-// (synctest fails when one is).
+// TestStop stops engines: running jobs are finished and committed, buffered jobs are handed back at
+// no cost, no more are claimed, and no goroutine is left (synctest fails when one is).
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -77,9 +76,9 @@ func TestStopWaitsForClaim(t *testing.T) {
 	})
 }
 
-// TestStopBound cancels handlers at the end of the bound: one listens and its job is
-// handed back, one finishes all the same, one says of which kind its error is, one that it
-// is of the usual kind, one does not listen and is abandoned.
+// TestStopBound cancels handlers at the end of StopWithin: one obeys and its job is handed back,
+// one finishes all the same, one returns an error with a kind, one a usual error, and one ignores
+// it and is abandoned.
 func TestStopBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -162,8 +161,8 @@ func TestDeafStore(t *testing.T) {
 
 func none(context.Context, *engine.Job) error { return nil }
 
-// TestTimeout nacks what runs too long, when it does, and tells the handler why. Its deadline is a time of the wall
-// clock, wherever the engine's clock has its origin.
+// TestTimeout nacks a job when it exceeds its execution timeout, with ErrTimeout as the cause for the handler. Its
+// deadline is a time of the wall clock, whatever the origin of the engine's clock.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -202,8 +201,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestLeaseLost cancels a handler whose lease another has taken, and ignores what it
-// reports.
+// TestLeaseLost cancels a handler whose lease another engine has taken, and ignores its result.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -316,7 +314,7 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// TestErrorKinds asks the retry policy with the kind that an error carries.
+// TestErrorKinds checks that the retry policy gets the kind that an error carries.
 func TestErrorKinds(t *testing.T) {
 	const mine = engine.FirstErrorKind + 7
 	for _, tt := range []struct {
@@ -353,7 +351,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 }
 
-// witness is a retry policy that buries, and remembers the kind it was asked with.
+// witness is a retry policy that buries, and stores the error kind of its call.
 type witness struct{ kind atomic.Int32 }
 
 func (w *witness) Next(_ *engine.Job, e engine.ErrorKind, _ float64) (engine.Verb, time.Duration) {
@@ -361,8 +359,8 @@ func (w *witness) Next(_ *engine.Job, e engine.ErrorKind, _ float64) (engine.Ver
 	return engine.Bury, 0
 }
 
-// TestBrokenStore asks a store that refuses everything at the pace of the pauses,
-// however often it announces new jobs, and works again when the store does.
+// TestBrokenStore calls a store that refuses everything at the pace of the pauses, however often it
+// announces new jobs, and resumes when the store works again.
 func TestBrokenStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -408,7 +406,7 @@ func TestGenerations(t *testing.T) {
 	})
 }
 
-// TestValidate refuses what cannot run, all at once.
+// TestValidate checks that all errors of a configuration are returned at once.
 func TestValidate(t *testing.T) {
 	c := live.Config{Engines: -1, FirstNode: -2, StopWithin: -1, CancelWithin: -3, Wake: 9}
 	c.Engine.Commit.Backoff, c.Engine.Fetch.ErrorPause = []time.Duration{0}, -1

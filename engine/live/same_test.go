@@ -26,9 +26,9 @@ type execution struct {
 
 // scripted is one job of the script.
 type scripted struct {
-	at   time.Duration // when it is enqueued
+	at   time.Duration // time of its enqueue
 	job  engine.NewJob
-	runs []execution // by delivery; later ones are as the last
+	runs []execution // executions by delivery; later ones are like the last
 }
 
 const (
@@ -36,9 +36,8 @@ const (
 	other = engine.FirstErrorKind
 )
 
-// schedule has every way through the life of a job. Times are primes of milliseconds or
-// so: of what happens at one instant the order is not the same in every run on the wall
-// clock.
+// schedule has every path through the life of a job. Times are primes of milliseconds or so, since
+// events at one instant have no fixed order on the wall clock.
 var schedule = []scripted{
 	{at: 11 * ms, job: engine.NewJob{ID: 1}, runs: []execution{{runs: 37 * ms}}},
 	{at: 11 * ms, job: engine.NewJob{ID: 2}, runs: []execution{{runs: 53500 * time.Microsecond, err: other}, {runs: 29 * ms}}},                              // fails once
@@ -74,9 +73,8 @@ func scriptEngine() engine.Config {
 	return c
 }
 
-// TestSameAsSimulation runs the schedule in a simulation and on the wall clock: every job
-// passes through the same states at the same times, in what the store did and in what the
-// engine knew of it.
+// TestSameAsSimulation runs the schedule in a simulation and on the wall clock: every job passes
+// through the same states at the same times, at the store and in the engine.
 func TestSameAsSimulation(t *testing.T) {
 	want := simulate(t)
 	var got string
@@ -123,8 +121,8 @@ func (simulated) Begin(_ engine.Time, _ int32, j *engine.Job) sim.Execution {
 
 func (simulated) End(engine.Time, int32, *engine.Job, engine.ErrorKind, bool) {}
 
-// driven passes on what every driver records: the driver on the wall clock does not see
-// jobs being enqueued and becoming due.
+// driven passes on the events that both drivers record: the one on the wall clock records no
+// enqueues and due jobs.
 type driven struct{ engine.Recorder }
 
 func (d driven) Record(e *engine.Event) {

@@ -23,7 +23,7 @@ func TestWake(t *testing.T) {
 	for _, tt := range []struct {
 		mode   live.WakeMode
 		waited time.Duration
-		claims int // of two engines, by the enqueue
+		claims int // expected claims of two engines after the enqueue
 	}{
 		{live.WakeAll, 0, 2},
 		{live.WakeOne, 0, 1},
@@ -58,8 +58,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestWakeOnePassesBusy tells the engines in turn, but passes by the one whose workers
-// are busy.
+// TestWakeOnePassesBusy wakes the engines in turn, but skips one whose workers are busy.
 func TestWakeOnePassesBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -132,8 +131,8 @@ func TestListenAgain(t *testing.T) {
 	})
 }
 
-// TestWakeAfterFailedClaim does not hear of new jobs while it pauses after a claim that failed, for ErrorPause or, if
-// that is 0, for Poll; after that it does.
+// TestWakeAfterFailedClaim ignores wakes during the pause after a failed claim, for ErrorPause or, if that is 0, for
+// Poll; afterwards it does not.
 func TestWakeAfterFailedClaim(t *testing.T) {
 	const failsAt = 10 * time.Second
 	for _, tt := range []struct{ errorPause, poll, pause time.Duration }{
@@ -179,7 +178,7 @@ func TestWakeAfterFailedClaim(t *testing.T) {
 	}
 }
 
-// glued is a store that listens on although nobody wants to hear of it any more.
+// glued is a store whose Listen does not return when its context is done.
 type glued struct {
 	*world
 	let chan struct{}
@@ -244,8 +243,8 @@ func TestPausesOfListening(t *testing.T) {
 	})
 }
 
-// TestBeforeTheOrigin runs on a clock that has not come to 0 yet: new jobs are heard of as ever,
-// and so are errors of the store.
+// TestBeforeTheOrigin runs engines whose clock reads less than 0: they handle wakes and store
+// errors as usual.
 func TestBeforeTheOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -273,9 +272,8 @@ func TestBeforeTheOrigin(t *testing.T) {
 	})
 }
 
-// TestManyDeafCalls has more calls under way than there are callers, for longer than
-// their time: what has not been sent by then never is, and all works again once the store
-// answers.
+// TestManyDeafCalls has more unanswered calls under way than callers, for longer than their
+// timeout: calls not sent by then are dropped, and all works again once the store answers.
 func TestManyDeafCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
@@ -342,8 +340,8 @@ func TestOnCall(t *testing.T) {
 	})
 }
 
-// TestOnTick keeps the loop busy for 30 ms while a batch lingers for 5 ms: the engine learns of it 25 ms late, and of no
-// other deadline late at all.
+// TestOnTick keeps the loop busy for 30 ms while a batch lingers for 5 ms: the engine handles that deadline 25 ms late,
+// and no other.
 func TestOnTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/memstore"
 )
 
-// TestBytesPerLiveJob holds a store to what a live job may take in memory: 120 bytes.
+// TestBytesPerLiveJob limits the memory of a live job to 120 bytes.
 func TestBytesPerLiveJob(t *testing.T) {
 	if got := bytesPerLiveJob(t, 300_000); got > 120 || got < 64 {
 		t.Errorf("a live job takes %.1f bytes", got)

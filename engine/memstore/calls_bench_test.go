@@ -10,9 +10,9 @@ import (
 	"qsim/engine/memstore"
 )
 
-// BenchmarkCalls measures calls of batch jobs on a shared store that holds so many: ready
-// ones for enqueue, claim, commit and nack, in flight for extend and recover. What brings
-// the store back to that is not in the times. ns/op is one call.
+// BenchmarkCalls measures calls of batch jobs on a store with as many: ready ones for enqueue,
+// claim, commit and nack, in flight for extend and recover. Calls that restore this state are not
+// timed. ns/op is one call.
 func BenchmarkCalls(b *testing.B) {
 	for _, op := range []string{"enqueue", "claim", "commit", "nack", "extend", "recover"} {
 		for _, jobs := range []int{1_000, 100_000, 1_000_000} {
@@ -25,7 +25,7 @@ func BenchmarkCalls(b *testing.B) {
 
 const callBatch = 100
 
-// bench is a store, what it is called with, and the time that the calls of one op took.
+// bench is a store with the arguments of its calls, and the total time of the measured op.
 type bench struct {
 	*memstore.Store
 	b      *testing.B
@@ -37,7 +37,7 @@ type bench struct {
 	jobs   []engine.NewJob
 	leases []engine.Lease
 	held   []engine.LeaseKey // all that are in flight
-	at     int               // of those, the next
+	at     int               // index of the next one
 	bools  []bool
 	out    []engine.Outcome
 	result []engine.Result
@@ -85,7 +85,7 @@ func benchmarkCall(b *testing.B, op string, jobs int) {
 	b.ReportMetric(float64(s.took)/float64(calls)/callBatch, "ns/job")
 }
 
-// timed makes a call, whose time counts if it is of the op that is measured.
+// timed makes a call, and adds its time if the call has the measured op.
 func (s *bench) timed(op string, call func() (int, error)) {
 	begin := time.Now()
 	n, err := call()

@@ -90,8 +90,8 @@ func TestClaimersCountEachAttemptOnce(t *testing.T) {
 	}
 }
 
-// claimUntilDead claims, fails every job it gets, without a delay, and buries it after its
-// last attempt, until no job is left. It returns what it claimed.
+// claimUntilDead claims and fails every job without a delay, burying it after its last attempt,
+// until no job is left. It returns the leases.
 func claimUntilDead(t *testing.T, store *Store, holder engine.EngineID, attempts int32, first *sync.WaitGroup) []engine.Lease {
 	ctx := context.Background()
 	plan := engine.Plan{Limit: 7, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 7}}}

@@ -123,9 +123,9 @@ func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) 
 	check(c.t.(fatal), c.Store)
 }
 
-// TestPlaces nacks one job among others and looks where it comes back: enqueued at
-// 1 s, nacked at 4 s with a delay of 2 s, promoted at 10 s if at all, while others
-// are enqueued at 2, 5, 7 and 9 s.
+// TestPlaces nacks one job among others and checks its position when it is ready again: enqueued at
+// 1 s, nacked at 4 s with a delay of 2 s, promoted at 10 s if at all, while others are enqueued at
+// 2, 5, 7 and 9 s.
 func TestPlaces(t *testing.T) {
 	tests := []struct {
 		place    engine.Place
@@ -596,7 +596,7 @@ func TestEnqueueIsAllOrNone(t *testing.T) {
 	tests := []struct {
 		name string
 		jobs []engine.NewJob
-		want error // nil: any
+		want error // expected error; nil: any
 	}{
 		{"live before", []engine.NewJob{{ID: 1}, {ID: 2, Delay: 5}, {ID: 7}}, engine.ErrDuplicate},
 		{"waiting before", []engine.NewJob{{ID: 1}, {ID: 8}}, engine.ErrDuplicate},

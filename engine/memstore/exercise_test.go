@@ -13,7 +13,7 @@ import (
 // store when one has ended.
 func TestExercise(t *testing.T) {
 	storetest.Exercise(t, func(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
-		var clock atomic.Int64 // who listens reads it too
+		var clock atomic.Int64 // time of the store's clock, also read by listeners
 		s := New(func() engine.Time { return engine.Time(clock.Load()) }, o)
 		t.Cleanup(func() { check(t, s) })
 		return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock.Add(int64(d)) }}, nil

@@ -210,7 +210,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestReadThenWrite has a reaper of two steps meet what came in between.
+// TestReadThenWrite runs a reaper with two steps, and calls of others between the steps.
 func TestReadThenWrite(t *testing.T) {
 	between := map[string]func(c *client, l engine.Lease){
 		"nothing":    func(*client, engine.Lease) {},
@@ -276,7 +276,7 @@ func TestExtendNode(t *testing.T) {
 	}
 }
 
-// TestVerbs follows what costs an attempt, and where a job stands that is ready at once.
+// TestVerbs tests which verbs cost an attempt, and the position of a job that is ready at once.
 func TestVerbs(t *testing.T) {
 	c := newClient(t, plain)
 	c.add(engine.NewJob{ID: 1})
@@ -320,7 +320,7 @@ func TestVerbs(t *testing.T) {
 		c.at = 6
 		l = c.plan(1, engine.Term{Class: engine.Retry, Limit: 1})[0]
 		c.add(engine.NewJob{ID: 3})
-		for range 2 { // where it stood before, also the second time
+		for range 2 { // the former position, also the second time
 			c.at += 2
 			c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Redo, Stand: engine.Place(stand)})
 			l = c.plan(1, engine.Term{Class: engine.Retry, Limit: 1})[0]

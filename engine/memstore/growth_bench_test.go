@@ -8,13 +8,13 @@ import (
 	"qsim/engine"
 )
 
-// growth is a store of some size and a call whose cost must not follow that size.
+// growth is a store of a given size and a call whose cost must not grow with that size.
 type growth struct {
 	*mill
 	size int
 }
 
-// fill enqueues as many jobs as the size says, each of its own tenant with crowds.
+// fill enqueues as many jobs as the size, with crowds each of a different tenant.
 func (g *growth) fill(crowds bool, delay time.Duration) {
 	for i := range g.size {
 		j := engine.NewJob{ID: engine.JobID(i + 1), Kind: engine.Kind(i % 2), Tenant: 1, Delay: delay}
@@ -49,7 +49,7 @@ func (g *growth) claim(term engine.Term) {
 
 var growthRule = engine.Rule{Every: 1, ShareNum: 1, ShareDen: 2, AtLeast: 100}
 
-// growths are calls by what grows: each begins with a store that holds size of it.
+// growths holds the calls by the growing part of the store: each begins with size elements of it.
 var growths = map[string]func(g *growth) (call func()){
 	"ready/aging-of-tenant": func(g *growth) func() {
 		g.fill(false, 0)
@@ -106,8 +106,8 @@ var growths = map[string]func(g *growth) (call func()){
 	},
 }
 
-// BenchmarkGrowth shows what calls cost while something grows that they have nothing to
-// do with: flat, or with its logarithm.
+// BenchmarkGrowth measures calls while an unrelated part of the store grows: the cost must be
+// constant, or logarithmic.
 func BenchmarkGrowth(b *testing.B) {
 	for name, start := range growths {
 		for _, size := range []int{100, 1000, 10_000, 100_000} {

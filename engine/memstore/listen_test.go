@@ -18,7 +18,7 @@ var (
 	_ live.Registry  = (*memstore.Store)(nil)
 )
 
-// ear counts what a listener is told.
+// ear counts the wakes of a listener.
 type ear struct {
 	mu   sync.Mutex
 	told int
@@ -30,7 +30,7 @@ func (e *ear) wake() {
 	e.told++
 }
 
-// heard returns whether it was told since the last time.
+// heard reports whether there was a wake since its last call.
 func (e *ear) heard() bool {
 	synctest.Wait()
 	e.mu.Lock()
@@ -45,7 +45,7 @@ func wallClock() func() engine.Time {
 	return func() engine.Time { return engine.Time(time.Since(begin)) }
 }
 
-// TestListen takes a store through all that makes jobs claimable, and through what does
+// TestListen takes a store through all changes that make jobs claimable, and through others that do
 // not.
 func TestListen(t *testing.T) {
 	any := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 1}}}

@@ -13,7 +13,7 @@ import (
 // acks the others, in batches.
 type mill struct {
 	*client
-	crowds   engine.JobID // how many tenants jobs have; 0: none
+	crowds   engine.JobID // number of tenants; 0: jobs have none
 	serials  bool         // jobs have serial keys
 	next     engine.JobID
 	jobs     []engine.NewJob
@@ -103,8 +103,8 @@ func TestMemoryFollowsLiveJobs(t *testing.T) {
 	}
 }
 
-// TestSteadyStateDoesNotAllocate wants no allocation for a job that is enqueued,
-// claimed and committed while the store holds as many as before.
+// TestSteadyStateDoesNotAllocate enqueues, claims and commits jobs while the number of live jobs
+// stays constant: no call allocates.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	for place := engine.PlaceDue; place <= engine.PlaceCreated; place++ {
 		t.Run(place.String(), func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// specials are stores and plans that ask for more than priority and place.
+// specials returns stores and plans with features beyond priority and place.
 func specials() map[string]func(m *mill) {
 	options := func(m *mill, change func(o *engine.StoreOptions)) {
 		o := engine.StoreOptions{LapseAfter: 0}
@@ -158,8 +158,7 @@ func specials() map[string]func(m *mill) {
 	return all
 }
 
-// TestSpecialsDoNotAllocate is the same with everything else that a store can be asked
-// for.
+// TestSpecialsDoNotAllocate is TestSteadyStateDoesNotAllocate with all other features of the store.
 func TestSpecialsDoNotAllocate(t *testing.T) {
 	for name, special := range specials() {
 		t.Run(name, func(t *testing.T) {

@@ -113,7 +113,7 @@ func byKey(a, b *modelJob) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.ID, b.ID))
 }
 
-// pick returns the job that t takes next; of counts what it has taken of each tenant.
+// pick returns the job that t takes next; of counts the jobs taken from each tenant.
 func (m *model) pick(t *engine.Term, of map[engine.TenantID]int) *modelJob {
 	offered := func(j *modelJob) bool { return m.offered(t, j) }
 	switch t.Order {
@@ -160,9 +160,9 @@ func (m *model) pick(t *engine.Term, of map[engine.TenantID]int) *modelJob {
 	return line[0]
 }
 
-// modelTenants are the tenants once somebody has asked.
+// modelTenants is the model's state of tenants, from the first claim by tenant on.
 type modelTenants struct {
-	turn   []engine.TenantID // those with jobs that may be claimed
+	turn   []engine.TenantID // tenants with claimable jobs, in turn
 	of     map[engine.TenantID]*modelTenant
 	used   *big.Int
 	halved engine.Time
@@ -202,7 +202,7 @@ func (m *model) tenant(id engine.TenantID) *modelTenant {
 
 func (m *model) claimable(j *modelJob) bool { return j.state == engine.Ready && !m.behind(j) }
 
-// attend lets tenants come to turn, or leave, after what one job did.
+// attend updates the tenants' turns after a change of one job.
 func (m *model) attend() {
 	if m.tenants == nil {
 		return
@@ -229,7 +229,7 @@ func (m *model) sent(id engine.TenantID) {
 	}
 }
 
-// stop ends what j has in flight.
+// stop ends the lease of job j.
 func (m *model) stop(j *modelJob) {
 	if m.tenants == nil || j.state != engine.InFlight || j.reaped {
 		return
@@ -252,7 +252,7 @@ func (m *model) fade() {
 	}
 }
 
-// best is what a tenant offers t, or nil.
+// best returns the job of tenant id that term t would claim, or nil.
 func (m *model) best(t *engine.Term, id engine.TenantID) *modelJob {
 	line := m.matching(func(j *modelJob) bool { return j.Tenant == id && m.offered(t, j) }, byPlace)
 	if len(line) == 0 {

@@ -34,7 +34,7 @@ func (m *model) extendNode(holder engine.EngineID, kept bool, ttl time.Duration)
 	return len(theirs)
 }
 
-// expired lists the jobs whose leases may be recovered, in order.
+// expired returns the jobs whose leases may be recovered, in order.
 func (m *model) expired(grace time.Duration) []*modelJob {
 	var out []*modelJob
 	if m.o.Orphans {

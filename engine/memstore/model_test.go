@@ -17,7 +17,7 @@ type model struct {
 	passed  int
 	answers map[int32]*modelMemory
 	leaders map[engine.Op]leader
-	tenants *modelTenants // nil: nobody has asked
+	tenants *modelTenants // state of tenants; nil: not needed yet
 }
 
 type modelJob struct {
@@ -60,7 +60,7 @@ func byExpiry(a, b *modelJob) int {
 func byDue(a, b *modelJob) int  { return cmp.Compare(a.due, b.due) }
 func byTurn(a, b *modelJob) int { return cmp.Compare(a.turn, b.turn) }
 
-// catchUp does what is due by now.
+// catchUp applies all changes due by now.
 func (m *model) catchUp() {
 	if m.o.LapseAfter >= 0 {
 		for _, j := range m.matching(func(j *modelJob) bool { return j.held() && j.expiry.Add(m.o.LapseAfter) <= m.at }, byExpiry) {
@@ -122,7 +122,7 @@ func (m *model) readyAt(j *modelJob, due, key engine.Time) {
 	m.attend()
 }
 
-// readyAs makes j ready where stand says.
+// readyAs makes j ready in the position given by stand.
 func (m *model) readyAs(j *modelJob, due engine.Time, stand engine.Place) {
 	if stand == engine.PlaceDefault {
 		m.ready(j, due)
@@ -142,7 +142,7 @@ func (m *model) wait(j *modelJob, due engine.Time, stand engine.Place) {
 	j.state, j.due = engine.Waiting, due
 }
 
-// dueNow is when a job is due that is ready at once: later, where it is held until then.
+// dueNow returns the due time of a job made ready at once: later, if it is held until then.
 func (m *model) dueNow(j *modelJob) engine.Time {
 	if m.o.Held && j.due > m.at {
 		return j.due

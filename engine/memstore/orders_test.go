@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// tenants claims n jobs one by one and spells whose they were.
+// tenantsOf claims n jobs one by one and returns their tenants as text.
 func (c *client) tenantsOf(n int, term engine.Term) string {
 	c.t.Helper()
 	var out strings.Builder
@@ -272,7 +272,7 @@ func TestTenantFair(t *testing.T) {
 	})
 }
 
-// TestAging has a job of priority 2 wait beside younger ones of priority 0.
+// TestAging makes a job of priority 2 wait while younger ones of priority 0 arrive.
 func TestAging(t *testing.T) {
 	for _, tt := range []struct {
 		waited, every time.Duration

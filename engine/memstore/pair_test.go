@@ -23,8 +23,8 @@ func TestAgainstModel(t *testing.T) {
 	}
 }
 
-// TestAgainstModelDrawn does so with calls that rapid draws: fewer of them, but of those
-// that differ it finds the fewest that do.
+// TestAgainstModelDrawn compares the store with the model under calls drawn by rapid: fewer than
+// TestAgainstModel, but a difference is shrunk to the fewest calls.
 func TestAgainstModelDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPair(0, func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "roll") })
@@ -68,11 +68,11 @@ type pair struct {
 	leases  []engine.Lease // all that were ever granted, the latest last
 	batches []engine.Batch
 	seq     map[engine.EngineID]uint64
-	taken   []engine.JobID // by TakeDue
+	taken   []engine.JobID // jobs taken by TakeDue
 	plain   int            // claims that ask for no order by tenant or time
 	serials int            // keys
-	crowd   int            // most jobs that come at once
-	seed    uint64         // of rolls
+	crowd   int            // most jobs enqueued at one time
+	seed    uint64         // seed of rolls
 	draw    func(int) int  // draws rolls; nil: from seed
 	step    int
 	rolls   uint64
@@ -327,7 +327,7 @@ func (p *pair) read(t fatal) {
 	p.leases = append(p.leases, got...)
 }
 
-// some is a choice among jobs, and whom it was asked for.
+// some returns a random choice among jobs, and the jobs it was called for.
 func (p *pair) some() (choose func(engine.JobID) bool, asked *[]engine.JobID) {
 	every, rest := p.between(1, 3), p.between(0, 2)
 	asked = new([]engine.JobID)
@@ -366,7 +366,7 @@ func (p *pair) takeDue(t fatal) {
 	}
 }
 
-// insert brings some of what was taken, a few of them twice, and one that was not.
+// insert inserts some of the taken jobs, a few of them twice, and one that was not taken.
 func (p *pair) insert(t fatal) {
 	var ids []engine.JobID
 	for range min(len(p.taken), p.between(0, 4)) {
@@ -378,5 +378,5 @@ func (p *pair) insert(t fatal) {
 	p.same(t, "error", nil, err)
 }
 
-// ignoreRefs compares leases by what any store could answer.
+// ignoreRefs compares leases without the store's own handles.
 var ignoreRefs = cmpopts.IgnoreFields(engine.Lease{}, "Ref")

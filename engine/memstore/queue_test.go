@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// line is a queue beside a plain slice of the same rows.
+// line is a queue with a plain slice of the same rows.
 type line struct {
 	rows rows
 	late treap

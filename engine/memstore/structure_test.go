@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// fatal is what testing.T and rapid.T have in common.
+// fatal is the common interface of testing.T and rapid.T.
 type fatal interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -117,8 +117,8 @@ func checkList(t fatal, s *Store, l *list, where string, visit func(ref uint32) 
 	}
 }
 
-// checkTree visits a tree in order, checks that parents outrank their children and that
-// nodes know what lies below them, and returns its size.
+// checkTree visits a tree in order, checks that parents outrank their children and that the nodes'
+// sums are right, and returns its size.
 func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 	t.Helper()
 	size, last := 0, none
@@ -542,8 +542,8 @@ func storeOfEveryState(t *testing.T) *Store {
 	return c.Store
 }
 
-// TestRefIsAHint names jobs beside the row of another one, which took the row of one that has
-// ended, and beside rows that there are not: what counts is the job.
+// TestRefIsAHint uses leases of a job with the row of another one, which replaced an ended job, and
+// with rows that do not exist: the job's ID decides.
 func TestRefIsAHint(t *testing.T) {
 	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
 		t.Run(fence.String(), func(t *testing.T) {

@@ -7,15 +7,15 @@ import (
 	"qsim/engine"
 )
 
-// TestNews leaves word of jobs that are due at several times before it is sent: what is announced is the earliest of
-// them, in whichever order they came, and that jobs are ready stays said beside it.
+// TestNews merges notifications about jobs due at several times before they are sent: the earliest due time is
+// announced, whatever their order, and also that jobs are ready.
 func TestNews(t *testing.T) {
 	soon := time.Now().Add(time.Minute)
 	later, latest := soon.Add(time.Hour), soon.Add(2*time.Hour)
 	for _, tt := range []struct {
 		name  string
 		due   []time.Time
-		ready int // which of them comes with jobs that are ready; -1: none
+		ready int // index of the notification with ready jobs; -1: none
 		want  time.Time
 	}{
 		{"one", []time.Time{later}, -1, later},
@@ -42,17 +42,17 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// TestWakeAfter announces of a batch when the first of its jobs will be ready, wherever in the batch that is, and of
-// those alone whose outcomes took effect.
+// TestWakeAfter announces for a batch the time at which its first job will be ready, wherever that is in the batch,
+// counting only applied outcomes.
 func TestWakeAfter(t *testing.T) {
 	after := func(delay time.Duration) engine.Outcome { return engine.Outcome{Verb: engine.Nack, Delay: delay} }
 	const soon, later = time.Hour, 2 * time.Hour
 	for _, tt := range []struct {
 		name     string
 		outcomes []engine.Outcome
-		stale    int // which of them; -1: none
+		stale    int // index of the stale outcome; -1: none
 		ready    bool
-		due      time.Duration // 0: none is
+		due      time.Duration // time until the first job is due; 0: none is
 	}{
 		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, false, soon},
 		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, false, soon},

@@ -19,7 +19,7 @@ import (
 
 var long = flag.Bool("long", false, "benchmark with a million jobs too")
 
-// sizes are how many jobs a store holds beside those that a benchmark moves.
+// sizes returns the numbers of jobs in the store besides those that a benchmark moves.
 func sizes() []int {
 	if *long {
 		return []int{1_000, 100_000, 1_000_000}
@@ -97,8 +97,8 @@ func benchEnqueueOne(b *testing.B, s *Store) {
 	}
 }
 
-// cycle claims by a plan and acks what it got, and puts as many back so that the store
-// does not run dry; only the first two are measured.
+// cycle claims by a plan, acks the claimed jobs, and enqueues as many so that the store does not
+// run dry; only the first two are measured.
 func cycle(b *testing.B, s *Store, terms ...engine.Term) {
 	plan := engine.Plan{Limit: batch, Terms: terms}
 	from, jobs, seq := benchIDs, 0, uint64(0)
@@ -172,12 +172,12 @@ func benchStats(b *testing.B, s *Store) {
 	}
 }
 
-// BenchmarkBare runs what is the least that a queue on PostgreSQL does, a claim of a
-// hundred jobs with FOR UPDATE SKIP LOCKED and a fenced ack of all of them; then as many
-// jobs through this store's Claim and Commit, and through engines with workers and
-// handlers that return at once: as many engines as loops, of 300 workers, and one as it
-// comes, of 64, first in, first out and weighted. They take turns on one server. What it
-// reports as a share is the part of the bare loop's throughput, in the same run.
+// BenchmarkBare runs the minimal work of a queue on PostgreSQL, a claim of a hundred jobs with FOR
+// UPDATE SKIP LOCKED and a fenced ack of all of them; then as many jobs through this store's Claim
+// and Commit, and through engines with workers and handlers that return at once: as many engines as
+// loops, of 300 workers, and one as it comes, of 64, first in, first out and weighted. They take
+// turns on one server. The reported share is the throughput relative to the bare loop's in the same
+// run.
 func BenchmarkBare(b *testing.B) {
 	for _, loops := range []int{1, 4} {
 		b.Run(fmt.Sprintf("policy=fifo/store=postgres/loops=%d", loops), func(b *testing.B) {
@@ -197,7 +197,7 @@ func BenchmarkBare(b *testing.B) {
 				}
 			}
 			ways := []struct {
-				prefix string // of its metrics
+				prefix string // prefix of its metrics
 				run    func() time.Duration
 				took   time.Duration
 			}{
@@ -303,7 +303,7 @@ func drain(b *testing.B, s *Store, loop int, round uint32) (jobs int) {
 	}
 }
 
-// bareQueue is a table with what a lease needs, and two statements.
+// bareQueue is a table with the columns of a lease, and two statements.
 type bareQueue struct{ s *Store }
 
 func newBare(b *testing.B, s *Store) *bareQueue {

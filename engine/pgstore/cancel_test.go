@@ -12,8 +12,8 @@ import (
 	"qsim/policies"
 )
 
-// TestCancel cancels jobs in every state, with the dead kept and not: only those that were live are reported,
-// none of them is claimed or committed any more, and the next job of a serial key is free, which is announced.
+// TestCancel cancels jobs in every state, with dead jobs kept and not: only live ones are returned, none of
+// them is claimed or committed any more, and the next job of a serial key is free, which is announced.
 func TestCancel(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: keep}), bounded(t)
@@ -60,8 +60,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelRunning cancels a job whose handler runs: within a heartbeat its context ends for the loss of the
-// lease, and the job does not come back.
+// TestCancelRunning cancels a job whose handler runs: within a heartbeat the handler's context ends with
+// ErrLeaseLost, and the job is not run again.
 func TestCancelRunning(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: true}), bounded(t)
 	running, stop := context.WithCancel(ctx)

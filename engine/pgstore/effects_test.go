@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// TestEffects has a job delivered to two engines, the second after the lease of the first
-// was recovered. Only who holds the job may apply its effect, and only one delivery does.
+// TestEffects delivers a job to two engines, the second after the lease of the first was recovered.
+// Only the holder of the lease may apply the job's effect, and only one delivery does.
 func TestEffects(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, engine.StoreOptions{LapseAfter: -1})
@@ -59,7 +59,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestEffectsTogether has processes that begin at one moment ask for the table: one makes it, and all get it.
+// TestEffectsTogether calls Effects from several processes at once: one creates the table, and all return it.
 func TestEffectsTogether(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{}), bounded(t)
 	for range 20 {

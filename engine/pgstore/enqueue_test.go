@@ -8,9 +8,9 @@ import (
 	"qsim/engine"
 )
 
-// TestEnqueueAgain sends jobs once more: that fails, and adds none, as long as the store
-// holds one of them, be it dead; and runs them once more when all are forgotten, unless
-// their handler asks what was done.
+// TestEnqueueAgain enqueues jobs once more: that fails, and adds none, as long as the store holds
+// one of them, even dead; and runs them once more when all are forgotten, unless their handler uses
+// Effects.
 func TestEnqueueAgain(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: true}), bounded(t)
 	effects, err := s.Effects(ctx)

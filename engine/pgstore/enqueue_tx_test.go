@@ -11,9 +11,9 @@ import (
 	"qsim/engine"
 )
 
-// TestEnqueueTx enqueues in transactions on a connection of the caller's, with tables of his own: jobs
-// are there if the transaction commits and not before, the search path is the caller's again, and
-// engines are told when he says so.
+// TestEnqueueTx enqueues in transactions on a connection of the caller's, with other tables: jobs
+// exist if the transaction commits and not before, the caller's search path is restored, and engines
+// are woken by announce.
 func TestEnqueueTx(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
 	conn, err := pgx.Connect(ctx, server.DSN())

@@ -18,7 +18,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// wantError checks the sentinel of an error, what it says, and what it must never say.
+// wantError checks the sentinel of an error, and that its text contains one text and not another.
 func wantError(t *testing.T, err, want error, says string) {
 	t.Helper()
 	if err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), says) {
@@ -29,7 +29,7 @@ func wantError(t *testing.T, err, want error, says string) {
 	}
 }
 
-// TestOpenFails goes through what a DSN can have wrong.
+// TestOpenFails opens stores with all kinds of wrong DSNs.
 func TestOpenFails(t *testing.T) {
 	needServer(t)
 	admin, err := pgx.Connect(t.Context(), server.DSN())

@@ -64,7 +64,7 @@ func ExampleStore_EnqueueTx() {
 	_ = order
 }
 
-// A mail that is sent once however often it is asked for, until it is sent: the kind and the key say which.
+// A mail that is sent once however often it is enqueued, until it is sent: its kind and key identify it.
 func ExampleStore_Enqueue_unique() {
 	var store *pgstore.Store // as above
 	ask := func(ctx context.Context, id engine.JobID, customer string) error {

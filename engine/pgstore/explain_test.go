@@ -55,7 +55,7 @@ func explained(t *testing.T, conn *pgx.Conn, statement string) string {
 	return strings.Join(lines, "\n")
 }
 
-// statement is one of those that a store uses, and what its plan must go by.
+// statement is an SQL statement of a store, with the index that its plan must use.
 type statement struct {
 	name, sql string
 	indexes   []string
@@ -131,9 +131,9 @@ func withoutCondition(plan string) string {
 	return ""
 }
 
-// TestPlansOfTheEmpty is TestPlans for a queue at rest: what the server knows of the table
-// is that it is empty, and statements are planned when it holds three rows. They are the
-// plans by which it goes when a hundred thousand jobs come.
+// TestPlansOfTheEmpty is TestPlans for a queue at rest: the server's statistics show an empty
+// table, and statements are planned when it has three rows. The same plans are used when a hundred
+// thousand jobs come.
 func TestPlansOfTheEmpty(t *testing.T) {
 	s := open(t, engine.StoreOptions{LapseAfter: -1})
 	all := allStatements(t, s)
@@ -157,9 +157,8 @@ func TestPlansOfTheEmpty(t *testing.T) {
 	}
 }
 
-// TestPlans asks PostgreSQL how it would go about every statement, with a hundred thousand
-// jobs: by an index in each case. So it was before the table was ever analyzed, and also
-// when what is known of it is old.
+// TestPlans checks PostgreSQL's plan of every statement, with a hundred thousand jobs: each uses an
+// index, both before the table was ever analyzed, and with outdated statistics.
 func TestPlans(t *testing.T) {
 	s := open(t, engine.StoreOptions{LapseAfter: -1})
 	all := allStatements(t, s)

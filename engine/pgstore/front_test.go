@@ -10,9 +10,9 @@ import (
 	"qsim/engine"
 )
 
-// TestOldSnapshot has claims meet 200,000 dead rows at the front of the line that an old snapshot keeps from being
-// removed. All but one a second begin where the one before ended: those take a small part of the time. What comes to
-// stand before that place is claimed within a second or so.
+// TestOldSnapshot runs claims while 200,000 dead rows lie at the front of the index, which an old snapshot keeps
+// from being removed. All but one a second begin where the previous one ended, and so take a small part of the time.
+// A job put before that place is claimed within a second or so.
 func TestOldSnapshot(t *testing.T) {
 	const dead = 200_000
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)

@@ -14,7 +14,7 @@ import (
 
 var kept = engine.StoreOptions{LapseAfter: -1, KeepDead: true}
 
-// bounded is the test's context, for what must not take long.
+// bounded returns the test's context with a short timeout.
 func bounded(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -22,8 +22,8 @@ func bounded(t testing.TB) context.Context {
 	return ctx
 }
 
-// holding begins a transaction on a connection of its own and has it do something. What
-// it returns rolls it back.
+// holding begins a transaction on a separate connection and calls a function in it. It returns a
+// function that rolls it back.
 func holding(t testing.TB, s *Store, sql string) (rollback func()) {
 	t.Helper()
 	conn, err := pgx.ConnectConfig(t.Context(), s.pool.Config().ConnConfig)
@@ -40,7 +40,7 @@ func holding(t testing.TB, s *Store, sql string) (rollback func()) {
 	return end
 }
 
-// awaitWaiting returns once so many sessions of the server wait for locks.
+// awaitWaiting returns once that many sessions of the server wait for locks.
 func awaitWaiting(t *testing.T, s *Store, ctx context.Context, sessions int) {
 	t.Helper()
 	await(t, ctx, func() bool {
@@ -52,9 +52,8 @@ func awaitWaiting(t *testing.T, s *Store, ctx context.Context, sessions int) {
 	})
 }
 
-// TestHeartbeatDuringCommit has a heartbeat, for jobs and for a node, wait for a row in
-// the middle of those that a commit of acks and nacks is about to change: the one goes
-// after the other, and neither waits for the other in a circle.
+// TestHeartbeatDuringCommit makes a heartbeat, for jobs and for a node, wait for a row among those
+// that a commit of acks and nacks is about to change: one runs after the other, without a deadlock.
 func TestHeartbeatDuringCommit(t *testing.T) {
 	const jobs = 100
 	for name, extend := range map[string]func(*Store, context.Context, engine.EngineID, []engine.LeaseKey) error{
@@ -109,9 +108,8 @@ func TestHeartbeatDuringCommit(t *testing.T) {
 	}
 }
 
-// TestIndexesThatAreThere has another process come to a store whose indexes are built,
-// while a transaction that has written to it is open: it neither waits for that nor makes
-// others wait.
+// TestIndexesThatAreThere opens a store with built indexes in another process, while a transaction
+// that has written to it is open: it neither waits for that nor makes others wait.
 func TestIndexesThatAreThere(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
 	plan := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}
@@ -134,8 +132,8 @@ func TestIndexesThatAreThere(t *testing.T) {
 	}
 }
 
-// TestRoleThatOwnsNothing works on a store that another role has made, with no more
-// rights than to its rows; what it may not build, it says.
+// TestRoleThatOwnsNothing works on a store made by another role, with rights to its rows only; it
+// reports an index that it may not build.
 func TestRoleThatOwnsNothing(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
 	if _, err := s.Stats(ctx, 0); err != nil {
@@ -172,8 +170,7 @@ func TestRoleThatOwnsNothing(t *testing.T) {
 	wantError(t, err, ErrDenied, "build index ready_fresh_oldest")
 }
 
-// TestIndexThatIsNotValid tells of an index that was begun and never finished: a plan
-// would not go by it.
+// TestIndexThatIsNotValid reports an index whose build was never finished: no plan would use it.
 func TestIndexThatIsNotValid(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
 	for _, text := range []string{"create index ready_fresh_oldest on jobs (id) where state = 1 and delivery = 0",
@@ -186,8 +183,8 @@ func TestIndexThatIsNotValid(t *testing.T) {
 	wantError(t, err, engine.ErrUnavailable, "ready_fresh_oldest is not valid")
 }
 
-// TestIsolation has claims and commits run into each other on connections whose role or
-// database asks for more isolation than they can use: none fails.
+// TestIsolation runs conflicting claims and commits on connections whose role or database sets a
+// higher isolation level than they can use: none fails.
 func TestIsolation(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
 	for i, level := range []string{"repeatable read", "serializable"} {

@@ -13,8 +13,8 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// server is the one that all tests of this package share, each in a schema of its own;
-// nil where PostgreSQL is not installed.
+// server is the PostgreSQL server of all tests of this package, each with its own schema; nil if
+// PostgreSQL is not installed.
 var server *pgserver.Server
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

@@ -77,7 +77,7 @@ type steady struct {
 	changed chan struct{} // more were acked
 
 	mu    sync.Mutex
-	began time.Time // of what is measured; zero: nothing is
+	began time.Time // start of the measurement; zero: none
 	calls []timedCall
 }
 
@@ -133,7 +133,7 @@ func (w *steady) drain() float64 {
 	return rates[len(rates)/2]
 }
 
-// wait returns when no more jobs are left than so many.
+// wait returns when at most left jobs remain.
 func (w *steady) wait(left int64) {
 	for w.came-w.acked.Load() > left {
 		select {

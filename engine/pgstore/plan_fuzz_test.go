@@ -14,9 +14,9 @@ import (
 
 var parameterNumber = regexp.MustCompile(`\$([0-9]+)`)
 
-// FuzzPlanSQL looks for plans that make the writer of statements panic, or whose numbers
-// reach the text: a statement follows from the shapes of its terms and the options of the
-// store alone. Whatever else a plan says is a parameter, of which none is left out.
+// FuzzPlanSQL searches for plans that make planSQL panic, or whose numbers reach the statement's
+// text: a statement may depend only on the shapes of its terms and the options of the store. All
+// else in a plan is a parameter, and none is left out.
 func FuzzPlanSQL(f *testing.F) {
 	for i, data := range [][]byte{
 		{0, 0, 0, 0, 0, 5, 0, 0},
@@ -60,9 +60,9 @@ func FuzzPlanSQL(f *testing.F) {
 	})
 }
 
-// planOf is the statement for a plan of so many terms as there are eight bytes each, all of
-// its numbers but those that are 0 made larger by other, and its parameters but the first
-// ones and the last. It is not ok if the store refuses such a plan.
+// planOf returns the statement for a plan of one term for each eight bytes, with other added to all
+// its numbers except 0, and its parameters without the first ones and the last. It is not ok if the
+// store refuses such a plan.
 func planOf(data []byte, r *rules, other int) (text string, arguments []any, ok bool) {
 	var shapes []shape
 	for term := range slices.Chunk(data[:min(len(data), 64)], 8) {

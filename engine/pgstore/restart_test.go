@@ -13,9 +13,9 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// TestServerRestarts restarts the server and crashes it while jobs are enqueued, claimed
-// and committed. Calls fail with ErrUnavailable and are made again; at the end every job
-// was acked exactly once, and nobody had to open anything anew.
+// TestServerRestarts restarts and crashes the server while jobs are enqueued, claimed and
+// committed. Calls fail with ErrUnavailable and are repeated; at the end every job was acked
+// exactly once, without opening the store again.
 func TestServerRestarts(t *testing.T) {
 	needServer(t)
 	const workers, jobs = 4, 3000
@@ -127,8 +127,8 @@ func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *a
 	}
 }
 
-// workOnce recovers, claims and acks. Leases that were granted by a call whose answer was
-// lost expire soon, and are recovered.
+// workOnce recovers, claims and acks. Leases granted by a call whose answer was lost expire soon,
+// and are recovered.
 func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32) error {
 	var leases []engine.Lease
 	err := again(ctx, failed, func() (err error) {

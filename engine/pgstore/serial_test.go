@@ -50,8 +50,7 @@ func TestSerialNumbers(t *testing.T) {
 	}
 }
 
-// TestBuriedAreSummed buries many jobs one by one: how many those were is known, and does
-// not take as many rows.
+// TestBuriedAreSummed buries many jobs one by one: their count is stored without a row for each.
 func TestBuriedAreSummed(t *testing.T) {
 	const engines, each = 3, 100
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
@@ -90,7 +89,8 @@ func TestBuriedAreSummed(t *testing.T) {
 	}
 }
 
-// TestLapsedNeedsNoGrace recovers a lease that lapses at its expiry without waiting for grace: nobody holds it any more.
+// TestLapsedNeedsNoGrace recovers a lease that lapses at its expiry without waiting for grace: it has no holder any
+// more.
 func TestLapsedNeedsNoGrace(t *testing.T) {
 	for _, tt := range []struct {
 		lapse time.Duration

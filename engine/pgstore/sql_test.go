@@ -17,8 +17,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the statements are now into testdata/sql")
 
-// TestSQL writes statements for the plans and batches of testdata/sql and compares them
-// with what stands there below the line of dashes. Each file is one story.
+// TestSQL compares the statements for the plans and batches of testdata/sql with the expected ones
+// below the dashes. Each file is one story.
 func TestSQL(t *testing.T) {
 	files, err := filepath.Glob("testdata/sql/*.txt")
 	if err != nil || len(files) == 0 {

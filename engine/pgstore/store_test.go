@@ -20,7 +20,7 @@ var (
 	_ live.Registry  = (*Store)(nil)
 )
 
-// stopClock replaces the clock of a store's schema by a row, and returns what moves it.
+// stopClock replaces the clock of a store's schema by a row, and returns a function that moves it.
 func stopClock(t testing.TB, s *Store) func(d time.Duration) {
 	t.Helper()
 	for _, text := range []string{
@@ -43,14 +43,14 @@ func (s *Store) move(t testing.TB, d time.Duration) {
 	}
 }
 
-// spare are schemas of tests that have ended, with clocks that the tests move: to make
-// one takes longer than most of what is tested.
+// spare holds schemas of ended tests, with clocks that tests move: creating one takes longer than
+// most tests.
 var spare struct {
 	sync.Mutex
 	names []string
 }
 
-// onServer opens a store whose clock the tests move.
+// onServer opens a store with a clock moved by the test.
 func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
 	needServer(t)
 	spare.Lock()
@@ -91,7 +91,7 @@ func TestConformance(t *testing.T) {
 
 // inMemory opens a memory store, the reference.
 func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
-	var clock atomic.Int64 // who listens reads it too
+	var clock atomic.Int64 // time of the store's clock, also read by listeners
 	clock.Store(int64(time.Second))
 	s := memstore.New(func() engine.Time { return engine.Time(clock.Load()) }, o)
 	redrive := func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error) {

@@ -2,7 +2,7 @@ package quantity
 
 import "testing"
 
-// TestMeant: what other tools take is answered with what to write here, which is read.
+// TestMeant parses the notations of other tools: the error shows a correct one, which is valid.
 func TestMeant(t *testing.T) {
 	for _, tt := range []struct{ rate, text, want string }{
 		{"", "100 ms", "no space: write 100ms"}, {"", "1d", "write 24h"}, {"", "2 weeks", "write 336h"}, {"", "1.5 hours", "write 1h30m"},

@@ -12,17 +12,17 @@ import (
 )
 
 // bareLoop simulates the life of every job of retry-storm in one loop over flat slices, without layers: no engine, no
-// store, no network, no policy, no recorder. It draws the same kinds of numbers by the same keys, hands jobs out first
-// in, first out, under tokens and leases that run out, takes outcomes by token, has failures wait for their backoff,
-// and records how long jobs waited and how long they took. What the simulator costs is a multiple of what this costs.
+// store, no network, no policy, no recorder. It draws the same kinds of numbers by the same keys, leases jobs first
+// in, first out, under tokens and expiring leases, checks outcomes by token, delays failures by their backoff, and
+// records waits and run times. The cost of the simulator is stated as a multiple of its cost.
 type bareLoop struct {
 	rand     keyed.Rand
 	now      engine.Time
 	rows     []bareRow
 	free     []uint32
 	ready    bareQueue
-	waiting  bareHeap // by due time
-	running  bareHeap // by when they end
+	waiting  bareHeap // waiting jobs by due time
+	running  bareHeap // running jobs by the end of their executions
 	leases   bareQueue
 	idle     int
 	arrivals [2]engine.Time
@@ -287,8 +287,8 @@ func (b *bareLoop) finish(ref uint32) {
 	b.free = append(b.free, ref)
 }
 
-// TestBareLoop wants the bare loop to bring every job to its end, with as many deliveries as the
-// storm takes.
+// TestBareLoop checks that the bare loop ends every job, with as many deliveries as the storm
+// causes.
 func TestBareLoop(t *testing.T) {
 	b := newBareLoop(1)
 	b.run()

@@ -13,8 +13,8 @@ import (
 	"qsim/policies"
 )
 
-// TestBefell tells of the controls that make a difference, each time that they do, and of which node; not of those that
-// find nothing to do it to.
+// TestBefell checks the calls of Config.Befell: one for each effect of a control, with the node, and none for a control
+// without effect.
 func TestBefell(t *testing.T) {
 	const down, frozen = 5 * time.Second, 5 * time.Second
 	at := func(s int) engine.Time { return engine.Time(s) * second }
@@ -64,7 +64,8 @@ func TestBefell(t *testing.T) {
 	}
 }
 
-// TestCrashIsTold tells handlers of each execution that its process takes with it, as cancelled and not come to an end.
+// TestCrashIsTold checks that handlers get the end of each execution that dies with its process, as cancelled and
+// aborted.
 func TestCrashIsTold(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.flaky.service = drawn(t)(dist.Constant(5))
@@ -128,9 +129,8 @@ func TestClockOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-// TestTroublesOverlap has several troubles hold one process or the store at once: each ends for itself, and what it
-// held goes on when the last has ended; a trouble of a process that has died since does nothing to the one that came
-// after it.
+// TestTroublesOverlap applies several faults to one process or the store at once: each ends separately, and the
+// process goes on when the last has ended; a fault of a process that has died since has no effect on its successor.
 func TestTroublesOverlap(t *testing.T) {
 	at := func(s int) engine.Time { return engine.Time(s) * second }
 	for _, tt := range []struct {

@@ -46,9 +46,8 @@ func BenchmarkSim(b *testing.B) {
 	}
 }
 
-// BenchmarkOverBareLoop runs retry-storm and the bare loop in turns and prints what a job costs in
-// each, in time of the processor, and the ratio of the two: the least of each counts, which others on
-// the machine disturb least.
+// BenchmarkOverBareLoop runs retry-storm and the bare loop in turns and prints the processor time of
+// a job in each, and their ratio: the minimum of each counts, which other processes disturb least.
 func BenchmarkOverBareLoop(b *testing.B) {
 	display, src, err := scenarios.Open("retry-storm")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"qsim/policies"
 )
 
-// A batch that starts over, part of it applied, must keep what it holds although leases
-// in it expire meanwhile by the node's own clock: the store answers by position.
+// A batch that starts over, partly applied, must keep its outcomes even if leases in it expire
+// meanwhile by the node's own clock: the store answers by position.
 func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 	for seed := uint64(1); seed < 30; seed++ {
 		w := newWorld(t, seed, 500, 50)
@@ -62,7 +62,7 @@ func TestHeldJobsAreNotInFlight(t *testing.T) {
 	}
 }
 
-// A reaper of two steps must not read again before what it wrote has arrived.
+// A reaper of two steps must not read again before its previous write has been answered.
 func TestReaperWaitsForItself(t *testing.T) {
 	for _, g := range []engine.Fence{engine.FenceToken, engine.FenceState} {
 		w := quietWorld(t, 20)
@@ -85,8 +85,8 @@ func TestReaperWaitsForItself(t *testing.T) {
 	}
 }
 
-// A process that was frozen past the end of its leases, and looks at its own clock,
-// commits nothing of them when it wakes.
+// A process frozen past the end of its leases, which checks its own clock, commits none of them
+// when it wakes.
 func TestFrozenProcessLooksAtItsClock(t *testing.T) {
 	for _, linger := range []time.Duration{0, 5 * time.Millisecond} {
 		w := quietWorld(t, 20)
@@ -152,8 +152,8 @@ func TestRedriveAfterAnEvent(t *testing.T) {
 	}
 }
 
-// With acks at the start of handlers, what a node holds for its time has a lease that
-// ends: others get the job too. What has started belongs to its node, and is lost with it.
+// With acks at the start of handlers, a buffered job has a lease that ends, so others may get the
+// job too. A started job belongs to its node, and is lost with it.
 func TestAckAtStart(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.workload = &varied{poisson: w.jobs, delayed: 150 * time.Second}

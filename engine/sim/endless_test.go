@@ -40,7 +40,8 @@ type becalmed struct{ *memstore.Store }
 
 func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
 
-// TestEndless ends a run whose clock stands still, the same way each time, and none that does much at one instant.
+// TestEndless ends a run whose clock stands still, at the same event each time, and no run that only does much at one
+// instant.
 func TestEndless(t *testing.T) {
 	stuck := func(w *world) *world {
 		w.wrap = func(m *memstore.Store) sim.Store { return becalmed{m} }

@@ -118,11 +118,11 @@ func TestWhatFaultsMeet(t *testing.T) {
 	}
 }
 
-// asked hides the type of a network, so that the simulation calls it for every call.
+// asked hides the type of a network, so that the simulation calls its methods for every call.
 type asked struct{ sim.Network }
 
-// TestConstantWays holds that what a simulation does not ask a network of, as the answer would always be the same,
-// makes no difference: not where jobs, rows, slow windows or faults change it.
+// TestConstantWays tests that skipping the network's methods, if they would always return the same, makes no
+// difference: not where jobs, rows, slow windows or faults change the delay.
 func TestConstantWays(t *testing.T) {
 	for name, change := range map[string]func(l *sim.Links){
 		"constant":     func(*sim.Links) {},

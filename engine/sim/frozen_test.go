@@ -101,8 +101,8 @@ func (r *rowsBefore) Reply(now engine.Time, c *engine.Call, reply *engine.Reply,
 	return r.Network.Reply(now, c, reply, rows)
 }
 
-// TestRowsOfEveryState tells calls how many jobs they find in each state, fresh ones and retries. A claim that is refused
-// goes over none.
+// TestRowsOfEveryState checks the counts of jobs in each state, fresh ones and retries, that calls find. A refused
+// claim passes over none.
 func TestRowsOfEveryState(t *testing.T) {
 	w := newWorld(t, 3, 300, 20)
 	w.node.Workers, w.node.Fetch.Poll = 5, 100*time.Millisecond

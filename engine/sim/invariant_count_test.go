@@ -31,7 +31,7 @@ type stays struct {
 	held        bool // waiting jobs are ready
 	ignores     engine.EventKind
 	at          map[engine.JobID]stay
-	runs        map[engine.JobID][]engine.Time // when its executions under way began
+	runs        map[engine.JobID][]engine.Time // start times of its executions under way
 	total       [numPlaces]time.Duration
 	enqueued    int
 	done, dead  int
@@ -227,7 +227,7 @@ func (c calm) lossy(t testing.TB, ttl time.Duration) *world {
 }
 
 // TestNoDuplicatesWithoutExpiry: where no lease expires and no process dies, no job is done twice,
-// whatever becomes of the commits. With leases that are too short some are.
+// whatever happens to the commits. With too short leases some are.
 func TestNoDuplicatesWithoutExpiry(t *testing.T) {
 	skipIfRaced(t)
 	duplicates := 0
@@ -269,7 +269,7 @@ func (s lenient) Commit(ctx context.Context, b engine.Batch, dst []engine.Result
 }
 
 // TestOneAckIsAccepted: fenced by token, at most one ack of a job is accepted, whatever happens to
-// calls, processes, clocks and leases. A store that does not refuse what comes late is found out.
+// calls, processes, clocks and leases. A store that accepts late outcomes is detected.
 func TestOneAckIsAccepted(t *testing.T) {
 	skipIfRaced(t)
 	run := func(seed uint64, wrap func(*memstore.Store) sim.Store) *repeats {

@@ -22,11 +22,11 @@ type calm struct {
 	Jobs            uint64
 	Nodes, Workers  int // workers: of each node
 	Batch           int
-	Load            float64 // of the workers, retries at rest included
+	Load            float64 // load of the workers, including retries without faults
 	Fails, Storm    float64 // share of the attempts, at rest and in the storm
 	StormAt, StormS int     // seconds
 	Backoff         float64 // mean, seconds
-	Law             int     // of the run times, whose mean is 1 s
+	Law             int     // distribution of the run times, whose mean is 1 s
 }
 
 var calms = rapid.Custom(func(t *rapid.T) calm {
@@ -70,7 +70,7 @@ func (c calm) world(t testing.TB) *world {
 	return w
 }
 
-// use gives every node a policy of its own.
+// use gives every node a separate policy.
 func (w *world) use(policy func() engine.Policy) {
 	w.config.Policy = func(int32) engine.Policy { return policy() }
 }
@@ -100,7 +100,7 @@ type byClaim struct {
 	claims  uint64
 	claim   map[delivered]uint64
 
-	limit int32 // of the attempts; 0: none
+	limit int32 // highest number of attempts; 0: no limit
 	grows bool  // the backoff with the attempts
 }
 
@@ -178,7 +178,7 @@ func (c calm) levelsOf(t testing.TB, policy func() engine.Policy, change func(h 
 	return seen.all
 }
 
-// differs returns the first difference between two courses as text; "" if there is none.
+// differs returns the first difference between two courses as text; "" if they are equal.
 func differs(a, b []level) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -32,8 +32,8 @@ func (c calm) remote(t testing.TB, policy func() engine.Policy) *world {
 	return w
 }
 
-// TestPoliciesThatAreTheSame wants runs to be the same, event by event, under policies
-// that are the same in effect, and to differ where they just are not.
+// TestPoliciesThatAreTheSame checks that runs are equal, event by event, under policies with the
+// same effect, and differ under policies with a slightly different one.
 func TestPoliciesThatAreTheSame(t *testing.T) {
 	skipIfRaced(t)
 	type policy = func(workers int) engine.Policy
@@ -83,12 +83,12 @@ func TestPoliciesThatAreTheSame(t *testing.T) {
 	}
 }
 
-// classOnly are the kinds that tell jobs apart by their class alone, without keeping a worker for
+// classOnly lists the kinds that select jobs by their class alone, without reserving a worker for
 // one.
 var classOnly = []string{"fifo", "fresh-first", "retry-first", "weighted", "bernoulli", "inflight-cap", "retry-budget", "token-bucket", "aimd"}
 
-// ofJobs is the digest of the events of jobs. It leaves out calls: a policy that bounds retries cannot tell whether its
-// bound or the store held a claim back, and asks once more.
+// ofJobs is the digest of the events of jobs, without calls: a policy that limits retries cannot know whether its limit
+// or the store held a claim back, and claims once more.
 type ofJobs struct{ sim.Digest }
 
 func (d *ofJobs) Record(e *engine.Event) {
@@ -229,8 +229,8 @@ func (w *world) slow(factor time.Duration, forgotten string) {
 	}
 }
 
-// troubled returns a world with lost calls, a crash, a pause, leases that lapse, timeouts and a promoter, in
-// which what is to come is told in durations that can be multiplied.
+// troubled returns a world with lost calls, a crash, a pause, lapsing leases, timeouts and a promoter, whose
+// configuration consists of durations that can be multiplied.
 func (c calm) troubled(t testing.TB) *world {
 	w := c.remote(t, alike[3].policy)
 	w.node.InStep = true // a part of a period is rounded to a nanosecond
@@ -258,8 +258,8 @@ type all struct{ events []engine.Event }
 
 func (a *all) Record(e *engine.Event) { a.events = append(a.events, *e) }
 
-// scaledBy returns the first difference between b and a with every time multiplied by factor, as text; "" if there is
-// none.
+// scaledBy returns the first difference between b and a with every time multiplied by factor, as text; "" if they are
+// equal.
 func scaledBy(factor time.Duration, a, b []engine.Event) string {
 	for i := range min(len(a), len(b)) {
 		want := a[i]

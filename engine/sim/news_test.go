@@ -20,8 +20,8 @@ func (w *world) claimsFrom(from engine.Time) (claims []string) {
 	return claims
 }
 
-// TestWhoIsWoken enqueues a job while some nodes are idle, and others down, frozen or busy: each mode wakes those idle
-// nodes that it says, and polls are rare.
+// TestWhoIsWoken enqueues a job while some nodes are idle, and others down, frozen or busy: each mode wakes the right
+// idle nodes, and polls are rare.
 func TestWhoIsWoken(t *testing.T) {
 	all := []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 0}, {Kind: sim.Pause, At: 8 * second, For: time.Minute, Node: 1}}
 	for _, tt := range []struct {
@@ -63,8 +63,8 @@ func TestWhoIsWoken(t *testing.T) {
 	}
 }
 
-// TestAnnouncementTakesTime has the news of ready jobs take 20 ms: one announcement stands for all jobs that become ready
-// while it is under way, and the next begins with the job after it.
+// TestAnnouncementTakesTime delays wakes by 20 ms: one announcement stands for all jobs that become ready while it is
+// under way, and the next begins with the job after it.
 func TestAnnouncementTakesTime(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		w := quietWorld(t, 0)
@@ -88,14 +88,14 @@ func TestAnnouncementTakesTime(t *testing.T) {
 	}
 }
 
-// TestSilentDue makes a job ready that waited, by itself, by a promoter, or by one of two steps: nodes are woken at that
-// time and not before. In silence nobody is; the node whose promoter did it sees it by the answer, half a millisecond later.
+// TestSilentDue makes a waiting job ready, by itself, by a promoter, or by one of two steps: nodes are woken at that
+// time and not before. With SilentDue none is; the node whose promoter did it gets the answer half a millisecond later.
 func TestSilentDue(t *testing.T) {
 	const never = time.Duration(-1)
 	for _, tt := range []struct {
 		name     string
 		promoter engine.PromoterConfig
-		silent   time.Duration // from then until a claim, in silence
+		silent   time.Duration // with SilentDue, time from then until a claim
 	}{
 		{"by itself", engine.PromoterConfig{}, never},
 		{"by a promoter", engine.PromoterConfig{Every: time.Second, Batch: 10}, time.Millisecond},

@@ -11,7 +11,7 @@ import (
 	"qsim/engine"
 )
 
-// popped is what a queue gave, with its rank and number.
+// popped is an event taken from a queue, with its rank and number.
 type popped struct {
 	at   engine.Time
 	rank rank
@@ -19,7 +19,7 @@ type popped struct {
 	ref  uint32
 }
 
-// take removes the next event that is not a scalar; ok is false if there is none.
+// take removes the next event that is not a scalar; ok is false if the queue is empty.
 func (q *queue) take() (p popped, ok bool) {
 	at, from := q.next()
 	if at == engine.Never {
@@ -61,8 +61,8 @@ func (q *queue) add(at engine.Time, r rank, ref uint32) {
 	}
 }
 
-// TestOrderAtOneInstant pushes events of every rank at one time, in the worst order, and wants
-// them by rank, then as pushed, and scalars where their rank says.
+// TestOrderAtOneInstant pushes events of every rank at one time, in the worst order, and checks
+// that they come by rank, then in the order of pushes, and scalars by their rank.
 func TestOrderAtOneInstant(t *testing.T) {
 	want := []rank{control, request, reply, finish, arrival}
 	q := newQueue()
@@ -237,8 +237,8 @@ func TestSlabReuses(t *testing.T) {
 	}
 }
 
-// BenchmarkWakeNobody looks for a node to wake while all are busy, and BenchmarkWakeOne while one
-// is idle, far from whose turn it is: neither looks at every node.
+// BenchmarkWakeNobody searches for a node to wake while all are busy, and BenchmarkWakeOne while
+// one is idle, at the far end of the turn: neither visits every node.
 func BenchmarkWakeNobody(b *testing.B) { benchmarkWake(b, false) }
 func BenchmarkWakeOne(b *testing.B)    { benchmarkWake(b, true) }
 

@@ -58,8 +58,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestUntil ends a run at a time, whatever is left: what comes at that very instant still happens, the clock stands
-// there, and nothing moves it on.
+// TestUntil ends a run at a given time, whatever is left: events at that instant still happen, the clock stops
+// there, and does not move any more.
 func TestUntil(t *testing.T) {
 	for _, tt := range []struct {
 		until, now time.Duration
@@ -138,7 +138,7 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// court decides at the end of executions how they end: those of even jobs fail.
+// court is a Judge that decides outcomes at the end of executions: those of even jobs fail.
 type court struct {
 	*flaky
 	decided map[engine.JobID]engine.Time
@@ -167,7 +167,8 @@ func (c court) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorK
 	c.flaky.End(now, node, j, err, aborted)
 }
 
-// TestUndecided asks for the outcome of an execution when it comes to its own end, and not of one that is stopped.
+// TestUndecided checks that the outcome of an execution is decided when it reaches its own end, and not for a
+// cancelled one.
 func TestUndecided(t *testing.T) {
 	w := quietWorld(t, 3)
 	w.node.Kinds = []engine.KindConfig{{Timeout: time.Second, Retry: &policies.Backoff{MaxAttempts: 1}}}
@@ -186,7 +187,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestCancelledKillsNobody stops executions at whose end their process would die: they never come to that end.
+// TestCancelledKillsNobody cancels executions at whose end their process would die: they never reach it.
 func TestCancelledKillsNobody(t *testing.T) {
 	w := quietWorld(t, 3)
 	w.node.Kinds = []engine.KindConfig{{Timeout: time.Second, Retry: &policies.Backoff{MaxAttempts: 1}}}
@@ -197,8 +198,8 @@ func TestCancelledKillsNobody(t *testing.T) {
 	}
 }
 
-// TestHolds asks what the engine of a node holds before, during and after an execution, and while its process is frozen
-// or down.
+// TestHolds reads the leases held by the engine of a node before, during and after an execution, and while its process
+// is frozen or down.
 func TestHolds(t *testing.T) {
 	w := quietWorld(t, 0)
 	w.nodes, w.node.Workers = 1, 4

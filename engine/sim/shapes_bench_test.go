@@ -16,7 +16,7 @@ import (
 type shape struct {
 	waiting int // jobs not yet due, most of the time
 	nodes   int
-	workers int // of all nodes
+	workers int // number of workers of all nodes
 	tenants int
 	failing int // percent of the attempts
 	policy  string
@@ -54,8 +54,8 @@ policies:
 	return sc
 }
 
-// measure runs sc again and again and reports what a job and an event cost, in time of the processor, and the
-// former over what it costs in the bare loop that is run in turns. The least of each counts.
+// measure repeats sc and reports the processor time of a job and of an event, and the former relative to the
+// bare loop, run in turns. The minimum of each counts.
 func measure(b *testing.B, sc *scenarios.Scenario, checked bool) {
 	perJob, perEvent, bare := math.Inf(1), math.Inf(1), math.Inf(1)
 	for b.Loop() {
@@ -112,7 +112,7 @@ func BenchmarkShape(b *testing.B) {
 }
 
 // BenchmarkGate is small and does the same work on every machine. scripts/instructions counts its instructions, and
-// fails where they grow.
+// fails if they grow.
 func BenchmarkGate(b *testing.B) {
 	run := func(name string, sc *scenarios.Scenario, checked bool) {
 		b.Run("of="+name, func(b *testing.B) {

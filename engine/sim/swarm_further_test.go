@@ -107,7 +107,7 @@ func swarmLeases(d *die, w *world) {
 	}
 }
 
-// swarmTroubles draws faults of the store and the nodes besides lost calls and crashes. All of it is over when the
+// swarmTroubles draws faults of the store and the nodes other than lost calls and crashes. All are over when the
 // swarm is healed.
 func swarmTroubles(d *die, w *world) {
 	window := func() sim.Window {
@@ -152,6 +152,6 @@ func swarmTroubles(d *die, w *world) {
 // lostJobs reports which jobs may be unfinished at the end of a run.
 type lostJobs struct {
 	inFlight  bool // any that are in flight: a lease never ends
-	forgotten bool // those in flight whose lease record is lost
+	forgotten bool // jobs in flight whose lease record is lost
 	waiting   bool // any that wait: their promoter died
 }

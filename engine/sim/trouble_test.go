@@ -58,8 +58,8 @@ func (w *world) events(kinds ...engine.EventKind) []engine.Event {
 
 const second = engine.Time(time.Second)
 
-// TestParallelServesInOrder lets the reapers of four nodes come at once to a store that serves
-// one call in 10 ms: each waits for those before it.
+// TestParallelServesInOrder sends calls of four nodes' reapers at once to a store that serves one
+// call in 10 ms: each waits for those before it.
 func TestParallelServesInOrder(t *testing.T) {
 	for _, parallel := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestParallelServesInOrder(t *testing.T) {
 	}
 }
 
-// TestStalledStore serves nobody in the windows and everybody after them.
+// TestStalledStore checks that no call is served in the windows and all are after them.
 func TestStalledStore(t *testing.T) {
 	w := quietWorld(t, 200)
 	w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: 3 * second, For: 2 * time.Second, Times: 2, Every: 5 * time.Second}}
@@ -114,8 +114,8 @@ func TestStalledStore(t *testing.T) {
 	}
 }
 
-// TestSlowStore multiplies both ways of a call, what it costs per job and what it
-// scans, within the window.
+// TestSlowStore multiplies both delays of a call, its cost per job and its cost of scanned rows,
+// within the window.
 func TestSlowStore(t *testing.T) {
 	must := drawn(t)
 	l := &sim.Links{PerJob: must(dist.Constant(0.001)), Slows: []sim.Slow{{Window: sim.Window{From: second, For: time.Second}, Factor: 10}}}
@@ -149,8 +149,8 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// TestRowsThatCallsFind compares what the network is told with what was enqueued: the
-// claims of a node that is not woken find one more job each.
+// TestRowsThatCallsFind compares the counts of jobs passed to the network with the number enqueued:
+// each claim of a node that is not woken finds one more job.
 func TestRowsThatCallsFind(t *testing.T) {
 	w := quietWorld(t, 30)
 	w.config.CountRows, w.store.CountAhead, w.config.Until = true, true, 20*second
@@ -175,7 +175,7 @@ func TestRowsThatCallsFind(t *testing.T) {
 	}
 }
 
-// takesNothing is a policy that claims only retries, where there are none.
+// takesNothing is a policy that claims only retries in a run without any.
 type takesNothing struct{}
 
 func (takesNothing) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -201,8 +201,8 @@ func (w *rowWatch) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows 
 	return w.Network.Reply(now, c, r, rows)
 }
 
-// TestPartialCommits refuses half of the outcomes while it lasts. They are sent again;
-// what took effect is not done twice.
+// TestPartialCommits refuses half of the outcomes during a window. They are sent again; applied
+// outcomes are not applied twice.
 func TestPartialCommits(t *testing.T) {
 	w := quietWorld(t, 2000)
 	w.ledger.detail = true
@@ -225,8 +225,8 @@ func TestPartialCommits(t *testing.T) {
 	}
 }
 
-// TestStalledReaper lets a process die and stalls the reapers: nobody takes its leases
-// before they go on. A process that starts meanwhile is stalled as well.
+// TestStalledReaper lets a process die and stalls the reapers: its leases are not taken before the
+// window ends. A process that starts meanwhile is stalled as well.
 func TestStalledReaper(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.nodes = 2
@@ -262,14 +262,14 @@ func TestStalledPromoter(t *testing.T) {
 	}
 }
 
-// TestSkewedClock sets a clock ahead by more than a TTL: its node, which checks its
-// leases itself, loses those that it holds. After the window nothing is wrong any more.
+// TestSkewedClock sets a clock ahead by more than a TTL: its node, which checks its leases itself,
+// loses all that it holds. After the window there is no error.
 func TestSkewedClock(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		offset  time.Duration
 		length  time.Duration
-		longest engine.Time // until which leases are lost
+		longest engine.Time // time until which leases are lost
 	}{
 		{"skew", time.Minute, 10 * time.Second, 20 * second},
 		{"jump", time.Minute, 0, 10*second + 1},
@@ -302,7 +302,7 @@ func TestSkewedClock(t *testing.T) {
 	}
 }
 
-// ttlWatch notes when a claim last asked for leases of each length.
+// ttlWatch records the latest claim with leases of each length.
 type ttlWatch struct {
 	sim.Network
 	ttl map[time.Duration]engine.Time
@@ -354,8 +354,8 @@ func TestLostLeases(t *testing.T) {
 	}
 }
 
-// TestRedrive makes dead jobs ready again, each time half of what is dead then: with
-// their attempts forgotten they have as many again. The run goes on until then.
+// TestRedrive makes dead jobs ready again, each time half of all dead: with reset they have as many
+// attempts again. The run continues until then.
 func TestRedrive(t *testing.T) {
 	for _, reset := range []bool{false, true} {
 		t.Run(fmt.Sprint("reset=", reset), func(t *testing.T) {
@@ -443,8 +443,8 @@ func TestRoomIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestStopNode stops a process that holds more than it runs: it hands that back, claims
-// nothing and finishes what it began; what still runs at the end dies, and another process
+// TestStopNode stops a process that holds more jobs than it runs: it hands the others back, claims
+// none and finishes the running ones; those still running at the end die, and another process
 // starts.
 func TestStopNode(t *testing.T) {
 	w := quietWorld(t, 100)
@@ -501,8 +501,8 @@ func TestLimitStore(t *testing.T) {
 	}
 }
 
-// TestControlsFollowEvents crashes the node that claims for the third time, at once: what
-// it claimed starts nowhere; and freezes another some time after an ack of its own.
+// TestControlsFollowEvents crashes the node of the third claim, at once, so that its jobs start
+// nowhere; and freezes another some time after one of its acks.
 func TestControlsFollowEvents(t *testing.T) {
 	w := quietWorld(t, 200)
 	w.nodes = 3

@@ -20,7 +20,7 @@ func (h oneLong) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution
 	return x
 }
 
-// TestWakePassesBusy tells one node of each new job where polls are rare: one with an idle worker, each of them in turn,
+// TestWakePassesBusy wakes one node for each new job, with rare polls: one with an idle worker, each of them in turn,
 // and never the one whose only worker is busy.
 func TestWakePassesBusy(t *testing.T) {
 	w := quietWorld(t, 30)
@@ -51,8 +51,8 @@ func TestWakePassesBusy(t *testing.T) {
 	}
 }
 
-// TestWakePassesStopped tells one node of each new job where polls are rare: never one that was told to stop and still
-// has idle workers, since it claims nothing.
+// TestWakePassesStopped wakes one node for each new job, with rare polls: never one with a stop signal and idle
+// workers, since it claims none.
 func TestWakePassesStopped(t *testing.T) {
 	w := quietWorld(t, 30)
 	w.nodes, w.node.Fetch.Poll = 3, 24*time.Hour
@@ -68,9 +68,9 @@ func TestWakePassesStopped(t *testing.T) {
 	}
 }
 
-// TestAnswersToADeadLife has a process die while the answer to its claim is under way, and another begin before that
-// arrives: calls of a life are numbered from 1, but the answer is not for it. A lease that is started was claimed by the
-// life that starts it.
+// TestAnswersToADeadLife kills a process while the answer to its claim is under way, and starts another before it
+// arrives: calls of each life are numbered from 1, but the answer is not for the new one. A started lease must have
+// been claimed by the same life.
 func TestAnswersToADeadLife(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.nodes = 1

@@ -82,7 +82,7 @@ func (h *flaky) End(_ engine.Time, _ int32, j *engine.Job, err engine.ErrorKind,
 type ledger struct {
 	n       [engine.NumEventKinds]int
 	jobs    [engine.NumEventKinds]map[engine.JobID]int
-	waits   []time.Duration // of fresh jobs
+	waits   []time.Duration // waits of fresh jobs
 	detail  bool
 	perTime func(e *engine.Event)
 }
@@ -144,7 +144,7 @@ type world struct {
 // varied is a workload that gives jobs a serial key and a delay.
 type varied struct {
 	*poisson
-	keys    uint32 // 0: none
+	keys    uint32 // number of serial keys; 0: none
 	delayed time.Duration
 }
 

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/memstore"
 )
 
-// TestOwnClock plays the stories on a store whose clock goes by itself, in bubbles where
+// TestOwnClock plays the stories on a store whose clock runs by itself, in synctest bubbles where
 // that takes no time.
 func TestOwnClock(t *testing.T) {
 	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories) {

@@ -10,9 +10,9 @@ import (
 	"qsim/engine/storetest"
 )
 
-// inMemory opens a memory store whose clock the tests move.
+// inMemory opens a memory store with a clock moved by the test.
 func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
-	var clock atomic.Int64 // who listens reads it too
+	var clock atomic.Int64 // time of the store's clock, also read by listeners
 	s := memstore.New(func() engine.Time { return engine.Time(clock.Load()) }, o)
 	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock.Add(int64(d)) }, Redrive: redrive(s)}, nil
 }
@@ -29,8 +29,7 @@ func redrive(s *memstore.Store) func([]engine.JobID, bool) ([]engine.Promotion, 
 
 func TestMemory(t *testing.T) { storetest.Exercise(t, inMemory) }
 
-// TestSameAsItself plays random calls on two memory stores: what Same asks is answered the
-// same by stores that are the same.
+// TestSameAsItself plays the random calls of Same on two memory stores: the answers are equal.
 func TestSameAsItself(t *testing.T) {
 	storetest.Same(t, storetest.Lives{Seed: 1, Count: 40, Calls: 200}, inMemory, inMemory)
 }

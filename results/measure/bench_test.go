@@ -86,8 +86,8 @@ type ignorer struct{}
 
 func (ignorer) Record(*engine.Event) {}
 
-// BenchmarkCollector reports the cost of a job with all its events; what recorder=none
-// takes is the benchmark's own.
+// BenchmarkCollector measures the cost of a job with all its events; recorder=none measures the
+// benchmark itself.
 func BenchmarkCollector(b *testing.B) {
 	for _, recorder := range []string{"none", "collector"} {
 		b.Run("recorder="+recorder, func(b *testing.B) {

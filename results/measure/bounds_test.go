@@ -19,7 +19,7 @@ func TestGapsAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestClassSeries gives classes time series of their own where there are several, and not too many.
+// TestClassSeries checks that classes have separate time series if there are several, and not too many.
 func TestClassSeries(t *testing.T) {
 	for _, tt := range []struct{ classes, want int }{{1, 0}, {2, 2}, {MostClassSeries, MostClassSeries}, {MostClassSeries + 1, 0}} {
 		s := settings()
@@ -68,7 +68,7 @@ func TestPackedSumCarries(t *testing.T) {
 	}
 }
 
-// TestSlowdownWithoutCalm compares with a run that measured no waits, and one that did not measure its own.
+// TestSlowdownWithoutCalm compares with a run without measured waits, and a run that lacks them itself.
 func TestSlowdownWithoutCalm(t *testing.T) {
 	for _, tt := range []struct{ stormy, calm []number }{{nil, []number{some(1)}}, {[]number{some(1)}, nil}} {
 		r := Run{Values: []Value{{Query: Query{Metric: slowdown}, Reason: "as it was"}}, means: tt.stormy}
@@ -115,7 +115,7 @@ func TestBacklogQuantile(t *testing.T) {
 	}
 }
 
-// TestRecovered tells a recovery that stayed from one that is still to be confirmed.
+// TestRecovered distinguishes a recovery that lasted from one still to be confirmed.
 func TestRecovered(t *testing.T) {
 	known := &recovery{windows: fewestWindows}
 	for _, tt := range []struct {
@@ -136,7 +136,7 @@ func TestRecovered(t *testing.T) {
 	}
 }
 
-// TestRecoveriesOfTwoStorms has storms of different lengths, which are judged by windows of their own.
+// TestRecoveriesOfTwoStorms has storms of different lengths, each with sliding windows of a different length.
 func TestRecoveriesOfTwoStorms(t *testing.T) {
 	s := calmSettings()
 	s.Storms = append(s.Storms, Window{"brief", 900 * time.Second, 908 * time.Second})

@@ -10,7 +10,7 @@ import (
 )
 
 // Ten thousand stretches of 1 to 6 s without a claim, too many to be kept one by one, and one
-// across the beginning of the storm: the share is what adding them up says.
+// across the beginning of the storm: the share equals their sum.
 func TestGapShareOfManyStretches(t *testing.T) {
 	const jobs, gap = 10_000, 10.0
 	s := settings()

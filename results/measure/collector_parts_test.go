@@ -46,7 +46,7 @@ func world(r *rand.Rand) []life {
 	return slices.DeleteFunc(list, func(l life) bool { return len(l.tries) == 0 })
 }
 
-// play tells c of all lives.
+// playLives passes the events of all lives to c.
 func playLives(c *Collector, list []life) {
 	var events []engine.Event
 	for i, l := range list {
@@ -165,8 +165,8 @@ func byHand(list []life, in func(l *life) bool, from, to float64, workers int) m
 	return m
 }
 
-// What is measured by the clock of a class, a tenant or both is what it is by definition, in
-// worlds that are drawn, over the run, a storm and after it.
+// Metrics of the clock for a class, a tenant or both equal their definitions in random worlds, over
+// the run, during a storm and after it.
 func TestPartsByHand(t *testing.T) {
 	names := []string{"utilization", "idle.ready", "backlog.fresh.mean", "backlog.fresh.max", "backlog.retry.mean", "backlog.retry.max",
 		"waiting.max", "claim.gap.longest", "starved.claims"}
@@ -223,7 +223,7 @@ func TestPartsByHand(t *testing.T) {
 	}
 }
 
-// Where there is one class, what is measured of it is what is measured of all, whatever it is.
+// With a single class, all metrics of the class equal those of all jobs.
 func TestPartThatIsTheWhole(t *testing.T) {
 	list := world(rand.New(rand.NewPCG(7, 4)))
 	s := settings()

@@ -289,7 +289,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// A fresh job that is buried where it stands was never claimed in time, and has no wait.
+// A fresh job that is buried while ready was never claimed in time, and has no wait.
 func TestShedJobsCountAgainstTheLimit(t *testing.T) {
 	s := settings()
 	q := Query{Metric: "fresh.within", Limit: 2 * time.Second}

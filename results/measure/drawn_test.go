@@ -21,11 +21,11 @@ const (
 	drawnStories = 48
 )
 
-// TestDrawnStories plays drawn stories of jobs under drawn settings, and holds all that is measured of each to what it
-// was when this was written: one fingerprint for each story, of metrics narrowed in every way, series, histograms and
-// tenants. Stories by hand show what a metric means; drawn ones notice that anything else has changed, where several
-// things happen together. A change that is meant rewrites them with -rewrite, and its commit says which metric means
-// something else. With -v, and -run TestDrawnStories/17, what is measured is printed.
+// TestDrawnStories plays random sequences of events under random settings, and compares all measurements with stored
+// fingerprints, one for each story: metrics with all filters, series, histograms and tenants. Stories by hand define
+// the metrics; random ones detect any other change, where several things happen together. An intended change rewrites
+// the fingerprints with -rewrite, and its commit names the changed metric. With -v, and -run TestDrawnStories/17, the
+// measurements are printed.
 func TestDrawnStories(t *testing.T) {
 	text, err := os.ReadFile(drawnFile)
 	if err != nil && !*rewrite {
@@ -60,7 +60,7 @@ type drawnJob struct {
 	enqueued     engine.Time
 	since        engine.Time // ready
 	due          engine.Time // waiting
-	reaper       bool        // who holds the lease
+	reaper       bool        // a reaper holds the lease
 	runs         []drawnRun
 }
 
@@ -117,7 +117,7 @@ func newDrawn(seed uint64) *drawn {
 	return d
 }
 
-// narrowed asks for a metric of some jobs, or of some time.
+// narrowed returns a query of a metric with random filters.
 func (d *drawn) narrowed(s *Settings, m *metric) Query {
 	q := Query{Metric: m.Name}
 	if m.Filters.Has(NeedsLimit) {
@@ -197,7 +197,7 @@ func (d *drawn) step() {
 	}
 }
 
-// hear passes an event to the collector, and keeps it.
+// hear passes an event to the collector, and stores it.
 func (d *drawn) hear(e *engine.Event) {
 	d.heard = append(d.heard, *e)
 	d.c.Record(e)
@@ -326,7 +326,7 @@ func (d *drawn) outcome(j *drawnJob, kind engine.EventKind, why engine.ErrorKind
 	}
 }
 
-// machine has a process die, with what it runs, or start.
+// machine makes a process die, with its executions, or start.
 func (d *drawn) machine(live []*drawnJob) {
 	node := d.IntN(len(d.down))
 	d.down[node] = !d.down[node]

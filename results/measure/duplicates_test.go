@@ -8,11 +8,11 @@ import (
 	"qsim/engine"
 )
 
-// duplicateStory plays what leads to duplicates of job 1 and returns the tape.
+// duplicateStories lists sequences of events that lead to duplicates of job 1.
 var duplicateStories = []struct {
 	name string
 	play func(tp *tape)
-	want map[string]float64 // of the causes; the others must be 0
+	want map[string]float64 // expected causes; the others must be 0
 }{
 	{"a slow execution outlives its lease", func(tp *tape) {
 		slow := tp.lease(20, 1, 20)
@@ -184,7 +184,7 @@ func TestOverlappingExecutions(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		guards []Guard
-		second float64 // when it starts; the first succeeds at 30
+		second float64 // start of the second execution; the first succeeds at 30
 		ran    float64
 		want   float64
 	}{
@@ -244,7 +244,7 @@ func TestResubmittedCopies(t *testing.T) {
 	}
 }
 
-// When fresh jobs starved is told bucket by bucket: from when the oldest had waited for a second.
+// The series of starved time shows, bucket by bucket, when the oldest fresh job had waited for over a second.
 func TestStarvedSeries(t *testing.T) {
 	tp := newTape(settings(), 0) // buckets of 10 s
 	for id := engine.JobID(1); id <= 4; id++ {
@@ -312,7 +312,7 @@ func TestTenantCounts(t *testing.T) {
 	}
 }
 
-// What is kept of the waits of tenants is what the metric says that is narrowed to one of them, bounds and all.
+// The stored waits of tenants give the same values as the metric narrowed to one tenant, bounds included.
 func TestTenantWaits(t *testing.T) {
 	s := settings()
 	s.Tenants = []string{"", "a", "b", "c", "d"}

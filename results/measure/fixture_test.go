@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// settings returns those of a small scenario: two classes, one of them guarded by a key, one
+// settings returns the settings of a small scenario: two classes, one of them guarded by a key, one
 // storm, two workers, two policies.
 func settings() *Settings {
 	return &Settings{
@@ -99,7 +99,7 @@ func (t *tape) run(s float64, job engine.JobID, since, ran float64) {
 
 func left(jobs ...Unresolved) iter.Seq[Unresolved] { return slices.Values(jobs) }
 
-// check compares metrics of the whole run with what was computed by hand, to 0.4 %.
+// check compares metrics of the whole run with values computed by hand, to 0.4 %.
 func check(t *testing.T, r Run, want map[string]float64) {
 	t.Helper()
 	for name, v := range want {

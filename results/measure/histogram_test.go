@@ -15,7 +15,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// TestHistogramProperties holds what a histogram answers against the values themselves.
+// TestHistogramProperties compares the results of a histogram with the values recorded.
 func TestHistogramProperties(t *testing.T) {
 	// Values of every magnitude, from a nanosecond to a century.
 	value := rapid.Custom(func(t *rapid.T) int64 {

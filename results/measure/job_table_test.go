@@ -37,7 +37,7 @@ func TestJobTableAgainstAMap(t *testing.T) {
 	}
 }
 
-// Jobs of which a claim was never heard of again do not pile up.
+// Jobs with a claim that has no further events do not pile up.
 func TestLimboIsBounded(t *testing.T) {
 	tp := newTape(settings(), 0)
 	for id := engine.JobID(1); id <= 3*limboSize; id++ {

@@ -49,7 +49,7 @@ func TestCallers(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "answered.rate", During: "down"}, 0)
 }
 
-// A caller who still waits when the run ends may be answered yet.
+// A caller who still waits when the run ends counts as undecided.
 func TestCallersAtTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -110,9 +110,9 @@ func TestFairShares(t *testing.T) {
 	}
 }
 
-// Tenant 1 gets 8 executions of the 10 it asks for, tenant 2 gets 2 of 10; tenant 3 has
-// its only one, tenant 4 nothing to do. Max-min fair were 5, 5 and 1. What was executed
-// before the warm-up ended does not count.
+// Tenant 1 gets 8 executions of the 10 it demands, tenant 2 gets 2 of 10; tenant 3 has its only
+// one, tenant 4 no demand. The max-min fair shares are 5, 5 and 1. Executions before the end of the
+// warm-up do not count.
 func TestJain(t *testing.T) {
 	s := settings()
 	s.Objectives = []Objective{{Query: Query{Metric: "jain", During: "down"}}, {Query: Query{Metric: "jain", After: "down"}}}
@@ -148,7 +148,7 @@ func TestJain(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "jain", After: "down"}, math.NaN())
 }
 
-// Of two tenants, one has all that was executed though both ask for as much.
+// Of two tenants with equal demand, one has all executions.
 func TestJainOfTwo(t *testing.T) {
 	for _, tt := range []struct {
 		tenants int

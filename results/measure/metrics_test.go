@@ -56,7 +56,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// Metrics that take no class say why, and what they name instead are metrics that do.
+// Metrics that cannot be narrowed to a class give a reason, and the alternatives it names can.
 func TestMetricsSayWhyTheyCannotBeNarrowed(t *testing.T) {
 	for _, m := range Metrics() {
 		why := m.NotNarrower()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The waits 3, 5, 5+, 8, 10+, 12, 12 and 15+ ns, + for those that have not ended.
+// censored returns the waits 3, 5, 5+, 8, 10+, 12, 12 and 15+ ns, with + for those that have not ended.
 func censored() *wait {
 	return &wait{recorded([]time.Duration{3, 5, 8, 12, 12}), recorded([]time.Duration{5, 10, 15})}
 }

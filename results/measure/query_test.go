@@ -42,7 +42,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// What is asked for is measured, whether or not an objective is about it.
+// A requested query is measured, whether or not an objective uses it.
 func TestAskedIsMeasured(t *testing.T) {
 	s := &Settings{Objectives: []Objective{{Query: Query{Metric: "goodput", During: "down"}}}, Asked: []Query{
 		{Metric: "goodput", During: "down"}, {Metric: "goodput"}, {Metric: "goodput", Class: "mail"}, {Metric: "slowdown"}}}

@@ -67,7 +67,7 @@ func TestUnpackPacked(t *testing.T) {
 	}
 }
 
-// TestUnpackNothing unpacks what counts nothing.
+// TestUnpackNothing unpacks an empty histogram.
 func TestUnpackNothing(t *testing.T) {
 	p := new(Histogram).Pack()
 	if h, err := p.Unpack(); h != nil || err != nil || p.Buckets != nil {

@@ -77,8 +77,8 @@ func hungryByHand(list []life, in func(l *life) bool, from, to float64) map[stri
 	return m
 }
 
-// When jobs starve, of all, of a class, a tenant or both, and what is claimed then, is what it is by definition, in
-// worlds that are drawn, over the run, a storm and after it; and so is what the worst of the tenants bears.
+// Times in which jobs starve, of all, of a class, a tenant or both, and the claims then, equal their definitions in
+// random worlds, over the run, during a storm and after it; so does the value of the worst tenant.
 func TestStarvingByHand(t *testing.T) {
 	names := []string{"starved.jobs", "starved.share", "starved.longest", crowding}
 	tenants := []string{"", "a", "b", "c"}
@@ -179,7 +179,7 @@ func TestManySpells(t *testing.T) {
 	checkQuery(t, r, during, (2+999*4)/9997.0)
 }
 
-// However jobs leave, those that are ready are known: the oldest that is, and how many.
+// A lane has the right number of ready jobs, and the oldest, in whatever order jobs leave.
 func TestLane(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	var l lane

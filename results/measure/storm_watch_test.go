@@ -19,7 +19,7 @@ func calmSettings() *Settings {
 	return s
 }
 
-// waits plays fresh jobs at 20/s for 1800 s that wait for as long as wait says.
+// waits plays fresh jobs at 20/s for 1800 s with the waits that the function wait returns.
 func waits(s *Settings, wait func(at, uniform float64) float64) Run {
 	c := NewCollector(s, 0)
 	rand := keyed.Rand{Seed: 11}
@@ -90,7 +90,7 @@ func TestRecoveryThatIsOutOfSight(t *testing.T) {
 	}
 }
 
-// Fresh jobs that nobody claims are no recovery, though no long wait is seen either.
+// Fresh jobs that are never claimed are no recovery, although no long wait is measured either.
 func TestStarvedIsNotRecovered(t *testing.T) {
 	s := calmSettings()
 	c := NewCollector(s, 0)

@@ -34,7 +34,7 @@ func methods(c engine.JobRecorder, e *engine.Event) {
 	}
 }
 
-// TestMethodsAreRecord holds that a method of a JobRecorder counts what an event of its kind does.
+// TestMethodsAreRecord tests that each method of a JobRecorder counts the same as an event of its kind.
 func TestMethodsAreRecord(t *testing.T) {
 	for seed := range uint64(12) {
 		d := newDrawn(seed)
@@ -57,8 +57,8 @@ func TestMethodsAreRecord(t *testing.T) {
 	}
 }
 
-// TestEndBeforeArrivals ends a run before the time at which arrivals end. If nothing is left, nothing happens any more,
-// and windows of time go on to their ends, but for those after a storm, which end with the run; if a job is left they end.
+// TestEndBeforeArrivals ends a run before the end of arrivals. If no job is left, windows of time go on to their ends,
+// except those after a storm, which end with the run; if a job is left they all end.
 func TestEndBeforeArrivals(t *testing.T) {
 	for _, leaves := range []bool{false, true} {
 		s := settings()
@@ -80,7 +80,7 @@ func TestEndBeforeArrivals(t *testing.T) {
 	}
 }
 
-// TestGapEndsWithBurial ends a stretch without a claim when the last fresh job is buried where it stands.
+// TestGapEndsWithBurial ends a claim gap when the last ready fresh job is buried.
 func TestGapEndsWithBurial(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueue(20, 1, 0)
@@ -90,8 +90,8 @@ func TestGapEndsWithBurial(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.longest": 5})
 }
 
-// TestCannotBeNarrowed asks for every metric in every way: one that it cannot be narrowed in gives no value, and the
-// reason; any other names no such reason.
+// TestCannotBeNarrowed queries every metric with every filter: a filter that the metric does not allow gives no
+// value, with a reason; any other gives no such reason.
 func TestCannotBeNarrowed(t *testing.T) {
 	s := settings()
 	s.Tenants = []string{"", "one", "two"}
@@ -135,7 +135,7 @@ func filterNamed(q Query) Filters {
 	return ByTenant
 }
 
-// TestWorstOfThoseThatHaveOne leaves out a tenant of whom there is nothing to tell, whichever way is worse.
+// TestWorstOfThoseThatHaveOne leaves out a tenant without a value, in either direction of worse.
 func TestWorstOfThoseThatHaveOne(t *testing.T) {
 	s := settings()
 	s.Tenants = []string{"", "one", "two", "three"}
@@ -176,7 +176,7 @@ func TestWithinLimits(t *testing.T) {
 	}
 }
 
-// TestDeathsByCause buries a job in every way, and counts the death by what the retry policy of its class says.
+// TestDeathsByCause buries a job in every way, and counts the death by the conditions of its class's retry policy.
 func TestDeathsByCause(t *testing.T) {
 	const kind = engine.FirstErrorKind
 	for _, tt := range []struct {
@@ -221,8 +221,8 @@ func TestRetriesDoNotStarve(t *testing.T) {
 	}
 }
 
-// TestPooledQuantiles reads a quantile from what several runs have recorded, with the unresolved as longer than all, or
-// as Kaplan and Meier have it, and says so where there is none.
+// TestPooledQuantiles computes quantiles of several runs together, with unresolved jobs as longer than all, or by
+// Kaplan–Meier, and reports if there is none.
 func TestPooledQuantiles(t *testing.T) {
 	h := RunHistogram{Query: Query{Metric: "fresh.wait"}}
 	var ended, ages Histogram

@@ -2,7 +2,7 @@ package report
 
 import "testing"
 
-// BenchmarkFigures draws the charts of a run: as SVGs, and those again as PNGs.
+// BenchmarkFigures draws the charts of a run, as SVGs and as PNGs.
 func BenchmarkFigures(b *testing.B) {
 	f := storm()
 	s, sum := f.build()

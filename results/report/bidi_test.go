@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// TestPageTurnsNoText has the texts of a scenario hold characters that turn the direction of what follows, which its
-// names cannot: none reaches the page, in which it would make text read as what it is not.
+// TestPageTurnsNoText puts characters that reverse the direction of text, which names cannot contain, into the texts
+// of a scenario: none reaches the page, where it would disguise text.
 func TestPageTurnsNoText(t *testing.T) {
 	const turned = "a\u202eb\u2066c\u200fd"
 	f := storm()

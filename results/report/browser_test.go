@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// quiet fails unless the browser had nothing to say and asked for nothing but the page.
+// quiet fails if the browser logged a message or requested anything but the page.
 func quiet(t *testing.T, tb *browsertest.Tab) {
 	t.Helper()
 	if tb.Quiet("file://"); len(tb.Requests) != 1 {
@@ -34,7 +34,7 @@ func quiet(t *testing.T, tb *browsertest.Tab) {
 // pages are the reports of fixtures by name, each made once: two that differ must have two names.
 var pages sync.Map
 
-// figuresOf are the figures on those pages.
+// figuresOf holds the figures on those pages.
 var figuresOf sync.Map
 
 // drawnOf are the figures on the page of the fixture of that name, which must have been made.
@@ -181,7 +181,7 @@ func TestPageTakenAlong(t *testing.T) {
 	quiet(t, tb)
 }
 
-// The replay moves when it is told to, and in steps where no motion is wanted.
+// The replay moves when started, and in steps if the user prefers no motion.
 func TestPageReplay(t *testing.T) {
 	at := func(tb *browsertest.Tab) int {
 		return browsertest.Eval[int](tb, `Number(document.getElementById("when").value)`)
@@ -254,8 +254,8 @@ func TestPageShowsLonelyValues(t *testing.T) {
 	}
 }
 
-// A link to a section leads to where its heading is to be seen, below the tools that stay on top, however
-// many lines those take.
+// A link to a section leads to its heading, visible below the tools on top, however many lines those
+// take.
 func TestPageLinksLeadBelowTheTools(t *testing.T) {
 	for _, f := range []fixture{storm(), with("nasty links", func(f *fixture) { f.policies, f.labels = 8, nasty })} {
 		tb := browsertest.OpenFile(t, pageOf(t, f), 1100)
@@ -321,7 +321,7 @@ func TestPageOnATelephone(t *testing.T) {
 	}
 }
 
-// Without scripts the drawings are there, and the buttons for what is not are not.
+// Without scripts the page shows the drawings, and no buttons that need scripts.
 func TestPageWithoutScripts(t *testing.T) {
 	tb := browsertest.OpenFile(t, pageOf(t, storm()), 1100, browsertest.Protocol(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	shown := func(selector string) int {

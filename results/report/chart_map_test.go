@@ -13,7 +13,7 @@ import (
 	"qsim/results/measure"
 )
 
-// aMap has a panel for each label: tiles of growing values, of which those to the upper right never come.
+// aMap returns a map with a panel for each label: tiles of growing values, those to the upper right without an end.
 func aMap(value func(x, y float64) (float64, bool), labels ...string) *Map {
 	m := &Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: measure.Query{Metric: "recovery.time", After: "down"},
 		XKey: "jobs.mail.arrivals.rate", YKey: "storms.down.for", XValues: []string{"10/s", "20/s", "30/s", "40/s"}, YValues: []string{"1s", "2s", "4s"}, Steps: 2}
@@ -108,8 +108,8 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestViridisIsInOrder: its lightness rises by steps of about one size, as seen by everybody
-// and by those who do not tell red from green.
+// TestViridisIsInOrder: its lightness rises in steps of about equal size, for normal and for
+// red-green blind vision.
 func TestViridisIsInOrder(t *testing.T) {
 	linear := func(v float64) float64 {
 		if v /= 255; v > .04045 {
@@ -164,8 +164,8 @@ func TestColorScale(t *testing.T) {
 	}
 }
 
-// TestMapSaysWhatIsABound: what lies beyond an edge has not always been seen to, and a mean with
-// a seed that never came to an end is but a lower bound.
+// TestMapSaysWhatIsABound: the legend marks values beyond the edge that were not reached, and means
+// that are lower bounds because of one seed.
 func TestMapSaysWhatIsABound(t *testing.T) {
 	for _, tt := range []struct {
 		name           string

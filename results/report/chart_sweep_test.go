@@ -16,12 +16,12 @@ type sweepFixture struct {
 	name     string
 	axes     []results.Axis
 	policies int
-	label    string // of all policies, before their numbers
+	label    string // begin of all policies' labels, before their numbers
 	seeds    int
 	query    measure.Query
 	bound    float64 // an objective, if not 0
 	value    func(position []int, policy int) float64
-	spread   float64 // of the interval, relative
+	spread   float64 // relative half-width of the interval
 	atLeast  func(position []int) bool
 	title    string // want
 }

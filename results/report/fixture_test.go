@@ -10,12 +10,12 @@ import (
 	"qsim/results/measure"
 )
 
-// fixture says what a made-up summary is like. Waits and backlogs rise in the storms
-// and fall after them, by a factor that differs between policies.
+// fixture describes a made-up summary. Waits and backlogs rise in the storms and fall after them,
+// by a factor that differs between policies.
 type fixture struct {
 	name     string
 	policies int
-	labels   []string // of the first policies; the others are called "Policy N"
+	labels   []string // labels of the first policies; the others are called "Policy N"
 	seeds    int
 	duration time.Duration
 	bucket   time.Duration

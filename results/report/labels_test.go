@@ -17,7 +17,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Lines that cannot be told apart share a name; what they do where nothing is to be seen does not matter.
+// Curves that look the same share a name; their values outside the visible range do not matter.
 func TestTwins(t *testing.T) {
 	nan := math.NaN()
 	high := []float64{0, 100, 1000, 1000, 900, 100, .01, 0}

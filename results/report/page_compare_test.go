@@ -16,7 +16,7 @@ import (
 	"qsim/results/report/browsertest"
 )
 
-// compared are a storm, one that is worse by half, and what was made of them.
+// compared returns a result with a storm, one that is worse by half, and their comparison.
 func compared() (base, new *results.Summary, c *results.Comparison) {
 	f := storm()
 	_, base = f.build()

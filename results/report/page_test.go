@@ -93,7 +93,7 @@ func checkBackdrop(t *testing.T, name string, svg []byte, want bool) {
 	}
 }
 
-// checkBackdropOf is that of so many policies.
+// checkBackdropOf runs checkBackdrop for that many policies.
 func checkBackdropOf(t *testing.T, name string, svg []byte, policies int) {
 	t.Helper()
 	own := regexp.MustCompile(`(?s)<defs><g id="([^"]*)">(.*?)</g></defs>`).FindSubmatch(svg)
@@ -130,8 +130,8 @@ func TestEqualInputWritesEqualPages(t *testing.T) {
 // drawingTag begins one on a page, which may have several panels.
 var drawingTag = regexp.MustCompile(`<(?:svg class="chart"|div class="panels c[1-4]") role="img" aria-label="`)
 
-// checkPage fails unless the SVG elements of a page have neither styles nor what is no number, and its
-// data are those of as many times as there are.
+// checkPage fails if SVG elements of a page have styles or invalid numbers, or its data has another
+// number of times.
 func checkPage(t *testing.T, page []byte) {
 	t.Helper()
 	want := 6
@@ -259,7 +259,7 @@ func TestPageOfLittle(t *testing.T) {
 	}
 }
 
-// Tenants of whom no job was claimed do not wait alike.
+// Tenants without claimed jobs do not count as having equal waits.
 func TestTenantsOfLittle(t *testing.T) {
 	t.Parallel()
 	none, some := measure.TenantCount{}, measure.TenantCount{Executions: 9, FreshClaims: 9, WaitSum: 9}
@@ -284,7 +284,7 @@ func TestTenantsOfLittle(t *testing.T) {
 	}
 }
 
-// Where each class is one tenant, there is nothing to say of tenants that is not said of classes.
+// If each class is one tenant, the page has no section of tenants besides that of classes.
 func TestTenantsOfClasses(t *testing.T) {
 	t.Parallel()
 	for names, want := range map[string]bool{"|orders/0|imports/0": true, "|orders/0|orders/1|imports/0": false, "|acme|bolt": false} {
@@ -301,7 +301,7 @@ func TestTenantsOfClasses(t *testing.T) {
 	}
 }
 
-// What is alike under all policies is not told of one.
+// Causes that are equal under all policies are not described for a single one.
 func TestCausesThatAreAlike(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -404,8 +404,8 @@ func TestTenantsChart(t *testing.T) {
 	checkBackdropOf(t, f.Name, f.inline, 9)
 }
 
-// The p99 of tenants is told of the busiest, of one in the middle and of the slowest; a tenant with few
-// jobs is none to speak of.
+// The p99 waits of tenants are described for the busiest, a middle and the slowest one; tenants with
+// few jobs are left out.
 func TestTenantWaits(t *testing.T) {
 	t.Parallel()
 	build := func(n, known int, p99 func(policy, tenant int) measure.TenantWait) *results.Summary {
@@ -443,7 +443,7 @@ func TestTenantWaits(t *testing.T) {
 		p99            func(policy, tenant int) measure.TenantWait
 		rows           int
 		finding        string
-		key, cell, end string // of the last row of the first table
+		key, cell, end string // parts of the last row of the first table
 	}{
 		{"two", 2, 2, ramp, 2, "With Weighted 80/20 the p99 of fresh waits is 2s for t1 and 1s for t0.", "", "t1", "1s|2s"},
 		{"twelve", 12, 12, ramp, 12, "With Weighted 80/20 the p99 of fresh waits is 12s for t11 and 1s for t0.", "", "t3", "≥ 1s|≥ 4s"},
@@ -516,7 +516,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// The colours of drawings are those that the page's theme replaces.
+// The colours of drawings are exactly those replaced by the page's theme.
 func TestThemeCoversTheColoursOfCharts(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}

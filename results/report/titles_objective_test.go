@@ -10,8 +10,9 @@ import (
 	"qsim/results/measure"
 )
 
-// mixed is a run of a busy class under a quiet one, each with curves of its own, that first puts quiet jobs first: those
-// then wait least, and all jobs together longest. The summary has the estimates of the asked queries, 2 s and 993 µs.
+// mixed returns a run with a busy and a quiet class, each with separate curves, whose first policy favours quiet jobs:
+// those then wait least, and all jobs together longest. The summary has the estimates of the requested queries, 2 s and
+// 993 µs.
 func mixed(limits []measure.Objective, asked ...measure.Query) fixture {
 	return with("mixed", func(f *fixture) {
 		f.policies, f.limits = 2, limits
@@ -39,8 +40,8 @@ func mixed(limits []measure.Objective, asked ...measure.Query) fixture {
 	})
 }
 
-// The titles of the waits, of their distribution and of starvation are about the jobs of the objective, in the words of
-// the table, and never about a mix of classes that hides what the table shows.
+// The titles of the charts of waits, of their distribution and of starvation describe the jobs of the objective, in the
+// words of the table, and never a mix of classes that hides a difference in the table.
 func TestTitlesAreOfTheObjective(t *testing.T) {
 	t.Parallel()
 	after := measure.Query{Metric: waitMetric, After: "payments-down", Class: "quiet"}
@@ -88,7 +89,7 @@ func TestTitlesAreOfTheObjective(t *testing.T) {
 	}
 }
 
-// Where the waits of the objective's jobs were stored, their distribution is what is drawn.
+// If the waits of the objective's jobs were stored, the chart shows their distribution.
 func TestDistributionIsOfTheObjective(t *testing.T) {
 	t.Parallel()
 	usual := measure.Query{Metric: waitMetric, Class: "quiet"}
@@ -121,7 +122,7 @@ func TestDistributionIsOfTheObjective(t *testing.T) {
 	}
 }
 
-// The title of the chart of tenants is about those of the objective, and else names tenants of which class is slow.
+// The title of the chart of tenants is about those of the objective, or else names the class with slow tenants.
 func TestTenantsTitle(t *testing.T) {
 	t.Parallel()
 	worst := measure.Query{Metric: waitMetric, Class: "quiet", Tenant: measure.WorstTenant}

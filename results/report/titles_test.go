@@ -16,7 +16,7 @@ import (
 	"qsim/results/measure"
 )
 
-// TestTitlesNameTheExtremes computes the findings from the data in its own, plainer way.
+// TestTitlesNameTheExtremes computes the findings from the data independently, in a simpler way.
 func TestTitlesNameTheExtremes(t *testing.T) {
 	t.Parallel()
 	for _, f := range fixtures() {
@@ -77,7 +77,8 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 	}
 }
 
-// Where jobs were never claimed the table has bounds: they rank below what is known, and among themselves not at all.
+// If some jobs were never claimed the table has lower bounds: they rank below known values, and are not ranked among
+// themselves.
 func TestWaitTitleRanksNoBounds(t *testing.T) {
 	t.Parallel()
 	bound := func(policies int, bounds ...bool) func(f *fixture) {
@@ -118,8 +119,8 @@ func TestWaitTitleRanksNoBounds(t *testing.T) {
 	}
 }
 
-// A title names the winner that the table marks, and none where it marks none: not one that 20 seeds do not tell apart,
-// however far the means are from each other.
+// A title names the winner that the table marks, and none if it marks none: no policy without a significant difference
+// over 20 seeds, however far apart the means are.
 func TestTitleNamesTheWinnerOfTheTable(t *testing.T) {
 	t.Parallel()
 	for want, shown := range map[string]bool{"Fresh p99 wait is 54.2s with Shared FIFO, 18.2s with Weighted 80/20": true,
@@ -177,8 +178,8 @@ func TestBacklogTitle(t *testing.T) {
 	}
 }
 
-// pooled is a histogram of 100 fresh jobs: so many waited a long time, and so many
-// were never claimed.
+// pooled returns a histogram of 100 fresh jobs: long of them waited a long time, and lost were
+// never claimed.
 func pooled(long, lost int, during string) results.PolicyData {
 	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Hist: new(measure.Histogram), Unresolved: new(measure.Histogram)}
 	for i := range 100 {
@@ -233,7 +234,7 @@ func TestDistributionTitle(t *testing.T) {
 	}
 }
 
-// The comparison shows what the table has: first what the objectives are about, then what it costs.
+// The comparison chart has the columns of the table: first the objectives' metrics, then the costs.
 func TestComparisonShowsTheTable(t *testing.T) {
 	t.Parallel()
 	f := with("comparison", func(f *fixture) {
@@ -289,8 +290,8 @@ func TestFooterSaysWhatItMust(t *testing.T) {
 	}
 }
 
-// Storms, the warm-up and objectives are named by every chart that shows them, above it or in its words, and
-// by what is read out to those who see none.
+// Storms, the warm-up and objectives are named by every chart that shows them, above it or in its text, and
+// in its description for screen readers.
 func TestShadesAreExplained(t *testing.T) {
 	t.Parallel()
 	many := func(f *fixture) { f.policies = 9 }
@@ -325,7 +326,7 @@ func TestShadesAreExplained(t *testing.T) {
 	}
 }
 
-// The limit is on the axis where all jobs waited longer, too: at the end of it, it would be said to be another.
+// The limit is on the axis even if all jobs waited longer: drawn at the axis's end it would look like another value.
 func TestDistributionShowsTheLimit(t *testing.T) {
 	t.Parallel()
 	late := distribution{waits: []float64{25, 40, 58}, shares: []float64{1, .5, .1}}
@@ -336,7 +337,7 @@ func TestDistributionShowsTheLimit(t *testing.T) {
 	}
 }
 
-// Classes have a plot each, with the lines of all policies, and are not told apart in one.
+// Classes have a plot each, with the curves of all policies, instead of one plot for all.
 func TestWaitsByClass(t *testing.T) {
 	t.Parallel()
 	f := with("two classes", func(f *fixture) {
@@ -364,7 +365,7 @@ func TestWaitsByClass(t *testing.T) {
 	}
 }
 
-// The name of a panel is that of its policy, whole, also where its curve is another's: that is said beside it if there
+// A panel has its policy's whole name, even if its curve equals another's: a remark beside it names that one if there
 // is room.
 func TestPanelsOfTwinsKeepTheirNames(t *testing.T) {
 	t.Parallel()

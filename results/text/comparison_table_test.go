@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// People read what a metric is, not its name, and words are not broken however narrow the terminal is.
+// Tables for people have descriptions of metrics, not their names, and words are not broken however narrow the
+// terminal is.
 func TestComparisonOnANarrowTerminal(t *testing.T) {
 	for _, width := range []int{60, 80} {
 		var b bytes.Buffer
@@ -26,7 +27,7 @@ func TestComparisonOnANarrowTerminal(t *testing.T) {
 	}
 }
 
-// No format prints what is not a number.
+// No format prints NaN or an infinity.
 func TestComparisonFormats(t *testing.T) {
 	list := unusual(t)
 	for format, wants := range map[Format][]string{

@@ -71,7 +71,7 @@ var (
 	after  = []float64{10.9, 10.1, 11.9, 11.0, 10.4}
 )
 
-// unusual are two comparisons of metrics some of whose values are missing or 0.
+// unusual returns two comparisons of metrics with some values missing or 0.
 func unusual(t *testing.T) []*results.Comparison {
 	nan := math.NaN()
 	base := result("A", map[string][]float64{"sojourn.mean": before, "goodput": {0, 0, 0, 0, 0}, "dead.share": {nan, nan, nan, nan, nan}, "attempts.mean": {nan, 1, nan, nan, nan}})
@@ -79,7 +79,7 @@ func unusual(t *testing.T) []*results.Comparison {
 	return []*results.Comparison{compared(t, base, new, results.Gate{Set: true, Most: 0.05}), compared(t, base, elsewhere(new), results.Gate{})}
 }
 
-// settings returns those of a small scenario: two classes, one of them guarded by a key, one
+// settings returns the settings of a small scenario: two classes, one of them guarded by a key, one
 // storm, two workers, two policies.
 func settings() *measure.Settings {
 	return &measure.Settings{

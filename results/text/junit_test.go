@@ -12,7 +12,7 @@ import (
 	"qsim/results"
 )
 
-// junitElement lists the attributes and children that one element of a JUnit XML report may have, by junit-10.xsd of the
+// junitElement lists the allowed attributes and children of one element of a JUnit XML report, by junit-10.xsd of the
 // Jenkins plugin xUnit.
 type junitElement struct{ required, optional, children []string }
 
@@ -30,7 +30,7 @@ var junitRules = map[string]junitElement{
 	"system-out": {},
 }
 
-// checkJUnit returns how a document breaks the rules, and counts what its suites say that they count.
+// checkJUnit returns the errors of a document, and compares the counts of its suites with their cases.
 func checkJUnit(t *testing.T, document []byte) (problems []string) {
 	t.Helper()
 	decoder := xml.NewDecoder(bytes.NewReader(document))

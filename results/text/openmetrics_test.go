@@ -56,7 +56,7 @@ qsim_predicted_dead` + labels + `estimate="mean"} 1e+09
 	}
 }
 
-// TestOpenNames gives every metric of a simulation a name of its own that OpenMetrics allows for a gauge.
+// TestOpenNames checks that every metric of a simulation has a distinct name that OpenMetrics allows for a gauge.
 func TestOpenNames(t *testing.T) {
 	allowed := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	reserved := regexp.MustCompile(`_(total|count|sum|bucket|created|info)$`)

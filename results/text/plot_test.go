@@ -13,7 +13,7 @@ import (
 	"qsim/results/measure"
 )
 
-// plotted is a summary of policies whose fresh p99 waits over time are given, by seed.
+// plotted returns a summary of policies with given fresh p99 waits over time, by seed.
 func plotted(labels []string, waits ...[][]float64) *results.Summary {
 	s := &results.Summary{Scenario: "s", Seeds: []uint64{1}, Settings: &measure.Settings{Duration: 10 * time.Minute, Bucket: 10 * time.Second,
 		Storms: []measure.Window{{Name: "down", From: 5 * time.Minute, To: 6 * time.Minute}}}}

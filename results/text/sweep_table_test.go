@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// made is a sweep of two keys and two policies with numbers that say where they belong.
+// made returns a sweep of two keys and two policies with numbers that encode their positions.
 func made() *results.Sweep {
 	s := &results.Sweep{Scenario: "made", ConfigHash: "9e41c0d2", Seeds: []uint64{1, 2}, Policies: []measure.PolicyInfo{{Label: "FIFO"}, {Label: `LIFO, "odd"`}},
 		Axes:       []results.Axis{{Key: "engine.workers", Values: []string{"8", "16"}, Numbers: []float64{8, 16}}, {Key: "retry.jitter", Values: []string{"none", `"±20%"`}}},
@@ -65,7 +65,7 @@ workers  jitter  policy       p99 wait of fresh jobs in down  jobs done per seco
 	}
 }
 
-// A table of thousands of rows says that it is not all.
+// A table of thousands of rows is cut, with a note.
 func TestLongSweepTable(t *testing.T) {
 	s := made()
 	s.Axes[0].Values = make([]string, 200)

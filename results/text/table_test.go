@@ -32,7 +32,7 @@ func TestTables(t *testing.T) {
 	golden(t, "table.csv", []byte(written(t, sum, TableOptions{Format: CSV})))
 }
 
-// What is read back makes the same table, but for what only the scenario knows.
+// A stored summary gives the same table, except for facts that only the scenario contains.
 func TestTableOfAStoredSummary(t *testing.T) {
 	sum := summarized(t, 6)
 	read, err := results.ReadSummary(bytes.NewReader(encoded(t, sum)))
@@ -233,8 +233,8 @@ func TestRoundDuration(t *testing.T) {
 	}
 }
 
-// A table fits a terminal of any usual width, with any number of policies, and leaves nothing out: what has no room
-// beside the other columns stands below them.
+// A table fits a terminal of any usual width, with any number of policies, and leaves nothing out: columns without
+// room are printed below the others.
 func TestTableFitsTerminals(t *testing.T) {
 	for _, policies := range []int{1, 2, 4, 20} {
 		sum := manyPolicies(policies)
@@ -275,7 +275,7 @@ func manyPolicies(n int) *results.Summary {
 	return s
 }
 
-// What came out otherwise than the scenario expects stands in a line of its own, once for all policies.
+// Unexpected outcomes have a separate line, once for all policies.
 func TestUnwanted(t *testing.T) {
 	sum := summarized(t, 6)
 	if out := written(t, sum, TableOptions{}); strings.Count(out, "✗ p99 wait of fresh jobs in down ≤ 5s: FIFO 8.5s ±91ms\n") != 1 || strings.Contains(out, "as expected") {

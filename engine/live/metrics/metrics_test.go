@@ -44,8 +44,8 @@ type both struct{ one, other engine.Recorder }
 
 func (b both) Record(e *engine.Event) { b.one.Record(e); b.other.Record(e) }
 
-// TestNamesMeanTheSame gives the events of a simulation to its own metrics and to those for Prometheus: counts are the
-// same, and each quantile lies in the bucket that holds it, of all jobs and of each class.
+// TestNamesMeanTheSame passes the events of a simulation to its own metrics and to those for Prometheus: counts are
+// equal, and each quantile lies in the right bucket, for all jobs and each class.
 func TestNamesMeanTheSame(t *testing.T) {
 	sc, problems := scenarios.Load("troubled.yaml", []byte(troubled), nil)
 	if sc == nil {
@@ -205,7 +205,7 @@ func TestNamesAreKnown(t *testing.T) {
 	}
 }
 
-// TestRepeated counts outcomes whose first answer was lost, calls that failed, and errors by their names.
+// TestRepeated checks the counters of outcomes whose first answer was lost, of failed calls, and of errors by name.
 func TestRepeated(t *testing.T) {
 	m := New(nil, Options{})
 	c := &engine.Call{Op: engine.OpCommit}
@@ -270,7 +270,7 @@ func TestFreed(t *testing.T) {
 	}
 }
 
-// asked is a store that counts questions, and refuses to answer the first.
+// asked is a store that counts Stats calls, and refuses the first.
 type asked struct {
 	engine.Store
 	times atomic.Int32
@@ -284,8 +284,8 @@ func (a *asked) Stats(context.Context, int) (engine.Stats, error) {
 		OldestReady: [2]time.Duration{time.Second, 2 * time.Second}}, nil
 }
 
-// TestStats asks the store at most once a second, leaves the figures of the queue out while it does not answer, and
-// shows them when it does.
+// TestStats checks that the store's counts are read at most once a second, are missing while the store does not
+// answer, and return with it.
 func TestStats(t *testing.T) {
 	store := &asked{}
 	m := New(store, Options{})
@@ -338,7 +338,7 @@ func TestRecordAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord measures what a job costs.
+// BenchmarkRecord measures the cost of all events of a job.
 func BenchmarkRecord(b *testing.B) {
 	m := New(nil, Options{})
 	b.ReportAllocs()

@@ -71,7 +71,7 @@ func TestServer(t *testing.T) {
 
 func alive(pid int) bool { return pid != 0 && syscall.Kill(pid, 0) == nil }
 
-// A setting that the server does not take is an error that shows what the server said.
+// An invalid setting is an error that contains the server's message.
 func TestServerThatDoesNotStart(t *testing.T) {
 	folder := t.TempDir()
 	for at := folder; len(at) > len(os.TempDir()); at = filepath.Dir(at) { // the server's user must reach it
@@ -103,8 +103,8 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestSweep starts a server where processes that were killed have left folders: they go,
-// but none of a process that lives, of a server that still runs, or of others.
+// TestSweep starts a server where killed processes have left folders: they are removed, but not
+// those of a live process, a running server, or other programs.
 func TestSweep(t *testing.T) {
 	folder, err := os.MkdirTemp("", "qsim-test-")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestComplaint finds the line that matters in what initdb says.
+// TestComplaint finds the line with the cause in the output of initdb.
 func TestComplaint(t *testing.T) {
 	said := "creating directory ... ok\ncreating template1 ... FATAL:  could not write: No space left on device\nchild process exited with exit code 1\ninitdb: removing data directory"
 	if got, want := complaint(said), "creating template1 ... FATAL:  could not write: No space left on device"; got != want {

@@ -93,7 +93,7 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 		t.Fatalf("start %s: %v", chromium(), err)
 	}
 	inside, closeTab := chromedp.NewContext(browser)
-	limited, cancel := context.WithTimeout(inside, 5*time.Minute)
+	limited, cancel := context.WithTimeout(inside, lifetime)
 	t.Cleanup(func() { cancel(); closeTab() })
 	tb := &Tab{Context: limited, t: t}
 	tb.Run() // which opens it
@@ -148,16 +148,46 @@ func Eval[T any](tb *Tab, expression string) T {
 	return value
 }
 
-// Until waits for a condition in the page.
+// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than what a
+// busy machine takes.
+const (
+	longest  = 5 * time.Minute
+	lifetime = 20 * time.Minute
+)
+
+// Until waits for a condition in the page; one that throws an error does not hold yet. Where it never holds, the test fails
+// with what the page shows.
 func (tb *Tab) Until(condition string) {
 	tb.t.Helper()
-	if !Eval[bool](tb, fmt.Sprintf(`new Promise(done => {
-		const last = Date.now() + 60000, look = () => { if (%s) done(true); else if (Date.now() > last) done(false); else setTimeout(look, 20); };
-		look();
-	})`, condition)) {
-		tb.t.Fatalf("it does not come to pass that %s", condition)
+	if problem := tb.await(condition, longest); problem != "" {
+		tb.t.Fatal(problem)
 	}
 }
+
+// await waits for a condition for some time and returns "", or that it does not hold, with the state of the page.
+func (tb *Tab) await(condition string, within time.Duration) (problem string) {
+	tb.t.Helper()
+	thrown := Eval[*string](tb, fmt.Sprintf(`new Promise(done => {
+		const last = Date.now() + %d, look = () => {
+			let thrown = "";
+			try { if (%s) return done(null); } catch (error) { thrown = " (" + error + ")"; }
+			if (Date.now() > last) done(thrown); else setTimeout(look, 20);
+		};
+		look();
+	})`, within.Milliseconds(), condition))
+	if thrown == nil {
+		return ""
+	}
+	state := Eval[string](tb, shown)
+	tb.mutex.Lock()
+	defer tb.mutex.Unlock()
+	return fmt.Sprintf("after %v this does not hold%s: %s\n%s\nmessages of the browser: %q", within, *thrown, condition, state, tb.Messages)
+}
+
+// shown is an expression for the state of the page: address, title, size, focus, the elements that report a state, and the
+// beginning of the visible text.
+const shown = `["at " + location.href, "titled " + document.title, innerWidth + " x " + innerHeight + ", the focus on " + document.activeElement?.outerHTML.slice(0, 120),
+	...[...document.querySelectorAll("#state, .bad, .stale, dialog[open]")].map(e => e.outerHTML.slice(0, 300)), document.body?.innerText.slice(0, 1500)].join("\n")`
 
 // Quiet fails the test if the browser logged a message or requested an address without one of the given prefixes.
 func (tb *Tab) Quiet(addresses ...string) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"qsim/cmd/ui"
 )
@@ -40,7 +39,7 @@ func openFolder(t *testing.T) string {
 // measured, and the server that was started goes with its folder, without a word.
 func TestHungUp(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	c := command(ctx, []string{"TMPDIR=" + openFolder(t)}, "run", "-q", "--store", "postgres", "--jobs", "100", "--rounds", "10000")
 	var stderr strings.Builder
@@ -83,7 +82,7 @@ func TestSignalsWhileStarting(t *testing.T) {
 		{"hangup", syscall.SIGHUP, []string{"run", "--store", "postgres", "--scenario", "testdata/small.yaml"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), hangs)
 			defer cancel()
 			folder := openFolder(t)
 			c := command(ctx, []string{"TMPDIR=" + folder}, tt.arguments...)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -23,7 +22,7 @@ type tests struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (m tests) Run() int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hangs)
 	defer cancel()
 	var err error
 	shared, err = pgserver.Start(ctx, pgserver.Options{Unsafe: true})

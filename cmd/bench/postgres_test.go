@@ -18,6 +18,9 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
+// hangs limits how long anything may take in a test: it ends what hangs, on a busy machine too.
+const hangs = 5 * time.Minute
+
 func writeText(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -28,7 +31,7 @@ func writeText(t *testing.T, path, text string) {
 // ask runs statements and returns the first column of the last one's first row.
 func ask(t *testing.T, dsn string, statements ...string) (answer string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -77,7 +80,7 @@ func command(ctx context.Context, environment []string, arguments ...string) *ex
 // left in it.
 func TestPostgres(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	config, err := pgx.ParseConfig(shared.DSN())
 	if err != nil {
@@ -106,7 +109,7 @@ func TestPostgres(t *testing.T) {
 // TestOwnServer starts the server that is nowhere said to be, and wants it gone.
 func TestOwnServer(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	folder, err := os.MkdirTemp("", "qbench-test-") // not t.TempDir: the server's user must reach it
 	if err != nil {
@@ -129,7 +132,7 @@ func TestOwnServer(t *testing.T) {
 // TestInterruptDrops interrupts a run on PostgreSQL, and wants its schema dropped.
 func TestInterruptDrops(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	c := command(ctx, nil, "run", "--dsn", shared.DSN(), "--store", "postgres", "--rate", "50/s", "--for", "30s", "--rounds", "1")
 	c.Cancel = func() error { return c.Process.Kill() }
@@ -154,7 +157,7 @@ func TestInterruptDrops(t *testing.T) {
 // await waits until something is so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(40 * time.Second)
+	deadline := time.NewTimer(hangs)
 	defer deadline.Stop()
 	tick := time.NewTicker(30 * time.Millisecond)
 	defer tick.Stop()
@@ -208,7 +211,7 @@ func TestInterruptedOpening(t *testing.T) {
 // be used, no password shown, and nothing left behind.
 func TestPostgresErrors(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	clear := []string{"drop schema if exists later cascade", "drop role if exists poor", "drop role if exists hurried"}
 	ask(t, shared.DSN(), clear...) // of an earlier time that this test ran

@@ -154,7 +154,7 @@ func TestStatusHoldsNobodyUp(t *testing.T) {
 	go func() { s.failed(&engine.Job{ID: 1}, io.EOF); close(failed) }()
 	select {
 	case <-failed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(hangs):
 		t.Error("a job that fails waits for the page")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"qsim/cmd/ui"
 	"qsim/engine"
@@ -63,7 +62,7 @@ func startWorker(t *testing.T, ctx context.Context, dsn string, node int) *worke
 func TestWorkers(t *testing.T) {
 	needServer(t)
 	const jobs = 4000
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*hangs)
 	defer cancel()
 	server, err := pgserver.Start(ctx, pgserver.Options{Unsafe: true})
 	if err != nil {
@@ -245,7 +244,7 @@ func TestDSN(t *testing.T) {
 // TestEffectsThatFail has the server refuse every effect: the worker says why, and how often.
 func TestEffectsThatFail(t *testing.T) {
 	needServer(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	store, err := pgstore.Open(ctx, shared.DSN(), pgstore.Options{Schema: "refusing", Store: engine.StoreOptions{LapseAfter: -1}})
 	if err != nil {

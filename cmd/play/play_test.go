@@ -243,7 +243,7 @@ func TestRefusals(t *testing.T) {
 // TestStale gives a long run up, as the page does for a newer setting: the server has room for others at once, and
 // simulates nothing more.
 func TestStale(t *testing.T) {
-	s := server(t, strings.Replace(small, "duration: 2m", "duration: 6h", 1))
+	s := server(t, strings.Replace(small, "duration: 2m", "duration: 200h", 1))
 	http := httptest.NewServer(s)
 	defer http.Close()
 	ctx, drop := context.WithCancel(t.Context())
@@ -256,7 +256,7 @@ func TestStale(t *testing.T) {
 	}
 	drop()
 	for start := time.Now(); s.simulations() > 0 || len(s.places) > 0; time.Sleep(time.Millisecond) {
-		if time.Since(start) > 5*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatalf("%d simulations of a stale run go on", s.simulations())
 		}
 	}
@@ -317,7 +317,7 @@ func FuzzRequests(f *testing.F) {
 			start := time.Now()
 			s.ServeHTTP(w, r)
 			cancel()
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if prefix != s.Path() && w.Code != http.StatusForbidden {

@@ -22,10 +22,13 @@ import (
 	"qsim/cmd/ui"
 )
 
+// hangs limits how long a process may take in a test: it ends one that hangs, on a busy machine too.
+const hangs = 10 * time.Minute
+
 // TestTerminated: who is told to stop by SIGTERM keeps what has finished, too, and says by whom it was stopped.
 func TestTerminated(t *testing.T) {
 	out := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	command := exec.CommandContext(ctx, "qsim", "run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out)
 	pipe, err := command.StderrPipe()
@@ -64,7 +67,7 @@ func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string
 // interruptedInto is interrupted with a standard output of the test's own.
 func interruptedInto(t *testing.T, stdout io.Writer, arguments, after []string) (stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if it does not print what is waited for
+	ctx, cancel := context.WithTimeout(t.Context(), hangs) // if it does not print what is waited for
 	defer cancel()
 	command := exec.CommandContext(ctx, "qsim", arguments...)
 	command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
@@ -194,7 +197,7 @@ func TestInterruptTrace(t *testing.T) {
 
 // The page of play is there at the address that is printed, with its token alone, until an interrupt.
 func TestInterruptPlay(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	command := exec.CommandContext(ctx, "qsim", "play", "testdata/small.yaml", "--set", "seeds=1", "--policy", "fifo", "--memory", "100MB")
 	pipe, err := command.StdoutPipe()

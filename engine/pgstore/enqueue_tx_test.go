@@ -70,7 +70,7 @@ func TestEnqueueTx(t *testing.T) {
 	announce()
 	select {
 	case <-woken:
-	case <-time.After(10 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Error("nobody is told")
 	}
 	plan := engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}

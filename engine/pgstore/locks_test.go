@@ -14,10 +14,10 @@ import (
 
 var kept = engine.StoreOptions{LapseAfter: -1, KeepDead: true}
 
-// bounded returns the test's context with a short timeout.
+// bounded returns the test's context with a timeout that ends what hangs.
 func bounded(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

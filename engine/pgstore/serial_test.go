@@ -13,8 +13,7 @@ import (
 // still open. It must not be numbered and seen before: both would be in flight.
 func TestSerialNumbers(t *testing.T) {
 	s := open(t, engine.StoreOptions{LapseAfter: -1})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := bounded(t)
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,11 @@ func TestBefell(t *testing.T) {
 			"1 of 0 at 7s"},
 		{"the dead", []sim.Control{{Kind: sim.Redrive, At: at(7), Share: 1}, {Kind: sim.Redrive, At: at(40), Share: 1}, {Kind: sim.Redrive, At: at(40) + 1, Share: 1}},
 			"1 of 0 at 40s"},
+		{"an event, before a time", []sim.Control{
+			{Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_000}, {Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_001},
+			{Kind: sim.ShiftClock, On: engine.Leased, Nth: 2, At: second, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Leased, Node: 1, Offset: 1},
+			{Kind: sim.ShiftClock, On: engine.Enqueued, Node: -1, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 4, Node: -1, At: 2 * second, Offset: 1}},
+			"1 of 0 at 5.0005s, 2 of 0 at 6.0005s, 5 of 1 at 7.0005s"},
 		{"one node after the other", []sim.Control{{Kind: sim.Crash, At: at(10), For: time.Second, Times: 3, Every: 3 * time.Second, Rolls: true}},
 			"0 of 0 at 10s, 0 of 1 at 13s, 0 of 0 at 16s"},
 		{"the store", []sim.Control{{Kind: sim.StallReaper, At: at(10), For: time.Second}, {Kind: sim.StallPromoter, At: at(11), For: time.Second},

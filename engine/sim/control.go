@@ -185,9 +185,6 @@ func (s *Sim) end(e *ending) {
 // stall adds by (1 or -1) to the number of active faults that stop all reapers or promoters, according to role.
 func (s *Sim) stall(role engine.Op, by int) {
 	s.stalled[role] += by
-	if s.stalled[role] > 1 || s.stalled[role] == 1 && by < 0 {
-		return
-	}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.engine == nil {

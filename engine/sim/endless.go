@@ -27,7 +27,7 @@ type tally struct {
 	enqueued int64 // number of jobs
 	events   int64 // number of events at the present instant
 	moves    int64 // number of jobs enqueued and leases granted at the present instant
-	patience int64 // number of events at one instant after which linger is called
+	patience int64 // number of events at one instant after which linger is called, as it set it last
 	last     []string
 }
 

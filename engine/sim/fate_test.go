@@ -128,7 +128,7 @@ func TestConstantWays(t *testing.T) {
 		"constant":     func(*sim.Links) {},
 		"one is drawn": func(l *sim.Links) { l.OneWay[engine.OpClaim] = drawn(t)(dist.Exponential(0.01)) },
 		"by job":       func(l *sim.Links) { l.PerJob = drawn(t)(dist.Constant(0.001)) },
-		"by row":       func(l *sim.Links) { l.Scan[engine.OpCommit] = sim.RowCosts{InFlight: time.Millisecond} },
+		"by row":       func(l *sim.Links) { l.Scan[engine.OpClaim] = sim.RowCosts{Ready: time.Millisecond} },
 		"slow": func(l *sim.Links) {
 			l.Slows = []sim.Slow{{Window: sim.Window{From: 2 * second, For: time.Second}, Factor: 9}}
 		},

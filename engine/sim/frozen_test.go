@@ -117,3 +117,34 @@ func TestRowsOfEveryState(t *testing.T) {
 		t.Errorf("compared %v calls, %d deaths", r.calls, w.ledger.n[engine.Buried])
 	}
 }
+
+// TestNothingIsKept wants a simulation to hold no record of a call, job or execution to which nothing refers any more,
+// in worlds with every sort of trouble.
+func TestNothingIsKept(t *testing.T) {
+	for seed := uint64(1); seed <= 60; seed++ {
+		w := swarmWorld(t, seed)
+		w.config.Until, w.silent = healed, true
+		s := w.start()
+		if s.Run(); s.Kept() != [4]int{} {
+			t.Errorf("seed %d: %v calls, late jobs, executions and ends of controls are kept for nothing", seed, s.Kept())
+		}
+	}
+}
+
+// TestOverdueDeadlinesComeLast thaws a process, whose lease has expired by its own clock meanwhile, in the instant in
+// which a job comes: of one instant, timers come last, however long they are overdue.
+func TestOverdueDeadlinesComeLast(t *testing.T) {
+	w := quietWorld(t, 0)
+	w.workload = &arrivals{at: []time.Duration{10 * time.Second, 40 * time.Second}}
+	w.flaky.service = drawn(t)(dist.Constant(100))
+	w.node.Lease, w.node.Fetch.Poll = engine.LeaseConfig{TTL: 20 * time.Second, Local: true}, 100*time.Hour
+	w.config.Controls = []sim.Control{{Kind: sim.Pause, At: 20 * second, For: 20 * time.Second}}
+	w.config.Until = 41 * second
+	var got []string
+	for _, e := range w.events(engine.NodeWake, engine.LeaseLost, engine.Enqueued) {
+		got = append(got, fmt.Sprintf("%v at %v", e.Kind, time.Duration(e.At)))
+	}
+	if got, want := strings.Join(got, ", "), "enqueued at 10s, node-wake at 40s, enqueued at 40s, lease-lost at 40s"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

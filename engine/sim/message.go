@@ -11,8 +11,7 @@ import (
 // message is a call on its way to the store, or its answer on the way back.
 type message struct {
 	engine.Call
-	drawn bool // its fate has been drawn
-	fate  Fate
+	fate Fate // zero, but for a delay of an earlier call, unless the network was asked about this one
 }
 
 // Call returns a record for the engine's next call, for engine.Driver.
@@ -29,9 +28,9 @@ func (n *node) Send(c *engine.Call) {
 		return
 	}
 	m := s.messages.at(ref)
-	m.fate, m.drawn = s.cfg.Network.Request(s.now, c), true
+	m.fate = s.cfg.Network.Request(s.now, c)
 	if m.fate.LoseRequest {
-		s.release(ref)
+		s.messages.release(ref)
 		return
 	}
 	if m.fate.Partial > 0 {
@@ -43,17 +42,9 @@ func (n *node) Send(c *engine.Call) {
 		again := s.messages.alloc()
 		twin := s.messages.at(again)
 		twin.CopyFrom(c)
-		twin.fate, twin.drawn = m.fate, true
+		twin.fate = m.fate
 		s.queue.pushRequest(at, again)
 	}
-}
-
-// release frees the record of a call that is over.
-func (s *Sim) release(ref uint32) {
-	if m := s.messages.at(ref); m.drawn {
-		m.fate, m.drawn = Fate{}, false
-	}
-	s.messages.release(ref)
 }
 
 // execute executes a call at the store and sends the answer back.
@@ -87,7 +78,7 @@ func (s *Sim) execute(ref uint32) {
 		}
 	}
 	if m.fate.LoseReply && s.admission.parallel == 0 {
-		s.release(ref)
+		s.messages.release(ref)
 		return
 	}
 	s.admission.serving++
@@ -132,7 +123,7 @@ func (s *Sim) refuseSome(m *message) {
 func (s *Sim) answer(ref uint32) {
 	s.admission.serving--
 	if s.messages.at(ref).fate.LoseReply {
-		s.release(ref)
+		s.messages.release(ref)
 	} else {
 		s.deliverReply(ref)
 	}
@@ -156,7 +147,7 @@ func (s *Sim) deliverReply(ref uint32) {
 		}
 		s.stepped(n)
 	}
-	s.release(ref)
+	s.messages.release(ref)
 }
 
 // slab holds values at stable addresses, referred to by index in events, and reuses freed ones. Values do not move.

@@ -43,6 +43,8 @@ func TestWhoIsWoken(t *testing.T) {
 		{"one of those that are up", sim.WakeOne, 4, all, "[2 at 10.0005s]"},
 		{"one after the last", sim.WakeOne, 2, []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 1}}, "[0 at 10.0005s 0 at 10.0305s]"},
 		{"all of those that are up", sim.WakeAll, 4, all, "[2 at 10.0005s 3 at 10.0005s]"},
+		{"all that are up again", sim.WakeAll, 4, []sim.Control{{Kind: sim.Crash, At: 7 * second, For: time.Second, Node: 0}, {Kind: sim.Pause, At: 7 * second, For: time.Second, Node: 1},
+			{Kind: sim.StopNode, At: 7 * second, For: time.Second, Node: 2}}, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 0)
@@ -181,5 +183,73 @@ func TestClaimed(t *testing.T) {
 	}
 	if w.ledger.n[engine.LeaseTaken] == 0 || claimed != len(leased) {
 		t.Errorf("%d leases taken by reapers, %d claimed, %d changed", w.ledger.n[engine.LeaseTaken], len(leased), claimed)
+	}
+}
+
+// TestAsManyAreWoken has jobs become due together: as many nodes are told, each once, where one is told of each job; all
+// of them where all are told.
+func TestAsManyAreWoken(t *testing.T) {
+	for _, tt := range []struct {
+		mode         sim.WakeMode
+		jobs, claims int
+	}{{sim.WakeOne, 1, 1}, {sim.WakeOne, 3, 3}, {sim.WakeOne, 9, 4}, {sim.WakeAll, 1, 4}, {sim.WakeAll, 3, 4}, {sim.WakeNone, 3, 0}} {
+		w := quietWorld(t, 0)
+		w.nodes, w.node.Fetch.Poll, w.config.Wake = 4, 100*time.Hour, tt.mode
+		w.workload = &later{atOnce{n: engine.JobID(tt.jobs)}}
+		w.config.Until = 11*second + second/20
+		if claims := w.claimsFrom(11 * second); len(claims) != tt.claims {
+			t.Errorf("mode %d, %d jobs: claims %v, want %d", tt.mode, tt.jobs, claims, tt.claims)
+		}
+	}
+}
+
+// later is a workload of jobs that are due 10 s after they come.
+type later struct{ atOnce }
+
+func (l *later) Next() (engine.Time, engine.NewJob, bool) {
+	at, j, ok := l.atOnce.Next()
+	j.Delay = 10 * time.Second
+	return at, j, ok
+}
+
+// TestWhomCommitsTell ends an execution in each way on one of two nodes: the other is told when that makes a job ready, or
+// makes room for one, and not otherwise.
+func TestWhomCommitsTell(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		err             engine.ErrorKind
+		held, makesRoom bool
+		told            bool
+	}{
+		{"a success", engine.NoError, false, false, false},
+		{"a success makes room", engine.NoError, false, true, true},
+		{"a failure that waits", engine.FirstErrorKind, false, false, false},
+		{"a failure makes room", engine.FirstErrorKind, false, true, true},
+		{"a failure that is ready at once", engine.FirstErrorKind, true, false, true},
+		{"a success, where those that wait are ready", engine.NoError, true, false, false},
+	} {
+		w := quietWorld(t, 0)
+		w.workload = &arrivals{at: []time.Duration{10 * time.Second, time.Hour}}
+		w.nodes, w.node.Fetch.Poll = 2, 100*time.Hour
+		w.config.Held, w.config.MakesRoom = tt.held, tt.makesRoom
+		if w.store.Held = tt.held; tt.err != engine.NoError {
+			w.flaky.fail = 1
+		}
+		w.config.Until = 10*second + second/5
+		ended, told := engine.Never, false
+		runs := int32(-1)
+		for _, e := range w.events(engine.Started, engine.Acked, engine.Nacked, engine.Called) {
+			switch {
+			case e.Kind == engine.Started && runs < 0:
+				runs = e.Node
+			case e.Kind == engine.Acked || e.Kind == engine.Nacked:
+				ended = e.At
+			case e.Kind == engine.Called && e.Op == engine.OpClaim && e.Node != runs && e.At > ended:
+				told = true
+			}
+		}
+		if ended == engine.Never || told != tt.told {
+			t.Errorf("%s: ends at %v, the other node is told: %v, want %v", tt.name, time.Duration(ended), told, tt.told)
+		}
 	}
 }

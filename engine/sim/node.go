@@ -27,7 +27,7 @@ func (s *Sim) crash(i int32) {
 	n.engine, n.frozen = nil, 0
 	for _, m := range n.missed {
 		if m.rank == reply {
-			s.release(m.ref)
+			s.messages.release(m.ref)
 		}
 	}
 	n.missed = n.missed[:0]

@@ -65,7 +65,7 @@ type Sim struct {
 	late     slab[engine.NewJob] // jobs on their way to the store
 	running  int
 	one      [1]engine.NewJob
-	turn     int // node that WakeOne tries first
+	turn     int // first node that WakeOne tries
 
 	controls  controls
 	stalled   [engine.NumOps]int // number of faults that stop the reapers or promoters, by role
@@ -79,13 +79,11 @@ type Sim struct {
 	live      int64       // number of jobs enqueued, neither done nor dead
 	rests     engine.Time // time since when no work has been left; Never: some is
 	last      engine.Time // latest time at which an event may happen
-	ended     bool
 }
 
 // New returns a simulated run ready to start at time 0.
 func New(cfg Config) *Sim {
 	s := &Sim{cfg: cfg, rests: engine.Never, last: min(cfg.Until, engine.Never-1)}
-	s.tally.patience = fewestEvents
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.serves = s.store
 	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
@@ -134,7 +132,7 @@ func (s *Sim) Step() bool {
 	if from == timer || len(s.queue.others) > 0 {
 		at, from = s.nextEvent()
 	}
-	if s.live == 0 || at > s.last || s.ended {
+	if s.live == 0 || at > s.last {
 		if !s.goesOn(at) {
 			return false
 		}
@@ -172,10 +170,7 @@ func (s *Sim) Step() bool {
 // goesOn reports whether the run continues to its next event, at that time: before the end, with work or rest left.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
-	case s.ended:
-		return false
 	case at > s.last:
-		s.ended = true
 		if s.cfg.Until != engine.Never {
 			s.now = max(s.now, s.cfg.Until)
 		}
@@ -187,7 +182,6 @@ func (s *Sim) goesOn(at engine.Time) bool {
 		fallthrough
 	default:
 		if s.cfg.Rest == 0 || at > s.rests.Add(s.cfg.Rest) {
-			s.ended = true
 			return false
 		}
 	}
@@ -358,9 +352,7 @@ func (s *Sim) announce() {
 		i = s.awake.from(0)
 	}
 	if i >= 0 {
-		if s.turn = i + 1; s.turn == len(s.nodes) {
-			s.turn = 0
-		}
+		s.turn = i + 1
 		s.wakeNode(i)
 	}
 }

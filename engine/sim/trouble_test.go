@@ -150,18 +150,20 @@ func TestSlowStore(t *testing.T) {
 }
 
 // TestRowsThatCallsFind compares the counts of jobs passed to the network with the number enqueued:
-// each claim of a node that is not woken finds one more job.
+// each claim of a node that is not woken finds one more job, and passes over all of them, unless it is refused.
 func TestRowsThatCallsFind(t *testing.T) {
 	w := quietWorld(t, 30)
 	w.config.CountRows, w.store.CountAhead, w.config.Until = true, true, 20*second
 	w.config.Policy = func(int32) engine.Policy { return takesNothing{} }
 	w.node.Fetch.Poll = 100 * time.Millisecond
+	w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), Error: 0.1}}
 	watch := &rowWatch{Network: w.links}
 	w.network = watch
 	arrivals := w.events(engine.Enqueued)
 	if len(watch.claims) < 100 {
 		t.Fatalf("%d claims", len(watch.claims))
 	}
+	refused := 0
 	for _, c := range watch.claims {
 		ready := 0
 		for _, e := range arrivals {
@@ -169,9 +171,17 @@ func TestRowsThatCallsFind(t *testing.T) {
 				ready++
 			}
 		}
-		if want := (sim.Rows{Ready: ready, Ahead: ready}); c.rows != want {
+		want := sim.Rows{Ready: ready, Ahead: ready}
+		if c.refused {
+			want.Ahead = 0
+			refused++
+		}
+		if c.rows != want {
 			t.Fatalf("at %v: %+v, want %+v", time.Duration(c.at), c.rows, want)
 		}
+	}
+	if refused == 0 {
+		t.Error("no claim was refused")
 	}
 }
 
@@ -190,13 +200,14 @@ type rowWatch struct {
 }
 
 type foundRows struct {
-	at   engine.Time
-	rows sim.Rows
+	at      engine.Time
+	rows    sim.Rows
+	refused bool
 }
 
 func (w *rowWatch) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim.Rows) time.Duration {
 	if c.Op == engine.OpClaim {
-		w.claims = append(w.claims, foundRows{now, *rows})
+		w.claims = append(w.claims, foundRows{now, *rows, r.Err != nil})
 	}
 	return w.Network.Reply(now, c, r, rows)
 }
@@ -542,5 +553,25 @@ func TestControlsFollowEvents(t *testing.T) {
 	}
 	if downs != 1 || pauses != 1 {
 		t.Errorf("%d deaths, %d pauses, want 1 and 1", downs, pauses)
+	}
+}
+
+// TestLimitEnds has the reapers of four nodes come at once to a store that serves one call in 10 ms, until it serves
+// them all: those that still wait then are served at that time.
+func TestLimitEnds(t *testing.T) {
+	w := quietWorld(t, 1)
+	w.flaky.service, w.node.Lease.Heartbeat = drawn(t)(dist.Constant(60)), 0
+	w.node.InStep, w.nodes, w.config.Until = true, 4, 25*second
+	w.links.OneWay[engine.OpRecover] = drawn(t)(dist.Constant(0.01))
+	const begin, end = 20*second + second/2, 21*second + second/40
+	w.config.Controls = []sim.Control{{Kind: sim.LimitStore, Limit: 1, At: begin, For: time.Duration(end - begin)}}
+	var served []time.Duration
+	for _, e := range w.events(engine.Called) {
+		if e.Op == engine.OpRecover && e.At > begin && e.At < 22*second {
+			served = append(served, time.Duration(e.At-21*second))
+		}
+	}
+	if got, want := fmt.Sprint(served), "[10ms 20ms 25ms 25ms]"; got != want {
+		t.Errorf("served at %s after 21 s, want %s", got, want)
 	}
 }

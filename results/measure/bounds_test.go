@@ -35,6 +35,8 @@ func TestStrangeJobs(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueued[1] = 15 // by its age alone
 	tp.take(20, 1)
+	tp.play(engine.Event{At: at(21), Kind: engine.Extended, Job: 1, Token: 1})
+	tp.loseLease(22, 1, 1)
 	tp.enqueue(30, 2, 2)
 	tp.run(31, 2, 30, 1)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"leases.expired": 1, "duplicates.count": 0})

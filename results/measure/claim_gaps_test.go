@@ -60,3 +60,31 @@ func TestGapShareOfManyStretches(t *testing.T) {
 		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
 	}
 }
+
+// A streak of retries that pass over a fresh job ends when that job is buried where it stands.
+func TestStreakEndsWithBurial(t *testing.T) {
+	tp := newTape(settings(), 0)
+	passes := func(from float64, retries int) {
+		tp.enqueue(from, engine.JobID(from), 0)
+		for range retries {
+			tp.play(engine.Event{At: at(from), Kind: engine.Promoted, Job: 9, Class: engine.Retry})
+			tp.play(engine.Event{At: at(from + 1), Kind: engine.Leased, Job: 9, Class: engine.Retry, Delivery: 2, Token: 1, Age: time.Second})
+		}
+	}
+	passes(20, 3)
+	tp.play(engine.Event{At: at(25), Kind: engine.Buried, Job: 20, From: engine.Ready, Age: 5 * time.Second, Waited: 5 * time.Second})
+	passes(30, 2)
+	tp.run(32, 30, 30, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"starved.claims": 3, "claim.gap.longest": 5})
+}
+
+// Of no claims the mean wait is 0: a claim gap is then longer than a second.
+func TestMeanWaitOfNothing(t *testing.T) {
+	if got := new(clockWindow).meanFreshWait(); got != 0 {
+		t.Errorf("got %v", got)
+	}
+	tp := newTape(settings(), 0) // no claim before the storm
+	tp.enqueue(60, 1, 0)
+	tp.run(65, 1, 60, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.share": 4.0 / 5})
+}

@@ -117,6 +117,18 @@ var duplicateStories = []struct {
 		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
 		tp.run(51, 1, 50, 1)
 	}, map[string]float64{"ack": 1}},
+	{"who held the lease before learns late that it is gone, and an ack is lost", func(tp *tape) {
+		tp.loseLease(37, 1, again(tp))
+		tp.finish(38, 1, tp.tokens, 7, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
+	{"a heartbeat for the lease before prolongs nothing", func(tp *tape) {
+		tp.play(engine.Event{At: at(38), Kind: engine.Extended, Job: 1, Token: again(tp)})
+		tp.finish(43, 1, tp.tokens, 12, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
 	{"an ack is not sent before its process gives the lease up", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)
@@ -133,6 +145,17 @@ var duplicateStories = []struct {
 		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
 		tp.run(51, 1, 50, 1)
 	}, nil},
+}
+
+// again plays an execution whose lease is taken before it fails, and the start of another at 31 s; it returns the token
+// of the first.
+func again(tp *tape) engine.Token {
+	first := tp.lease(20, 1, 20)
+	tp.start(20, 1, first)
+	tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+	tp.start(31, 1, tp.lease(31, 1, 30))
+	tp.finish(32, 1, first, 12, engine.FirstErrorKind)
+	return first
 }
 
 // Every duplicate has one cause, so that they add up.

@@ -23,3 +23,30 @@ func TestFreedWorker(t *testing.T) {
 	tp.run(40, 3, 40, 2)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"utilization": 10.0 / 180})
 }
+
+// Two workers that are freed at once are each free once, and idle for jobs of another class than theirs.
+func TestTwoFreedWorkers(t *testing.T) {
+	s := settings()
+	ofOthers := Query{Metric: "idle.ready", Class: "sums"}
+	s.Asked = []Query{ofOthers}
+	tp := newTape(s, 0)
+	var tokens [3]engine.Token
+	for id := engine.JobID(1); id <= 2; id++ {
+		tp.enqueue(20, id, 0)
+		tokens[id] = tp.lease(20, id, 20)
+		tp.start(20, id, tokens[id])
+	}
+	tp.enqueue(22, 3, 1)
+	for id := engine.JobID(1); id <= 2; id++ {
+		tp.play(engine.Event{At: at(24), Kind: engine.TimedOut, Job: id, Token: tokens[id], Freed: true})
+	}
+	tp.run(25, 3, 22, 1) // two workers are idle beside it for a second
+	for id := engine.JobID(1); id <= 2; id++ {
+		tp.play(engine.Event{At: at(30), Kind: engine.Finished, Job: id, Token: tokens[id], Error: engine.Timeout, Ran: 10 * time.Second})
+	}
+	tp.enqueue(40, 4, 0)
+	tp.run(40, 4, 40, 2)
+	r := tp.Finish(at(100), nil)
+	check(t, r, map[string]float64{"utilization": (2*4 + 1 + 2) / 180.0})
+	checkQuery(t, r, ofOthers, 2)
+}

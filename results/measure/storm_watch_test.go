@@ -279,3 +279,111 @@ func TestRangeOfCalmWaits(t *testing.T) {
 		t.Errorf("%d recoveries are watched", len(tp.whole.storms.recoveries))
 	}
 }
+
+// TestSlidingQuantile reads the p95 of the waits in a window, those of before it left out.
+func TestSlidingQuantile(t *testing.T) {
+	r := newRecovery(settings(), 10*time.Second)
+	r.claimed(200)
+	for range 5 {
+		r.slide()
+	}
+	if got := r.p95(); got != 200 {
+		t.Errorf("of one wait of 200 ns the p95 is %d", got)
+	}
+	for bucket := 1; bucket <= 20; bucket++ {
+		r.claimed(bucket)
+	}
+	if got := r.p95(); got != 20 { // the 20th of 21
+		t.Errorf("of 1 to 20 ns and 200 the p95 is %d", got)
+	}
+	for range 5 {
+		r.slide()
+	}
+	if got := r.p95(); got != 19 {
+		t.Errorf("of 1 to 20 ns the p95 is %d", got)
+	}
+}
+
+// TestCalmWindows counts the windows of 10 s, one each second, that lie in the 30 s before the storm, and those in which
+// a fresh job was claimed alone.
+func TestCalmWindows(t *testing.T) {
+	for _, tt := range []struct {
+		from, to float64 // claims
+		windows  int
+	}{{10, 40, 21}, {10, 25, 15}, {37, 40, 3}} {
+		tp := newTape(settings(), 0)
+		for i := range int(10 * (tt.to - tt.from)) {
+			s := tt.from + float64(i)/10 + 0.05
+			tp.enqueue(s, engine.JobID(i+1), 0)
+			tp.run(s, engine.JobID(i+1), s, 0.01)
+		}
+		tp.enqueue(45, 9999, 0)
+		if got := tp.whole.storms.recoveries[0].windows; got != tt.windows {
+			t.Errorf("claims from %v s to %v s: %d windows, want %d", tt.from, tt.to, got, tt.windows)
+		}
+	}
+}
+
+// steady has a fresh job claimed every half second from 10 s to the storm at 40 s, after a wait of just so long.
+func steady(s *Settings, waited time.Duration) *Collector {
+	c := NewCollector(s, 0)
+	for now := at(10.5); now < at(40); now = now.Add(time.Second / 2) {
+		claimAfter(c, now, waited)
+	}
+	return c
+}
+
+func claimAfter(c *Collector, now engine.Time, waited time.Duration) {
+	id := engine.JobID(now)
+	c.Record(&engine.Event{At: now.Add(-waited), Kind: engine.Enqueued, Job: id})
+	c.Record(&engine.Event{At: now, Kind: engine.Leased, Job: id, Delivery: 1, Token: 1, Waited: waited, Age: waited})
+}
+
+// TestBackAtTheLimit has waits that are just what they may be for a recovery, or a nanosecond more: in a window, and, if
+// nothing is claimed, of the job that is ready.
+func TestBackAtTheLimit(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		service time.Duration
+		waited  time.Duration // before the storm
+		play    func(c *Collector)
+		want    float64
+	}{
+		{"waits as before", 0, 100, func(c *Collector) { claimAfter(c, at(49.5), 100) }, 0},
+		{"longer ones", 0, 100, func(c *Collector) { claimAfter(c, at(49.5), 101) }, 10}, // leave the window of 10 s at 60 s
+		{"a job is ready for as long as one may wait", time.Second, time.Second, func(c *Collector) { readyUntil(c, at(49.9), at(51)) }, 0},
+		{"for longer", time.Second, time.Second, func(c *Collector) { readyUntil(c, at(49.9)-1, at(51)) }, 2},
+	} {
+		s := settings()
+		s.Service = tt.service
+		c := steady(s, tt.waited)
+		tt.play(c)
+		checkQuery(t, c.Finish(at(100), nil), Query{Metric: "recovery.time"}, tt.want)
+	}
+}
+
+// readyUntil has a fresh job ready from then until it is buried where it stands.
+func readyUntil(c *Collector, from, until engine.Time) {
+	c.Record(&engine.Event{At: from, Kind: engine.Enqueued, Job: 1})
+	c.Record(&engine.Event{At: until, Kind: engine.Buried, Job: 1, From: engine.Ready, Age: until.Sub(from), Waited: until.Sub(from)})
+}
+
+// TestRecoveryIsConfirmed ends the run when waits have stayed back for three windows of 10 s, or just before: until then
+// a job that is left may undo the recovery.
+func TestRecoveryIsConfirmed(t *testing.T) {
+	for end, bound := range map[float64]string{80: "", 79.999: ">="} {
+		c := steady(settings(), 100)
+		r := c.Finish(at(end), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+		if v := r.Find(Query{Metric: "recovery.time"}); v.Null || v.Value != 0 || v.Bound != bound {
+			t.Errorf("the run ends at %v s: recovery takes %+v, want 0 and bound %q", end, v, bound)
+		}
+	}
+}
+
+// TestBacklogAfterArrivals adds up the backlog from the storm until the end of arrivals, and no longer.
+func TestBacklogAfterArrivals(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(90, 1, 0)
+	tp.run(120, 1, 90, 1)
+	check(t, tp.Finish(at(150), nil), map[string]float64{"backlog.area": 10})
+}

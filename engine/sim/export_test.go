@@ -1,0 +1,28 @@
+package sim
+
+// Kept returns how many records of calls, of late jobs, of executions and of pending ends of controls a simulation holds
+// that nothing refers to any more.
+func (s *Sim) Kept() [4]int {
+	calls := s.messages.used - s.queue.requests.size - s.queue.replies.size - len(s.admission.line) + s.admission.head
+	late, ends := s.late.used, s.controls.ends.used
+	for _, e := range s.queue.others {
+		switch rank(e.order >> rankBits) {
+		case request, reply:
+			calls--
+		case arrival:
+			late--
+		case control:
+			if e.ref&endBit != 0 {
+				ends--
+			}
+		}
+	}
+	for i := range s.nodes {
+		for _, m := range s.nodes[i].missed {
+			if m.rank == reply {
+				calls--
+			}
+		}
+	}
+	return [4]int{calls, late, s.runs.used - s.running, ends}
+}

@@ -77,7 +77,7 @@ the same numbers. Exit codes:
 	flags.Lookup("seeds").Usage = "`NUMBER` of seeds of each row (default: 5)"
 	flags.Lookup("policy").Usage = "judge the policy of this `LABEL` or kind (default: the baseline)"
 	flags.Lookup("strict").Usage = "warnings are errors, and not being sure of an incident counts as exposed"
-	ui.Group(c, "What to judge", "incident")
+	ui.Group(c, "Of which incidents", "incident")
 	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)", judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to run it", "parallel", "memory")
@@ -123,12 +123,15 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 		return study.WriteDiagnosis(w, found, o)
 	}}
 	path := ""
+	tried := func(f study.Finding) bool { return f.Scenario != nil }
 	if !f.noFiles {
 		out := cmp.Or(f.out, filepath.Join("results", "runs", l.Scenario.Name, "doctor-"+l.Scenario.ConfigHash()))
 		if err := storeDiagnosis(out, l.Scenario, found, result); err != nil {
 			return ui.IOError("write diagnosis", err)
 		}
-		path = filepath.Join(out, "INCIDENT.yaml")
+		if slices.ContainsFunc(found.Findings, tried) {
+			path = filepath.Join(out, "INCIDENT.yaml")
+		}
 	}
 	note := fmt.Sprintf("in %.1fs", time.Since(start).Seconds())
 	if path != "" {

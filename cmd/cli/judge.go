@@ -21,7 +21,7 @@ var judging = []string{"github", "junit"}
 // reads a test case with an error, or an annotation, and not an empty file. The exit code is that of the error.
 func judges(c *cobra.Command, format *string) *cobra.Command {
 	check, run := c.Args, c.RunE
-	c.Args = nil
+	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}} // after the wrong one no flag was read
 		rest.Flags().StringVar(format, "format", *format, "")
@@ -37,10 +37,7 @@ func judges(c *cobra.Command, format *string) *cobra.Command {
 			c.SetOut(out)
 			c.SetErr(said)
 		}
-		err := check(c, names)
-		if err == nil {
-			err = run(c, names)
-		}
+		err := run(c, names)
 		if out.text.Len() > 0 {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 // TestDoctorScalesHeavyLoads: a heavy scenario is simulated small, as busy as it is, and within its limits.
 func TestDoctorScalesHeavyLoads(t *testing.T) {
-	const text = `engine: {nodes: 20, workers: 200}
+	const text = `engine: {nodes: 20, workers: 200, max-in-flight: 4000, store: {parallel: 80}}
 dependencies: [{name: api, limit: {rate: 3000/s}}]
 jobs:
   - {class: mail, arrivals: 5000/s, service: 200ms}
@@ -31,6 +31,9 @@ jobs:
 	busy := (mail.Arrivals.MeanRate()*0.2 + hook.Arrivals.MeanRate()*0.5) / float64(e.Nodes*e.Workers)
 	if busy < 0.36 || busy > 0.39 || e.Nodes != mostNodes {
 		t.Errorf("got %v nodes that are busy for %v of the time, want %d and 0.375", e.Nodes, busy, mostNodes)
+	}
+	if e.MaxInFlight < 90 || e.MaxInFlight > 110 || e.Store.Parallel != 2 {
+		t.Errorf("got %d at most in flight, and %d calls at once", e.MaxInFlight, e.Store.Parallel)
 	}
 	if limit := limitOf(&p.sc.Dependencies[0]) / hook.Arrivals.MeanRate(); limit < 2.9 || limit > 3.1 || hook.MaxRunning > 60 {
 		t.Errorf("got a limit of %v × the rate, and %v at most running", limit, hook.MaxRunning)
@@ -105,6 +108,7 @@ func TestDoctorScalesPolicies(t *testing.T) {
 		{"{kind: inflight-cap, retries: 40}", "retries: 2", "{workers: 200}", "2300/s"},
 		{"{kind: inflight-cap, retries: 20%}", "retries: 20%", "{workers: 200}", "2300/s"},
 		{"{kind: retry-budget}", "min-rate: 0.65/s", "{workers: 200}", "2300/s"},
+		{"{kind: retry-budget}", "min-rate: 10/s", "{nodes: 20, workers: 10}", "230/s"},
 		{"{kind: token-bucket, capacity: 1000}", "capacity: 65", "{workers: 200}", "2300/s"},
 		{"{kind: token-bucket}", "capacity: 33", "{workers: 200}", "2300/s"},
 		{"{kind: token-bucket, capacity: 20, cost: 5}", "capacity: 10", "{workers: 200}", "2300/s"},
@@ -114,6 +118,7 @@ func TestDoctorScalesPolicies(t *testing.T) {
 		{"{kind: tenant-fair}", "at-least: 12", "{nodes: 20, workers: 10}", "375/s"},
 		{"{kind: breaker, failures: 5}", "failures: 5", "{workers: 200}", "2300/s"},
 		{"{kind: fifo}", "fifo", "{nodes: 12, workers: 1}", "155/s"},
+		{"{kind: fifo}", "fifo", "{workers: 40}", "15000/s"},
 	} {
 		text := "engine: " + tt.engine + "\npolicies: [" + tt.policy + "]\njobs: [{class: mail, service: 10ms, arrivals: " + tt.rate + "}]\n"
 		source := Source{Name: "shop.yaml", Text: []byte(text)}

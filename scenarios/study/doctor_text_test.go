@@ -95,3 +95,12 @@ func TestDoctorsOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundUp: a limit that is measured has two digits, and is never below what was measured.
+func TestRoundUp(t *testing.T) {
+	for v, want := range map[float64]float64{0.1234: 0.13, 0.12: 0.12, 991: 1000, 3: 3, 7.0000000001: 7, 0.0501: 0.051, 0: 0, -1: 0, math.NaN(): 0} {
+		if got := roundUp(v); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%v: got %v, want %v", v, got, want)
+		}
+	}
+}

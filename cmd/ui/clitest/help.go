@@ -195,6 +195,9 @@ func checkFlags(t *testing.T, c *cobra.Command) {
 	if len(headings) == 0 {
 		return
 	}
+	if slices.Sort(headings); len(slices.Compact(slices.Clone(headings))) != len(headings) {
+		t.Errorf("%s: a heading stands twice among %q", c.Name(), headings)
+	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if heading := ui.Heading(f); !f.Hidden && (f.Usage == "" || !slices.Contains(headings, heading)) {
 			t.Errorf("%s --%s: usage %q under heading %q", c.Name(), f.Name, f.Usage, heading)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestSchemaIsNamed: an editor finds the schema of every shipped scenario where its comment says, from its own folder.
+// TestSchemaIsNamed: the comment in every shipped scenario leads an editor to the schema, from the scenario's own
+// folder.
 func TestSchemaIsNamed(t *testing.T) {
 	found := 0
 	for _, info := range Builtin() {

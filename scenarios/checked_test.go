@@ -10,8 +10,8 @@ import (
 	"qsim/results/measure"
 )
 
-// TestChecked: every preset was held to its system, or it is known why not; what was found speaks of keys, metrics and
-// lines that there are; and each key is in a rule or among those that are not checked.
+// TestChecked: every preset was compared with its system, or has a reason why not; the results use existing keys,
+// metrics and lines; and each key is in a rule or among the unchecked ones.
 func TestChecked(t *testing.T) {
 	if len(AllChecked()) != len(Presets()) {
 		t.Errorf("%d entries for %d presets", len(AllChecked()), len(Presets()))
@@ -51,13 +51,13 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// covers reports whether a key is in a rule or among those that are not checked.
+// covers reports whether a key is in a rule or among the unchecked ones.
 func (c *Checked) covers(key string) bool {
 	is := func(k string) bool { return strings.HasPrefix(key+".", k+".") }
 	return slices.ContainsFunc(c.Unchecked, is) || slices.ContainsFunc(c.Rules, func(r CheckedRule) bool { return slices.ContainsFunc(r.Keys, is) })
 }
 
-// TestCheckedBeforeItWasChanged: what was checked is no longer so once a value of the preset is another.
+// TestCheckedBeforeItWasChanged: a comparison is out of date once a value of the preset has changed.
 func TestCheckedBeforeItWasChanged(t *testing.T) {
 	p := *PresetNamed("asynq")
 	c := *p.Checked()
@@ -75,7 +75,8 @@ func TestCheckedBeforeItWasChanged(t *testing.T) {
 	}
 }
 
-// TestMisses: a run is told of what its preset misses where a metric that it asks for depends on it, of either half.
+// TestMisses: a run has a warning about its preset's deviations that affect a requested metric, for retry and for
+// engine presets.
 func TestMisses(t *testing.T) {
 	c := Checked{Preset: "heron", System: "harbour/heron v1.2.3", Rules: []CheckedRule{
 		{Rule: "polls", Verdict: "off", Keys: []string{"engine.fetch.poll"}, Metrics: []string{"fresh.wait"}, Figure: "wait p99", Real: "1.3s", Simulated: "1.0s", Off: "−23 %", Cause: "drawn"},

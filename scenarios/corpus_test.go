@@ -14,9 +14,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the tests see into their golden files")
 
-// TestBadFiles holds the diagnostics of every broken file to those on record. Each must
-// have at least one error, and none may take long: the slowest machine that runs this
-// has a second.
+// TestBadFiles compares the diagnostics of every broken file with the recorded ones. Each must have
+// at least one error, and none may take long: the slowest machine for these tests has a second.
 func TestBadFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) < 150 {

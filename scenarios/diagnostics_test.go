@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRender draws the caret under what is meant, whatever is on the line.
+// TestRender draws the caret under the mistake, whatever characters are on the line.
 func TestRender(t *testing.T) {
 	for _, tt := range []struct {
 		name, src   string

@@ -24,7 +24,7 @@ func (politeRetries) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (politeRetries) Observe(*engine.Observation) {}
 
-// A policy of one's own against those of a scenario, on the same jobs.
+// A user's own policy compared with those of a scenario, on the same jobs.
 func Example_ownPolicy() {
 	name, src, _ := scenarios.Open("retry-storm")
 	scenario, problems := scenarios.Load(name, src, []scenarios.Override{{Path: "seeds", Value: "1"}, {Path: "duration", Value: "16m"}})

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestExplain holds what a scenario that says everything is explained as: a golden file
-// of every key, its value and where that is from.
+// TestExplain compares the explanation of a scenario that sets everything with a golden file of
+// every key, its value and its origin.
 func TestExplain(t *testing.T) {
 	src, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {
@@ -89,7 +89,7 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 	}
 }
 
-// TestExplainIsWhole: whoever sets what is explained, key by key, gets the same scenario.
+// TestExplainIsWhole: setting all explained values, key by key, gives an equal scenario.
 func TestExplainIsWhole(t *testing.T) {
 	sc := load(t, rich)
 	var sets []Override
@@ -112,7 +112,7 @@ func TestExplainIsWhole(t *testing.T) {
 	}
 }
 
-// TestStarter: what a newcomer starts from runs without a word, for every preset.
+// TestStarter: the scenario for newcomers runs without warnings, for every preset.
 func TestStarter(t *testing.T) {
 	names := []string{""}
 	for _, p := range Presets() {
@@ -152,7 +152,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestPresetSettings: the settings of a preset, set key by key, are those of the preset.
+// TestPresetSettings: the settings of a preset, set key by key, are equal to the preset.
 func TestPresetSettings(t *testing.T) {
 	for _, p := range Presets() {
 		settings := p.Settings()
@@ -167,8 +167,8 @@ func TestPresetSettings(t *testing.T) {
 	}
 }
 
-// The warm-up of a scenario that says nothing is two minutes, and of a short one a tenth of it: no run is too short for
-// a default.
+// The default warm-up is two minutes, and in a short scenario a tenth of its duration: no run is too short for the
+// default.
 func TestDefaultWarmup(t *testing.T) {
 	for duration, want := range map[string]string{"30m": "2m", "20m": "2m", "2m": "12s", "1s": "100ms"} {
 		sc := load(t, "duration: "+duration+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms}]\n")

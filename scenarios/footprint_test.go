@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFootprint holds estimates against what comes and what the workers can do in the time, by hand.
+// TestFootprint compares estimates with numbers of jobs computed by hand from arrivals and workers.
 func TestFootprint(t *testing.T) {
 	const head = "version: 1\nwarmup: 0s\nduration: 100s\nengine: {nodes: 2, workers: 5}\n"
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestShippedScenariosAreSmall has none of the scenarios that are built in refused on any machine.
+// TestShippedScenariosAreSmall checks that no machine refuses a built-in scenario.
 func TestShippedScenariosAreSmall(t *testing.T) {
 	for _, b := range Builtin() {
 		shown, src, err := Open(b.Name)

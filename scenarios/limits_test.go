@@ -64,7 +64,7 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// allocated returns the bytes of memory that the process has asked for so far.
+// allocated returns the bytes of memory that the process has allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -11,7 +11,7 @@ import (
 	"qsim/engine"
 )
 
-// smallest is a scenario that says no more than it must.
+// smallest is a scenario with the required keys only.
 const smallest = `
 jobs:
   - class: mail
@@ -57,8 +57,8 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestResolved loads what Resolved writes: it must be the same scenario, all the way
-// down, for every policy.
+// TestResolved loads the output of Resolved: it must be an equal scenario, in all parts, for every
+// policy.
 func TestResolved(t *testing.T) {
 	texts := map[string]string{"smallest": smallest, "rich": rich}
 	for _, info := range Builtin() {
@@ -111,7 +111,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// rich says something everywhere.
+// rich is a scenario that sets keys in all its parts.
 const rich = `
 version: 1
 name: rich
@@ -177,7 +177,7 @@ objectives:
   - {metric: fresh.within, limit: 5s, above: 99%, expect: missed}
 `
 
-// TestRich looks at what rich turned into: defaults, overrides, numbering.
+// TestRich checks the values loaded from rich: defaults, overrides, numbering.
 func TestRich(t *testing.T) {
 	sc := load(t, rich)
 	third := sc.Variant(2)
@@ -224,7 +224,7 @@ func TestRich(t *testing.T) {
 	}
 }
 
-// TestRetryPolicy holds the engine's retry policy to what the file says.
+// TestRetryPolicy compares the engine's retry policy with the file.
 func TestRetryPolicy(t *testing.T) {
 	sc := load(t, smallest+"retry: {max-attempts: 3, backoff: {kind: fixed, delay: 60s}, jitter: ±20%, never: [timeout]}\n")
 	b, err := sc.RetryPolicy(0)
@@ -249,7 +249,7 @@ func TestRetryPolicy(t *testing.T) {
 	}
 }
 
-// TestDefaults holds what a scenario is that says nothing.
+// TestDefaults checks the values of a scenario with the required keys only.
 func TestDefaults(t *testing.T) {
 	sc := load(t, smallest)
 	golden(t, "testdata/smallest.yaml", sc.Resolved())
@@ -264,7 +264,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestAnchors: what YAML has for not saying things twice works.
+// TestAnchors: YAML's anchors, aliases and merges work.
 func TestAnchors(t *testing.T) {
 	sc := load(t, `
 engine: {store: {claim: &slow {dist: exponential, mean: 3ms}, commit: *slow}}

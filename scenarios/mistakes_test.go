@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMistakes: whoever comes from another system, or mistypes, is told where, what and what to write. Each mistake has
-// these diagnostics, as line:col: message = help, and no others.
+// TestMistakes: habits of other systems, and typing errors, have errors with a position, a message and a correction.
+// Each mistake has these diagnostics, as line:col: message = help, and no others.
 func TestMistakes(t *testing.T) {
 	job := "jobs:\n  - {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}\n"
 	in := func(job string) string {
@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestShortForms: what everybody types is what the long form says.
+// TestShortForms: short forms load like their long forms.
 func TestShortForms(t *testing.T) {
 	for _, tt := range []struct{ name, short, long string }{
 		{"policies", "policies: [fifo, {kind: adaptive-lifo, older-than: 7s}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: adaptive-lifo, older-than: 7s}, {kind: lifo}]\n" + smallest},
@@ -167,7 +167,7 @@ func TestShortForms(t *testing.T) {
 	}
 }
 
-// TestOverrideMistakes: what is wrong with a flag is said of the flag.
+// TestOverrideMistakes: an error in a flag is reported at the flag.
 func TestOverrideMistakes(t *testing.T) {
 	_, ds := Load("test.yaml", []byte("policies:\n  - {kind: fifo, label: FIFO}\n"+smallest), []Override{{Path: "baseline", Value: `"FIFA"`, Flag: "--baseline FIFA"}})
 	if len(ds) != 1 || ds[0].Set != "--baseline FIFA" || ds[0].Help != `did you mean "FIFO"?` {

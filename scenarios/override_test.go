@@ -28,8 +28,8 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// TestBadOverrides: what is wrong with an override is said of the override, beside what is
-// wrong with the file.
+// TestBadOverrides: errors in an override are reported at the override, along with errors in the
+// file.
 func TestBadOverrides(t *testing.T) {
 	for _, tt := range []struct{ path, value, want string }{
 		{"engine.workers", "x", `--set engine.workers=x: error: want a whole number, not "x"`},
@@ -88,8 +88,7 @@ func TestVariantOrder(t *testing.T) {
 	}
 }
 
-// TestClassTimeout: a class without a timeout of its own follows the engine's, also where
-// a policy overrides that.
+// TestClassTimeout: a class without a timeout uses the engine's, even if a policy overrides that.
 func TestClassTimeout(t *testing.T) {
 	sc := load(t, smallest+"policies: [{kind: fifo, with: {engine.timeout: 9s}}]\n")
 	if sc.TimeoutOf(0) != 5*time.Minute || sc.Variant(0).TimeoutOf(0) != 9*time.Second {
@@ -97,7 +96,7 @@ func TestClassTimeout(t *testing.T) {
 	}
 }
 
-// TestOverrideWith: a path goes through the `with:` of a policy, whose keys are paths.
+// TestOverrideWith: the path of an override may lead into the `with:` of a policy, whose keys are paths.
 func TestOverrideWith(t *testing.T) {
 	const text = smallest + "policies: [{kind: fifo}, {kind: fifo, label: A, with: {retry.jitter: none, retry: {backoff: {first: 2s}}}}]\n"
 	sets := []Override{{Path: "policies.A.with.retry.jitter", Value: "±30%"}, {Path: "policies.A.with.retry.backoff.first", Value: "3s"}, {Path: "policies.fifo.with.engine.workers", Value: "7"}}
@@ -112,7 +111,7 @@ func TestOverrideWith(t *testing.T) {
 	}
 }
 
-// TestNoStorm takes a storm away, with the objectives about it, and says so.
+// TestNoStorm removes a storm, with the objectives about it and a warning.
 func TestNoStorm(t *testing.T) {
 	const text = smallest + "storms: [{name: a, at: 1m, for: 1m, slow: {factor: 2}}, {name: b, at: 3m, for: 1m, slow: {factor: 3}}]\n" +
 		"objectives: [{metric: fresh.wait.p99, during: a, below: 1s}, {metric: recovery.time, after: a, below: 1m}, {metric: fresh.wait.p99, during: b, below: 1s}, {metric: dead.count, below: 1}]\n"

@@ -10,15 +10,15 @@ import (
 	"qsim/policies"
 )
 
-// goldenRetry is what a preset's system does: the delays in seconds after failures 1 to 6.
+// goldenRetry holds the behaviour of a preset's system: the delays in seconds after failures 1 to 6.
 type goldenRetry struct {
 	preset   string
-	means    [6]float64 // to three or more digits, as published
+	means    [6]float64 // mean delays with three or more digits, as published
 	digits   float64    // relative error of means
 	delay    func(n float64) (low, high float64)
 	attempts Attempts
 	count    RetryCount
-	waits    int    // how many delays there are until a job is given up; of one that never is: of 25 failures
+	waits    int    // number of delays until a job is given up, or 25 if it never is
 	total    string // their mean sum
 }
 
@@ -193,7 +193,7 @@ func TestPresetExhaustion(t *testing.T) {
 	}
 }
 
-// sameSpan reports whether seconds are what text says, to a unit of its last digit.
+// sameSpan reports whether a number of seconds equals the text, to a unit of its last digit.
 func sameSpan(seconds float64, text string) bool {
 	unit, scale := text[len(text)-1:], 1.0
 	if unit == "d" {
@@ -207,7 +207,7 @@ func sameSpan(seconds float64, text string) bool {
 	return math.Abs(seconds-span.Seconds()*scale) <= tenth
 }
 
-// TestPresetCounts: whether crashes cost attempts is the preset's to say.
+// TestPresetCounts: each preset determines whether crashes cost attempts.
 func TestPresetCounts(t *testing.T) {
 	for _, tt := range goldenRetries {
 		t.Run(tt.preset, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPresets: every preset says what it is and where that is from, and loads without a
-// word, each half of it.
+// TestPresets: every preset has a description and a source, and loads without warnings, as an
+// engine and as a retry preset.
 func TestPresets(t *testing.T) {
 	golden := map[string]bool{}
 	for _, g := range goldenRetries {
@@ -99,7 +99,7 @@ func TestPresetEngines(t *testing.T) {
 	}
 }
 
-// TestPresetLayers: a preset lies between the defaults and what the file says.
+// TestPresetLayers: a preset lies between the defaults and the values of the file.
 func TestPresetLayers(t *testing.T) {
 	sc := load(t, `
 engine: {preset: river, lease: {ttl: 20m}}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestKeysAreDescribed: every key says in plain words what it means, and what it takes.
+// TestKeysAreDescribed: every key has a description of its meaning and its values.
 func TestKeysAreDescribed(t *testing.T) {
 	goWord := regexp.MustCompile(`\b[A-Z][a-z]+[A-Z]|\b(nil|see [A-Z])|; see\b`)
 	seen := map[string]bool{}
@@ -30,7 +30,7 @@ func TestKeysAreDescribed(t *testing.T) {
 	}
 }
 
-// TestKeysHaveTheirDefaults compares what a reference says with what a scenario gets that leaves keys out.
+// TestKeysHaveTheirDefaults compares the defaults in the reference with those of a scenario without the keys.
 func TestKeysHaveTheirDefaults(t *testing.T) {
 	sc := load(t, smallest+"storms: [{name: z, at: 20m, for: 5m, fail: {rate: 10%}}]\nobjectives: [{metric: fresh.wait.p99, below: 1s}]\n")
 	compared := 0

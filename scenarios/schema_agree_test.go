@@ -48,7 +48,7 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// instance turns a plain tree into what a JSON schema is about.
+// instance converts a plain tree to a value for the JSON schema.
 func instance(t *testing.T, node *yaml.Node) any {
 	t.Helper()
 	switch node.Kind {
@@ -117,8 +117,8 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: whatever the loader refuses of one value, key or kind, the schema
-// refuses there too; see beyond for what it cannot.
+// TestSchemaRefuses: the schema also rejects every value, key or kind that the loader rejects on
+// its own; see beyond for the exceptions.
 func TestSchemaRefuses(t *testing.T) {
 	s := compileSchema(t)
 	files, err := filepath.Glob("testdata/bad/*.yaml")
@@ -171,7 +171,7 @@ func classOf(d Diagnostic) string {
 	return ""
 }
 
-// locate returns the path to what stands at a position of a plain tree.
+// locate returns the path to the value at a position of a plain tree.
 func locate(node *yaml.Node, line, column int) []string {
 	if path, found := search(node, line, column); found {
 		return path

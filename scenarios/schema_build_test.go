@@ -26,9 +26,8 @@ func TestSchemaFile(t *testing.T) {
 	golden(t, "scenario.schema.json", append(out, '\n'))
 }
 
-// buildSchema makes the schema of scenarios: keys and descriptions from the structs and
-// their comments, what goes with a kind from its table, and what must be there, or within
-// bounds, from the checker.
+// buildSchema makes the schema of scenarios: keys and descriptions from the structs and their
+// comments, keys of a kind from its table, and required keys and bounds from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
 	if err := r.AddGoComments("qsim/scenarios", "."); err != nil {
@@ -59,7 +58,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	return root
 }
 
-// schemaBuilder adds to a schema what the structs do not say.
+// schemaBuilder adds to a schema the facts that the structs lack.
 type schemaBuilder struct{ root *jsonschema.Schema }
 
 func (b *schemaBuilder) def(name string) *jsonschema.Schema {
@@ -116,9 +115,9 @@ func (b *schemaBuilder) policies() {
 	property(s, "label").MaxLength = &longest
 }
 
-// names lists what a value may name outside the file, and how names are spelled.
+// names adds the names that a value may refer to outside the file, and the syntax of names.
 func (b *schemaBuilder) names() {
-	var underscores [2][]string // as code spells them
+	var underscores [2][]string // names with underscores
 	engine, retry, metric := property(b.def("Engine"), "preset"), property(b.def("Retry"), "preset"), property(b.def("Objective"), "metric")
 	for _, p := range Presets() {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
@@ -167,7 +166,7 @@ func (b *schemaBuilder) names() {
 	b.root.Required = []string{"jobs"}
 }
 
-// together says which keys exclude each other or need one of them.
+// together adds the keys that exclude each other or need one another.
 func (b *schemaBuilder) together() {
 	exactlyOne := func(name string, keys ...string) {
 		s := b.def(name)
@@ -191,8 +190,8 @@ func (b *schemaBuilder) together() {
 	b.def("ReaperStorm").Required, b.def("PromoterStorm").Required = []string{"stall"}, []string{"stall"}
 }
 
-// rules asks the checker which keys must be there and which values have bounds, by letting
-// it look at a scenario that has every key.
+// rules adds required keys and bounds of values, recorded from the checker on a scenario that has
+// every key.
 func (b *schemaBuilder) rules(t *testing.T) {
 	src, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// describe gives every key its own description: what an editor shows of a key that has the schema of a type is the
-// type's description where that has one. A key without a comment has that of the map it holds.
+// describe gives every key its own description: otherwise an editor shows the description of its type. A key
+// without a comment gets that of its map.
 func (b *schemaBuilder) describe() {
 	maps := []*jsonschema.Schema{b.root}
 	for _, name := range sortedKeys(b.root.Definitions) {
@@ -37,7 +37,7 @@ func (b *schemaBuilder) describe() {
 	b.root.Description = "a load, trouble and policies for a job queue, as qsim runs them"
 }
 
-// defaults gives keys the value that stands for them where they are left out.
+// defaults adds the default of each key.
 func (b *schemaBuilder) defaults() {
 	for list, tree := range defaultTrees() {
 		s := b.root
@@ -89,7 +89,7 @@ func (b *schemaBuilder) examples(t *testing.T) {
 }
 
 // each calls f for the schema of every key of tree, a map of s, whose value is not a map of keys: a map of a kind is
-// one value, but inside has f called for its keys as well.
+// one value, but f is also called for its keys.
 func (b *schemaBuilder) each(s *jsonschema.Schema, tree *yaml.Node, inside bool, f func(p *jsonschema.Schema, value *yaml.Node)) {
 	for i := 0; i+1 < len(tree.Content); i += 2 {
 		key, value := tree.Content[i].Value, tree.Content[i+1]
@@ -148,7 +148,7 @@ func writeJSON(b *strings.Builder, node *yaml.Node) {
 	}
 }
 
-// short lets short forms stand for what they are short for.
+// short adds the short forms of values.
 func (b *schemaBuilder) short() {
 	kind := &jsonschema.Schema{Enum: property(b.def("Policy"), "kind").Enum}
 	objective := text(`\S+ .*(below|above) +\S+`)
@@ -168,7 +168,7 @@ func (b *schemaBuilder) short() {
 	}
 }
 
-// resolved returns what s refers to, or s.
+// resolved returns the schema that s refers to, or s.
 func (b *schemaBuilder) resolved(s *jsonschema.Schema) *jsonschema.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {
 		return b.def(name)

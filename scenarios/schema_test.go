@@ -47,8 +47,8 @@ func TestSchemaHasKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaIsAboutScenarios: every key has a description of its own, types have none, and nothing of the YAML library
-// is in it.
+// TestSchemaIsAboutScenarios: every key has its own description, types have none, and no part of the YAML library is
+// in the schema.
 func TestSchemaIsAboutScenarios(t *testing.T) {
 	type object struct {
 		Description string `json:"description"`

@@ -47,7 +47,7 @@ func valueSchemas() map[string]*jsonschema.Schema {
 	}
 }
 
-// explained is s with what an editor says of a value that s refuses.
+// explained returns s with the message that an editor shows for a value that s rejects.
 func explained(s *jsonschema.Schema, message string) *jsonschema.Schema {
 	s.Extras = map[string]any{"errorMessage": message, "patternErrorMessage": message}
 	return s

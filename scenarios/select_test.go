@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSelectObjectives holds that a selection leaves an objective to the policies that it is for in the whole scenario:
-// a name that is the label of one does not become a kind when that one goes.
+// TestSelectObjectives checks that a selection keeps the policies of an objective: a name that is the label of one
+// policy does not become a kind when that policy is removed.
 func TestSelectObjectives(t *testing.T) {
 	const text = `
 duration: 1m

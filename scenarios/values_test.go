@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TestValues reads values and writes them again: canonical says how.
+// TestValues parses values and writes them in their canonical form.
 func TestValues(t *testing.T) {
 	tests := []struct {
 		name, text, canonical string
@@ -93,7 +93,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestDistributions reads each kind and compares its mean with what the parameters say.
+// TestDistributions parses each kind and compares its mean with the parameters.
 func TestDistributions(t *testing.T) {
 	tests := []struct {
 		text string

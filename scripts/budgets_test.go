@@ -18,7 +18,7 @@ import (
 type budget struct {
 	path  string
 	lines int // a ceiling: it falls with the package, and a commit that raises it says why
-	goal  int // what the package is to come down to; a package at or below it keeps that as its ceiling
+	goal  int // number of lines that the package should come down to; a package at or below it has that as its ceiling
 }
 
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
@@ -74,7 +74,7 @@ const (
 	mostFields                       = 30       // of a struct
 )
 
-// wideStructs are the structs with more fields than mostFields, each with a ceiling of its own.
+// wideStructs lists the structs with more fields than mostFields, each with its own ceiling.
 var wideStructs = map[string]int{
 	"engine/memstore.Store": 32, "engine/check.job": 44, "engine/check.Rules": 37,
 }
@@ -148,8 +148,8 @@ func checkFields(ceilings map[string]int, p *sourcePackage) (problems []string) 
 	return problems
 }
 
-// exportedNames are the names of types, functions, constants and variables that a package exports: what its reader
-// has to learn.
+// exportedNames returns the names of types, functions, constants and variables that a package exports: those its
+// reader has to learn.
 func exportedNames(p *sourcePackage) (names []string) {
 	for _, f := range p.built() {
 		for _, declaration := range f.syntax.Decls {
@@ -175,8 +175,8 @@ func exportedNames(p *sourcePackage) (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return !ast.IsExported(name) })
 }
 
-// spelledToParse finds calls like ParseShare(x.String()) and ParseCount(string(kind)), where x is no text but a value
-// that was one.
+// spelledToParse finds calls like ParseShare(x.String()) and ParseCount(string(kind)), where x is a value and not a
+// text.
 func spelledToParse(p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {

@@ -21,24 +21,24 @@ var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/ke
 // its store.
 var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 
-// portable are the packages whose floats affect the further course of a run. The fingerprint of a run must be equal on
-// every processor, so they may not call what has assembly of its own on some of them.
+// portable lists the packages whose floats affect the further course of a run. The fingerprint of a run must be equal
+// on every processor, so they may not call functions with processor-specific assembly.
 var portable = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies"}
 
 // rounded are the packages of which every product of floats is rounded by float64(...) before anything is added to it: a
 // processor that multiplies and adds at once would give other last digits.
 var rounded = []string{"results", "results/measure"}
 
-// bannedSums are packages that sum floats in an order of their own on some processors.
+// bannedSums lists packages that sum floats in a processor-specific order.
 var bannedSums = []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/floats"}
 
-// bannedCalls are functions, by package, whose result depends on the machine or the time.
+// bannedCalls lists functions, by package, whose result depends on the machine or the time.
 var bannedCalls = map[string][]string{
 	"os":   {"Getpid", "Hostname"},
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 }
 
-// bannedMath are the functions of package math whose last bit differs between processors.
+// bannedMath lists the functions of package math whose last bit differs between processors.
 var bannedMath = []string{"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
 	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow", "Pow10",
 	"Sin", "Sincos", "Sinh", "Tan", "Tanh", "Y0", "Y1", "Yn"}

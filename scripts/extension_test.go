@@ -37,10 +37,10 @@ storms: [{name: thick, at: 1m, for: 1m, fog: {lose: 90%}}]
 objectives: [{metric: starved.claims.twice, below: 1000}]
 `
 
-// TestExtension builds a qsim that has one more kind of storm, by one more file and its row in Storm, and one more metric,
-// by one row, and holds that every part of the program knows them from that alone: schema, lists, explain, loader, checker,
-// chaos, which draws the storm as its example, and completion. The tree stays as it is: the go command is told to read the
-// changed files elsewhere.
+// TestExtension builds a qsim that has one more kind of storm, by one more file and its row in Storm, and one more
+// metric, by one row, and checks that every part of the program then supports them: schema, lists, explain, loader,
+// checker, chaos, which draws the storm as its example, and completion. The tree is not changed: the go command gets
+// the changed files by an overlay.
 func TestExtension(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {

@@ -35,12 +35,12 @@ var frozenSummaries = []string{
 	"scenarios/testdata/good/everything.yaml",
 }
 
-// TestFrozen holds the program, from outside, to what it did before: ten whole summaries, everything that qsim list
-// prints, the references that it writes, and the schema. A change of any of them wants a commit that explains it. The
-// fingerprint of every scenario is frozen in scenarios/world, whose tests run them all.
+// TestFrozen compares the output of the program with frozen files: ten whole summaries, the output of qsim list, the
+// references, and the schema. A commit that changes any of them must explain it. The fingerprint of every scenario is
+// frozen in scenarios/world, whose tests run them all.
 //
-// A program that has changed since is tried again although another process runs it: what go test
-// remembers depends on the files that a test opens, and this one opens all.
+// A changed program is tested again although another process runs it: go test's cache depends on the files that a
+// test opens, and this one opens all.
 func TestFrozen(t *testing.T) {
 	if _, err := treeFiles(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // mayImport is the import graph of this module, without a circle: for each package the packages that it may import.
-// Only scenarios/world knows the language, policies, simulation and memory store together, and only cmd/bench knows
+// Only scenarios/world imports the language, policies, simulation and memory store together, and only cmd/bench
 // PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":             {"engine/heap", "engine/keyed"},
@@ -87,8 +87,8 @@ var mayUse = map[string][]string{
 	"gonum.org/v1/plot":                        {"results/report"},
 }
 
-// rule returns the row of a table for a package or module: its own, or that of the longest parent ending in /... for
-// packages, or that of the module around it.
+// rule returns the row of a table for a package or module: the package's own, or that of the longest parent ending
+// in /... for packages, or that of its module.
 func rule(table map[string][]string, path string) (row []string, ok bool) {
 	if row, ok = table[path]; ok {
 		return row, true
@@ -149,8 +149,8 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
-// TestScenariosReachNoSimulation: the language of scenarios knows nothing of what executes them, not even by
-// way of another package.
+// TestScenariosReachNoSimulation: the language of scenarios imports no package that executes them, not even
+// indirectly.
 func TestScenariosReachNoSimulation(t *testing.T) {
 	seen := map[string]bool{}
 	for reach := []string{"scenarios"}; len(reach) > 0; reach = reach[1:] {

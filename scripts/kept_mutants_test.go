@@ -26,7 +26,7 @@ var (
 // A keptMutant is a planted mistake in the product's code that tests or chaos must find: see testdata/mutants.
 type keptMutant struct {
 	number, name string
-	by           []string // who must: chaos, or the tests of that package
+	by           []string // finders that must detect the mutant: chaos, or the tests of that package
 	edits        []edit
 }
 
@@ -36,8 +36,8 @@ type edit struct{ file, before, after string }
 // byChaos is the name of package chaos among the finders of mutants.
 const byChaos = "chaos"
 
-// keptMutants reads all kept mutants. In a file of testdata/mutants, a mutant is a paragraph: its number and what it
-// breaks, who must find it, and for each place the file, the lines that go, and those that come.
+// keptMutants reads all kept mutants. In a file of testdata/mutants, a mutant is a paragraph: its number and effect,
+// its finders, and for each place the file, the removed lines, and the added ones.
 func keptMutants(t *testing.T) (all []*keptMutant) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/mutants/*.txt")
@@ -129,7 +129,7 @@ func writeOverlay(dir string, files map[string]string) (string, error) {
 }
 
 // foundBy reports whether a finder (tests or chaos) detects the mutant in an overlay, and how. A program that does not
-// end counts as found by tests, whose deadline says where it hangs, and not by chaos.
+// end counts as found by tests, whose deadline shows where it hangs, and not by chaos.
 func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	program := filepath.Join(t.TempDir(), "program")
 	build := []string{"build", "-pgo=off", overlay, "-o", program, "./cmd/qsim"}
@@ -163,8 +163,8 @@ func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	return err != nil, fmt.Sprint(err)
 }
 
-// TestKeptMutants checks that every kept mutant still fits the code. With -long it plants each of them, and wants it
-// found by all who must; mutants that nobody is to find have no place there.
+// TestKeptMutants checks that every kept mutant still fits the code. With -long it plants each of them, and checks
+// that all its finders detect it; mutants without finders do not belong there.
 func TestKeptMutants(t *testing.T) {
 	numbers, paths := map[string]bool{}, []string{byChaos}
 	for _, p := range load(t).packages {

@@ -25,18 +25,18 @@ const module = "qsim"
 
 // sourceFile is one Go file of this module.
 type sourceFile struct {
-	path    string // from the top of the repository
+	path    string // path of the file from the top of the repository
 	syntax  *ast.File
 	lines   int
 	test    bool // a _test file
-	program bool // left out of the build by a tag: a generator that is run by hand
+	program bool // excluded from the build by a tag: a generator that is run by hand
 }
 
 // sourcePackage is one package of this module with its types.
 type sourcePackage struct {
 	path   string // import path without the module: "engine/sim"
 	files  []*sourceFile
-	info   *types.Info // of the files that are built
+	info   *types.Info // types of the files that are built
 	broken error       // the first type error: what is checked by types is not checked
 }
 
@@ -62,7 +62,7 @@ var positions = token.NewFileSet()
 // program is the whole module, parsed and type-checked.
 type program struct {
 	packages []*sourcePackage
-	compiled types.Importer // of every package that the module or a sample imports
+	compiled types.Importer // importer of all packages that the module or a sample imports
 }
 
 var loaded = sync.OnceValues(loadModule)
@@ -167,8 +167,8 @@ func loadFile(name, shown string) (*sourceFile, error) {
 	return &sourceFile{path: shown, syntax: syntax, lines: bytes.Count(text, []byte("\n"))}, nil
 }
 
-// nested returns the packages of scenarios/conform, a module of its own. They are parsed alone: their types would take
-// the systems that the module is about. vet and staticcheck look at them in scripts/test.
+// nested returns the packages of scenarios/conform, a separate module. They are only parsed: type checking would need
+// the module's systems. scripts/test runs vet and staticcheck on them.
 func nested(t *testing.T) (packages []*sourcePackage) {
 	t.Helper()
 	paths, err := filepath.Glob("../scenarios/conform/*/*.go")

@@ -28,23 +28,23 @@ var (
 type mutantTest struct {
 	name string
 	took time.Duration
-	hit  []byte // by mutant: whether the test comes where it makes a difference
+	hit  []byte // by mutant, whether the test reaches it where it makes a difference
 }
 
 // mutantRuns runs the tests of a package compiled with all its mutants.
 type mutantRuns struct {
 	t       *testing.T
-	dir     string // of the package
+	dir     string // folder of the package
 	program string
 	scratch string
-	flags   []string // of every run
+	flags   []string // flags of every run
 	tests   []mutantTest
 	slow    int // mutants that were found by the time that a test took
 }
 
 // TestMutate switches on the mutants of a package, one after the other, and fails unless its own tests find them. It
-// runs those tests alone that come where a mutant makes a difference; a mutant of which there are none survives without
-// a run.
+// runs only the tests that reach a mutant where it makes a difference; a mutant without such tests survives without a
+// run.
 func TestMutate(t *testing.T) {
 	if *mutated == "" {
 		t.Skip("this is for scripts/mutate")
@@ -112,9 +112,9 @@ func draw(all []mutant, only string, n int, seed string) []mutant {
 	return drawn
 }
 
-// equivalents reads the list of equivalent mutants of m, which change nothing observable. In the file of the package in
-// testdata/mutants/equivalent, the keys of mutants stand on a line each, and below them what all of them are equivalent
-// for, which begins with because. A key that is no mutant's any more has to go.
+// equivalents reads the list of equivalent mutants of m, which change nothing observable. In the package's file in
+// testdata/mutants/equivalent, the keys of mutants are on a line each, followed by their common reason, which begins
+// with because. A key without a mutant is an error.
 func equivalents(t *testing.T, m *mutation) map[string]string {
 	t.Helper()
 	path := filepath.Join("testdata", "mutants", "equivalent", strings.ReplaceAll(m.p.path, "/", "-")+".txt")
@@ -207,8 +207,8 @@ func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bo
 	return err == nil
 }
 
-// record runs every test by itself and records its duration, its result and the mutants it reaches. Those that fail
-// without any mutant, as they may where they count allocations, are left out.
+// record runs every test by itself and records its duration, its result and the mutants it reaches. Tests that fail
+// without any mutant, for example because they count allocations, are left out.
 func (r *mutantRuns) record(mutants int) {
 	list, err := exec.CommandContext(r.t.Context(), r.program, "-test.list", "^(Test|Example|Fuzz)").Output()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // behind a number that the environment switches on: schemata, as Untch, Offutt and Harrold have them (Mutation analysis
 // using mutant schemata, 1993). So a mutant costs a run of tests and no build.
 type mutant struct {
-	number int // from 1
+	number int // number of the mutant, from 1
 	file   string
 	line   int
 	key    string // says what is changed, and where, for as long as those lines stay as they are: no line number
@@ -33,15 +33,15 @@ type mutation struct {
 	path     string
 	text     []byte
 	function string
-	results  bool // that function returns something
+	results  bool // the enclosing function returns a value
 	inserts  []insert
 }
 
-// insert is a text to put into a file at an offset, in place of so many bytes.
+// insert is a text to put into a file at an offset, in place of a number of bytes.
 type insert struct {
 	at, removes int
 	text        string
-	closes      bool // it ends what another insert began: at one offset, the inner of two comes first
+	closes      bool // it ends another insert: at one offset, the inner of two comes first
 }
 
 // mutate returns all mutants of p, and its files with all of them compiled in, by path.
@@ -108,8 +108,8 @@ func nameOf(d *ast.FuncDecl) string {
 	return types.ExprString(d.Recv.List[0].Type) + "." + d.Name.Name
 }
 
-// inspect mutates what is below n, whose parts are dealt with before it: an insert that closes at an offset stands
-// before those of what is around it.
+// inspect mutates the syntax tree below n, its parts first: a closing insert at an offset precedes those of the
+// enclosing expressions.
 func (m *mutation) inspect(root ast.Node) {
 	truths := map[ast.Expr]bool{} // conditions; true: of a loop, which would not end if it were always so
 	var nodes []ast.Node
@@ -429,8 +429,8 @@ func mutantMax[T mutantNumeral](n int, a, b T) T {
 }
 `
 
-// TestMutators checks that each kind of mutant is made where it belongs, and that the mutated text without a mutant on
-// behaves as the original.
+// TestMutators checks that each kind of mutant is made at the right places, and that the mutated text without an
+// active mutant behaves like the original.
 func TestMutators(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOwnPolicy builds qsim and qbench with a policy of a module of its own, testdata/own-policy, which finds this one
-// by the replace line that policies/README.md shows, and holds that every command knows the policy.
+// TestOwnPolicy builds qsim and qbench with a policy of another module, testdata/own-policy, which finds this one by
+// the replace line in policies/README.md, and checks that every command supports the policy.
 func TestOwnPolicy(t *testing.T) {
 	readme, err := os.ReadFile("../policies/README.md")
 	if err != nil {

@@ -29,8 +29,8 @@ objectives:
   - {metric: fresh.wait.p99, below: 10s}
 `
 
-// TestShards runs the sharded sweeps of the README here and of the manifest: their files are those of one process, byte
-// for byte.
+// TestShards runs the sharded sweeps of the README in this folder and of the manifest: their files equal those of one
+// process, byte for byte.
 func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	ctx := buildQsim(t, filepath.Join(dir, "bin", "qsim"))
@@ -48,7 +48,7 @@ func TestShards(t *testing.T) {
 	t.Run("Kubernetes", func(t *testing.T) { manifestShards(t, dir, run) })
 }
 
-// busyDeadline limits the duration of programs in a test on a busy machine: it is there to end what hangs.
+// busyDeadline limits the duration of programs in a test on a busy machine: it only ends programs that hang.
 const busyDeadline = 10 * time.Minute
 
 // buildQsim builds the program, without a time limit, and returns a context for running it.

@@ -129,7 +129,7 @@ func checkLink(t *testing.T, folder, link string, anchors map[string][]string) {
 	}
 }
 
-// checkExample loads an example of a README, alone if it has jobs of its own.
+// checkExample loads an example of a README, without a base scenario if it has jobs.
 func checkExample(t *testing.T, text string) {
 	t.Helper()
 	whole := text
@@ -176,7 +176,7 @@ func TestDocsReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestDocsReadmesAreComplete: what a scenario may name is explained in the README of its folder.
+// TestDocsReadmesAreComplete: all names that a scenario may use are explained in the README of their folder.
 func TestDocsReadmesAreComplete(t *testing.T) {
 	named := func(folder, name string) bool { return strings.Contains(readme(t, folder), "`"+name+"`") }
 	for _, kind := range policies.Kinds() {

@@ -37,8 +37,8 @@ objectives:
 var sweptAxes = []string{"--vary", "engine.workers=8..30/2", "--vary", "retry.jitter=none,full"}
 
 // TestSlurm runs a sweep as a job array of a real Slurm with one node, kills a shard while it
-// computes, submits again what qsim merge --missing says, and merges: the files are those of
-// one process, byte for byte.
+// computes, submits the shards listed by qsim merge --missing again, and merges: the files equal
+// those of one process, byte for byte.
 func TestSlurm(t *testing.T) {
 	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "munged"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -113,7 +113,7 @@ func hashes(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// cluster is a Slurm with one node on the loopback interface, all of it in one folder.
+// cluster is a Slurm with one node on the loopback interface, in a single folder.
 type cluster struct {
 	t   *testing.T
 	ctx context.Context
@@ -255,7 +255,7 @@ func (c *cluster) await(what string, is func() bool) {
 	}
 }
 
-// output returns what daemons and jobs wrote.
+// output returns the output of daemons and jobs.
 func (c *cluster) output() string {
 	var all strings.Builder
 	for _, pattern := range []string{"log/*", "out/*"} {

@@ -17,7 +17,7 @@ import (
 // topLevel lists all files and folders at the top of the repository.
 var topLevel = []string{".ci", ".gitignore", "LICENSE", "README.md", "cmd", "engine", "go.mod", "go.sum", "policies", "results", "scenarios", "scripts"}
 
-// mostFileBytes is the largest size of a file in the repository: it keeps out what was built, or produced by a run.
+// mostFileBytes is the largest size of a file in the repository: it keeps out binaries and results.
 const mostFileBytes = 600 << 10
 
 var (
@@ -30,11 +30,11 @@ var (
 	document = regexp.MustCompile(`\b[A-Z]{3,}\.md\b`)
 )
 
-// knownFolders are the first folders of the absolute paths that may be named: those of every machine, those of the
-// volumes of scripts/kubernetes, the placeholder of the README, and where this repository itself begins.
+// knownFolders lists the allowed first folders of absolute paths: standard ones, those of the volumes of
+// scripts/kubernetes, the placeholder of the README, and the location of this repository.
 var knownFolders = []string{"bin", "dev", "etc", "lib", "proc", "sys", "results", "run", "scenario", "sweep", "tmp", "usr", "var", "where"}
 
-// treeFile is one file of the repository: what git tracks or would track.
+// treeFile is one file of the repository: tracked by git, or not ignored.
 type treeFile struct {
 	path string
 	text []byte
@@ -57,7 +57,7 @@ var treeFiles = sync.OnceValues(func() ([]treeFile, error) {
 })
 
 // treePaths returns the paths of the tree without those ignored by git, if there is a git: an unpacked archive has
-// none. The walk is also what tells go test that its cached answer is out of date when a file has been added.
+// none. The walk also makes go test's cached result out of date when a file has been added.
 func treePaths() ([]string, error) {
 	var paths []string
 	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, entry fs.DirEntry, err error) error {

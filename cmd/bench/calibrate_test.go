@@ -31,8 +31,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestLearn tells by hand what a probe has seen: a claim that woke the engine, one that a
-// stall held up, and executions that took longer than asked for.
+// TestLearn computes by hand the delays in a probe's records: a claim that woke the engine, one
+// delayed by a stall, and executions longer than requested.
 func TestLearn(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
@@ -79,8 +79,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestWakes counts from the end of the first enqueue since the claim before until the engine claims because it was woken,
-// whichever engine that is, and leaves out what the store was frozen meanwhile, and enqueues that another claim came for.
+// TestWakes measures from the end of the first enqueue since the previous claim to the next claim caused by a wake, of
+// any engine, without time in which the store was frozen, and without enqueues whose jobs another claim took.
 func TestWakes(t *testing.T) {
 	const ms = time.Millisecond
 	claim := func(began time.Duration, woken bool) callSample {
@@ -126,8 +126,8 @@ storms:
 	}
 }
 
-// TestArrivals tells how long jobs lay with the feeder, of which one came in the meantime, from how long their enqueues
-// took.
+// TestArrivals computes the time that jobs waited in the feeder, one of which arrived meanwhile, from the durations of
+// their enqueues.
 func TestArrivals(t *testing.T) {
 	const ms = time.Millisecond
 	f := &feeding{jobs: []fed{{10 * ms, ms, ms - promptly}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 2 * ms},
@@ -145,8 +145,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestStoreStalls finds when the store answered nothing: neither a call that is slow alone, nor a pause in which nothing
-// was asked, nor being a little late counts, and calls are as long as usual without it.
+// TestStoreStalls finds the times in which the store answered no call: a single slow call, a pause without calls, or a
+// slight delay is none, and without stalls calls have their usual duration.
 func TestStoreStalls(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)

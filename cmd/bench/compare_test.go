@@ -13,7 +13,7 @@ import (
 	"qsim/results/measure"
 )
 
-// compareFiles runs qbench compare and returns how it ends and what it prints.
+// compareFiles runs qbench compare and returns its exit code and output.
 func compareFiles(t *testing.T, arguments ...string) (ui.Exit, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -81,7 +81,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestSenseOfMetrics holds what is gated against what the metrics themselves say.
+// TestSenseOfMetrics compares the gated directions with those of the metrics.
 func TestSenseOfMetrics(t *testing.T) {
 	for _, info := range measure.Metrics() {
 		got := senseOf(metricUnit(info))

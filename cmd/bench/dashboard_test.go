@@ -15,16 +15,16 @@ var rewrite = flag.Bool("rewrite", false, "write the dashboard again")
 // dashboardFile is the dashboard for Grafana, which panels and TestDashboard describe.
 const dashboardFile = "../qbench/dashboard.json"
 
-// panel is a chart of the dashboard: queries to Prometheus by the names of what they show.
+// panel is a chart of the dashboard: queries to Prometheus by name.
 type panel struct {
 	title, about, unit string
 	queries            [][2]string
 }
 
-// ofJob selects the workers of one queue: those that Prometheus scrapes under the jobs chosen.
+// ofJob is the selector for the workers of one queue: those scraped under the chosen Prometheus jobs.
 const ofJob = `job=~"$job"`
 
-// toSpeed turns real times into those of the scenario that a worker runs faster than its clock.
+// toSpeed is the expression that converts real times to scenario times of a worker that runs faster than its clock.
 const toSpeed = "scalar(max(qsim_speed{" + ofJob + "}) or vector(1))"
 
 func runningQuantile(q, name string) string {
@@ -32,7 +32,7 @@ func runningQuantile(q, name string) string {
 		"_seconds_bucket{" + ofJob + "}[$__rate_interval]))) * " + toSpeed
 }
 
-// foretold is the value of a metric in a simulation, of all jobs unless a filter says otherwise.
+// foretold returns the query for a metric of a simulation, over all jobs unless a filter narrows it.
 func foretold(name string, filter ...string) string {
 	return "qsim_predicted_" + name + `{scenario="$scenario",policy="$policy",` + cmp.Or(strings.Join(filter, ","),
 		`estimate="mean",during="",after="",class="",tenant=""`) + "}"
@@ -91,7 +91,7 @@ var panels = func() []panel {
 	}
 }()
 
-// variables are what a user of the dashboard chooses, each with the series among whose labels of that name it is.
+// variables lists the choices of a dashboard's user, each with the series that has a label of that name.
 var variables = [][2]string{{"job", "qsim_workers"}, {"scenario", "qsim_predicted_claims"},
 	{"policy", `qsim_predicted_claims{scenario="$scenario"}`}}
 

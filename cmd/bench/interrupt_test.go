@@ -61,8 +61,8 @@ func TestHungUp(t *testing.T) {
 	}
 }
 
-// TestSignalsWhileStarting interrupts commands while the server that they need is being
-// made, by each of the signals: they say so in one line and leave nothing behind.
+// TestSignalsWhileStarting interrupts commands while their server starts, by each of the signals:
+// they print one line and leave no files.
 func TestSignalsWhileStarting(t *testing.T) {
 	needServer(t)
 	// Where hangups are ignored, as under nohup, so they are by what is started: not if they

@@ -18,8 +18,8 @@ import (
 	layout "qsim/results/text"
 )
 
-// told is a round in which every number is another one: 2 jobs of 100 were lost, 3 were
-// executed twice, and each phase takes so long as no other.
+// told returns a round with distinct numbers only: 2 jobs of 100 were lost, 3 were executed twice,
+// and all phases have different durations.
 func told() *loaded {
 	const ms = time.Millisecond
 	r := &loaded{took: 2 * time.Second, enqueued: 100, done: 90, dead: 5, left: 3, duplicates: 3}
@@ -34,7 +34,7 @@ func told() *loaded {
 	return r
 }
 
-// toldMetrics are the numbers of told, by their units in the format of benchmarks.
+// toldMetrics holds the numbers of told, by their units in the format of benchmarks.
 var toldMetrics = map[string]float64{
 	"jobs/s": 47.5, "lost": 2, "duplicates": 3,
 	"enqueue-sec/job": .001, "claim-sec/job": .002, "execute-sec/job": .005, "commit-sec/job": .007,
@@ -42,8 +42,8 @@ var toldMetrics = map[string]float64{
 	"p50-pickup-sec": .050, "p99-pickup-sec": .099, "p50-sojourn-sec": .5, "p99-sojourn-sec": .99,
 }
 
-// TestLoadReport reads back what a load is reported as, in every format: each number is
-// that of its phase, and none is missing.
+// TestLoadReport reads back the report of a load in every format: each number is that of its phase,
+// and none is missing.
 func TestLoadReport(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) <= .01*want }
 	r, l := told(), &load{rate: "50/s", lasts: 2 * time.Second, fails: "0%", workers: 8, engines: 1, batch: 10}
@@ -97,7 +97,7 @@ func TestLoadReport(t *testing.T) {
 	}
 	for name, want := range map[string]struct {
 		count   int
-		longest float64 // in ms
+		longest float64 // longest duration in ms
 	}{"pickup": {100, 100}, "sojourn": {100, 1000}, "enqueue": {1, 10}, "claim": {1, 40}, "execute": {1, 5}, "commit": {1, 70}} {
 		count, longest := readHGRM(t, filepath.Join(out, "load", "latest", "hist", "fifo-memory."+name+".hgrm"))
 		if count != want.count || !near(longest, want.longest) {
@@ -160,8 +160,8 @@ func TestVerdictSaysLost(t *testing.T) {
 	}
 }
 
-// TestPrefetch claims ahead where handlers are short, unless told otherwise, and names a benchmark
-// by it only then.
+// TestPrefetch claims ahead if handlers are short, unless a flag sets the prefetch, which only then
+// is in the benchmark's name.
 func TestPrefetch(t *testing.T) {
 	for _, tt := range []struct {
 		flag, work string

@@ -13,8 +13,8 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// shared is the PostgreSQL of all tests that need one, each in schemas of its own; nil
-// where none is installed.
+// shared is the PostgreSQL server of all tests that need one, each with separate schemas; nil if
+// none is installed.
 var shared *pgserver.Server
 
 // tests start the shared server before the tests run, and stop it after them.

@@ -106,7 +106,7 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-// TestOwnServer starts the server that is nowhere said to be, and wants it gone.
+// TestOwnServer starts a server if none is configured, and checks that it is gone afterwards.
 func TestOwnServer(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)

@@ -41,7 +41,7 @@ func (s *stuckStore) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	return s.Store.Enqueue(ctx, jobs)
 }
 
-// predictSession is a session of predict on a scenario, and what it writes.
+// predictSession returns a session of predict on a scenario, and its output.
 func predictSession(t *testing.T, text string) (s *session, f *predictFlags, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "predicted.yaml")
@@ -56,7 +56,8 @@ func predictSession(t *testing.T, text string) (s *session, f *predictFlags, std
 	return newSession(c, &f.runFlags), f, stdout, stderr
 }
 
-// predictOne makes the one prediction of a session and reads it as JSON. The error tells whether it is off.
+// predictOne makes the one prediction of a session and returns its JSON. The error is that of a prediction that is
+// off.
 func predictOne(t *testing.T, s *session, f *predictFlags, stdout *bytes.Buffer) (predictedJSON, error) {
 	t.Helper()
 	f.format = "json"
@@ -68,8 +69,8 @@ func predictOne(t *testing.T, s *session, f *predictFlags, stdout *bytes.Buffer)
 	return parsed.Predictions[0], off
 }
 
-// TestPredictCutShort predicts a run whose time is up before all jobs came: it says how many
-// never came, and takes no metric of it for that of the scenario.
+// TestPredictCutShort predicts a run whose time is up before all jobs arrived: the result has the
+// number of missing jobs, and no verdict on its metrics.
 func TestPredictCutShort(t *testing.T) {
 	const scenario = `
 duration: 20s
@@ -121,9 +122,9 @@ func (s *slowStore) Claim(ctx context.Context, holder engine.EngineID, p engine.
 	return s.Store.Claim(ctx, holder, p, ttl, dst)
 }
 
-// TestPredictMeasures predicts a run on a store whose claims take 20 ms: at 100x these are
-// two seconds of the scenario, and half of the jobs wait a quarter of that in the simulation
-// too, with what was measured before the run and with what was measured in it.
+// TestPredictMeasures predicts a run on a store whose claims take 20 ms: at 100x these are two
+// seconds of the scenario, and half of the jobs wait a quarter of that in the simulation too, with
+// the delays measured before the run and with those measured in it.
 func TestPredictMeasures(t *testing.T) {
 	const scenario = `
 duration: 40s
@@ -158,7 +159,7 @@ policies: [{kind: fifo}]
 }
 
 // TestMechanism predicts a run on a store whose claims take 20 ms, twice: the engines claim as
-// often in the simulation as in the run, as much each time, and are as seldom woken for it.
+// often in the simulation as in the run, as many jobs each time, and with as few wakes.
 func TestMechanism(t *testing.T) {
 	s, f, stdout, _ := predictSession(t, `
 duration: 60s
@@ -264,7 +265,7 @@ policies: [{kind: fifo}]
 	}
 }
 
-// TestChanges names what took otherwise in the run than in the calibration, and nothing else.
+// TestChanges lists the durations that differ between run and calibration, and no others.
 func TestChanges(t *testing.T) {
 	const ms = time.Millisecond
 	was := &timings{delays: world.Delays{Overrun: []time.Duration{ms, ms, 4 * ms}}, stalled: .01, held: .02}
@@ -397,7 +398,7 @@ func cliff() *prediction {
 	}
 }
 
-// TestApart tells by how many jobs a quantile is off that lies at a cliff.
+// TestApart computes the error of a quantile at a cliff in numbers of jobs.
 func TestApart(t *testing.T) {
 	p := cliff()
 	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}

@@ -45,9 +45,9 @@ storms:
   - {name: down, at: 5s, for: 10s, fail: {hits: [mail], rate: 60%, error: unavailable}}
 `
 
-// TestPrometheus has a Prometheus of its own scrape a worker on PostgreSQL and the prediction of a simulation of the
-// same scenario. What it answers under the simulation's names is what the run says itself, and each query of the
-// dashboard finds something.
+// TestPrometheus starts a Prometheus server that scrapes a worker on PostgreSQL and the prediction of a simulation
+// of the same scenario. The values under the simulation's names equal those of the run, and each query of the
+// dashboard has a result.
 func TestPrometheus(t *testing.T) {
 	needServer(t)
 	for _, name := range []string{"prometheus", "promtool"} {
@@ -169,7 +169,7 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// predictWatched returns what qsim run --format openmetrics prints of a scenario.
+// predictWatched returns the output of qsim run --format openmetrics for a scenario.
 func predictWatched(t *testing.T, file string) []byte {
 	t.Helper()
 	sc, diagnostics := scenarios.Load(file, []byte(watched), nil)
@@ -265,7 +265,7 @@ type series struct {
 	Values [][2]any
 }
 
-// query asks Prometheus.
+// query sends a query to Prometheus.
 func (s prometheusServer) query(t *testing.T, path string, form url.Values) []series {
 	t.Helper()
 	var answer struct {
@@ -279,7 +279,7 @@ func (s prometheusServer) query(t *testing.T, path string, form url.Values) []se
 	return answer.Data.Result
 }
 
-// ask returns the value of a query now, if there is just one.
+// ask returns the value of a query now, if it has exactly one result.
 func (s prometheusServer) ask(t *testing.T, query string) (value float64, ok bool) {
 	t.Helper()
 	found := s.query(t, "query", url.Values{"query": {query}})

@@ -20,13 +20,12 @@ import (
 	"qsim/scenarios/world"
 )
 
-// lame is a store with something wrong with it. It offers no more than engine.Store and
-// what wakes engines.
+// lame is a store with an injected fault. It implements only engine.Store and live.Announcer.
 type lame struct {
 	*memstore.Store
 	swallows atomic.Int64          // jobs that it takes and forgets
 	stalls   atomic.Int64          // nanoseconds that the next enqueue takes longer
-	refuses  atomic.Pointer[error] // what commits fail with
+	refuses  atomic.Pointer[error] // error of commits
 }
 
 func (s *lame) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
@@ -60,7 +59,7 @@ func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
 	})
 }
 
-// runAround runs a load on what is made of a store in memory.
+// runAround runs a load on a wrapped store in memory.
 func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store) (*loaded, error) {
 	t.Helper()
 	sc, err := policyScenario(l, nil)
@@ -124,7 +123,7 @@ func TestLossIsFound(t *testing.T) {
 	})
 }
 
-// lasting is a store whose calls take so long, and so much longer for each job of one.
+// lasting is a store whose calls take a given time, and a given time more for each job.
 type lasting struct {
 	*memstore.Store
 	enqueue, claim, commit time.Duration
@@ -147,8 +146,8 @@ func (s *lasting) Commit(ctx context.Context, b engine.Batch, dst []engine.Resul
 	return s.Store.Commit(ctx, b, dst)
 }
 
-// TestPhases measures a load in which each phase takes its own time, on a clock that does
-// not depend on the machine: each is told as what it took.
+// TestPhases measures a load in which each phase takes a different time, on a clock that does not
+// depend on the machine: each measured duration is right.
 func TestPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ms = time.Millisecond
@@ -176,8 +175,8 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// TestPerJob measures what each job of a call takes, on a clock of its own, and leaves
-// nothing in the store.
+// TestPerJob measures the time for each job of a call, on a virtual clock, and leaves no job in the
+// store.
 func TestPerJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const us = time.Microsecond
@@ -211,9 +210,8 @@ func TestDuplicatesAreCounted(t *testing.T) {
 	}
 }
 
-// TestNoCoordinatedOmission has the store take 400 ms for one enqueue, for which three
-// feeders more go on, and then lets all four be held up at once: the jobs that were to
-// come meanwhile waited, and their latencies say so.
+// TestNoCoordinatedOmission makes one enqueue take 400 ms, while three feeders go on, and then
+// blocks all four at once: the jobs due meanwhile waited, and their latencies include that.
 func TestNoCoordinatedOmission(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	l := smallLoad(0)
@@ -255,7 +253,7 @@ func TestStoreErrorEndsRun(t *testing.T) {
 	})
 }
 
-// TestBenchFormat reads what is written as benchstat does, whatever a policy is called.
+// TestBenchFormat reads the output as benchstat does, whatever the policies' names.
 func TestBenchFormat(t *testing.T) {
 	var text bytes.Buffer
 	w := &benchWriter{out: &text}
@@ -302,7 +300,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// keeper is a store that takes jobs and is slow to say so.
+// keeper is a store that accepts jobs and answers late.
 type keeper struct {
 	*memstore.Store
 	slow time.Duration
@@ -320,8 +318,8 @@ func (s *keeper) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	}
 }
 
-// TestTimeUp ends a run while jobs are still being enqueued: the store and those who fed it
-// agree on how many it took, and those that it did not get are counted.
+// TestTimeUp ends a run while jobs are still being enqueued: the store and the feeders agree on the
+// number accepted, and the others are counted.
 func TestTimeUp(t *testing.T) {
 	l := smallLoad(0)
 	l.rate, l.lasts, l.work = "1k/s", 2*time.Second, time.Millisecond
@@ -370,7 +368,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestPlanStops is told to stop while it draws arrivals.
+// TestPlanStops is cancelled while it draws arrivals.
 func TestPlanStops(t *testing.T) {
 	l := smallLoad(0)
 	l.rate, l.lasts = "1M/s", 40*time.Second

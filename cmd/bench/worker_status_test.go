@@ -19,8 +19,8 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// TestWorkerStatus looks at the page of a worker that runs 4 of 20 jobs, which take a minute, and another two that fail
-// at once: it shows depth, leases and failures, and when the store is gone it says so.
+// TestWorkerStatus reads the page of a worker that runs 4 of 20 jobs, which take a minute, and another two that fail at
+// once: it shows depth, leases and failures, and an error once the store is gone.
 func TestWorkerStatus(t *testing.T) {
 	needServer(t)
 	ctx := t.Context()

@@ -26,7 +26,7 @@ type workerProcess struct {
 	out   bytes.Buffer
 }
 
-// Write implements io.Writer, for what the worker prints.
+// Write implements io.Writer, for the worker's output.
 func (w *workerProcess) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -241,7 +241,7 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-// TestEffectsThatFail has the server refuse every effect: the worker says why, and how often.
+// TestEffectsThatFail makes the server refuse every effect: the worker logs the reason, and the number.
 func TestEffectsThatFail(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)

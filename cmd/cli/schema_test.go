@@ -23,8 +23,8 @@ policies: [{kind: fifo}, {kind: fresh-first}]
 objectives: [{metric: fresh.wait.p99, during: down, below: 1s}, {metric: jain, below: 2}]
 `
 
-// TestSchemasOfResults runs commands and holds what they write to the schemas, which describe every key of it. That of
-// doctor is held by TestDoctorsCommands.
+// TestSchemasOfResults runs commands and validates their files against the schemas, which describe every key.
+// TestDoctorsCommands does so for doctor.
 func TestSchemasOfResults(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "small.yaml")

@@ -24,7 +24,7 @@ var (
 	axe      = flag.String("axe", "", "check the page with this `file` too: axe.min.js of axe-core")
 )
 
-// opened is a page in the browser, whose first run is over, and its address.
+// opened returns a page in the browser, after its first run, and its address.
 func opened(t *testing.T, source, fragment string, width int64, before ...chromedp.Action[chromedp.Void]) (*browsertest.Tab, string) {
 	t.Helper()
 	s := server(t, source)
@@ -194,7 +194,7 @@ func TestPageTakenAlong(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageOwn changes what is the scenario's own: its storm is removed and brought back, by keyboard; the `with:` of a
+// TestPageOwn changes parts of the scenario: its storm is removed and brought back, by keyboard; the `with:` of a
 // policy is set; the table gets a column; and a billion jobs are refused beside the value that brings them.
 func TestPageOwn(t *testing.T) {
 	tb, address := opened(t, strings.Replace(small, "fresh: 80%}", "fresh: 80%, with: {retry.max-attempts: 3, retry.jitter: none}}", 1), "", 1280)
@@ -232,8 +232,8 @@ func TestPageOwn(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageByKeyboard comes to every control by the tabulator, sees where it is, and leaves each again; on a telephone
-// too.
+// TestPageByKeyboard reaches every control by the tab key, with a visible focus, and leaves each again; also on the
+// screen of a phone.
 func TestPageByKeyboard(t *testing.T) {
 	for _, width := range []int64{1280, 390} {
 		tb, address := opened(t, small, "#set=engine.workers%3D7", width)
@@ -269,8 +269,9 @@ func TestPageNarrow(t *testing.T) {
 	}
 }
 
-// TestPageShipped opens retry-storm as somebody who wants mails to wait for less than a second, and as few claims as
-// that takes kept for fresh jobs: a column for the mails, then the share of the weighted policy, by keyboard.
+// TestPageShipped opens retry-storm with the task of a user who wants mails to wait for less than a second, with as
+// few claims as possible reserved for fresh jobs: a column for the mails, then the share of the weighted policy, by
+// keyboard.
 func TestPageShipped(t *testing.T) {
 	_, source, err := scenarios.Open("retry-storm")
 	if err != nil {
@@ -323,9 +324,9 @@ func TestPageShipped(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// accessible fails where somebody who hears the page, or uses it by keyboard, would be lost: controls without names,
-// names that lead nowhere, identifiers that are there twice, headings that leave a level out, and words too pale to
-// read. With -axe it asks axe-core too.
+// accessible fails if the page has a barrier for users of screen readers or keyboards: controls without names,
+// references without targets, duplicate identifiers, skipped heading levels, or text of low contrast. With -axe it
+// also runs axe-core.
 func accessible(t *testing.T, tb *browsertest.Tab) {
 	t.Helper()
 	if faults := browsertest.Eval[[]string](tb, `(() => {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// TestLimits refuses more policies than charts can show, and what takes more memory than is allowed.
+// TestLimits refuses more policies than charts can show, and simulations beyond the memory limit.
 func TestLimits(t *testing.T) {
 	large := server(t, small)
 	large.o.Fits = func(sc *scenarios.Scenario) error { return fmt.Errorf("%d workers take too much", sc.Engine.Workers) }
@@ -68,8 +68,8 @@ func dial(t *testing.T, s *Server) net.Conn {
 // ahead is a request to run the scenario as it is.
 const ahead = "POST TOKENrun HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
-// TestLongest ends a request that takes longer than a minute, and says so: here it waits for a processor, or for one of
-// the places that requests have, all that time.
+// TestLongest ends a request that takes longer than a minute, with a message: here it waits all that time for a
+// processor, or for a place among the concurrent requests.
 func TestLongest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gate func(*Server) pool.Gate
@@ -96,12 +96,12 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// TestSlow drops who sends a request, or reads its answer, a byte a second, and frees what it held. Who sends nothing
-// is dropped too.
+// TestSlow drops clients that send a request, or read its answer, a byte a second, and frees their resources. Clients
+// that send nothing are dropped too.
 func TestSlow(t *testing.T) {
 	for _, tt := range []struct {
-		name, fast, slow string // what is sent, at once and then a byte a second
-		until            string // is read at once, then a byte a second
+		name, fast, slow string // bytes sent, at once and then one a second
+		until            string // text read at once, then a byte a second
 		within           time.Duration
 	}{
 		{"sends nothing", "", "", "", slowest / 2},

@@ -52,7 +52,7 @@ func server(t testing.TB, source string) *Server {
 	return New("127.0.0.1", Options{Name: name, Source: []byte(source), Run: sc.Name, Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
 }
 
-// post asks a server for something, and returns the status and the lines of the answer.
+// post sends a request to a server, and returns the status and the lines of the answer.
 func post(s *Server, path, body string) (int, []string) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+s.Path()+path, strings.NewReader(body))
@@ -68,8 +68,8 @@ func decode[T any](t *testing.T, line string) (v T) {
 	return v
 }
 
-// TestRun simulates a setting: the scene, a figure of each policy under the first seed, then results, of which the last
-// is what `qsim run` finds.
+// TestRun simulates a setting: the scene, a figure of each policy under the first seed, then results, the last of which
+// equals that of `qsim run`.
 func TestRun(t *testing.T) {
 	s := server(t, small)
 	code, lines := post(s, "run", `{"sets": [{"path": "engine.workers", "value": "6"}, {"path": "policies.+", "value": "{kind: lifo}"}], "policies": ["Shared FIFO", "lifo"]}`)
@@ -134,7 +134,7 @@ func TestSure(t *testing.T) {
 	}
 }
 
-// TestProblems shows the loader's own words beside the setting that they are about, and simulates nothing then.
+// TestProblems shows the loader's messages beside the settings at fault, and simulates nothing then.
 func TestProblems(t *testing.T) {
 	s := server(t, small)
 	for _, tt := range []struct {

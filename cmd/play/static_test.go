@@ -27,7 +27,7 @@ import (
 
 var long = flag.Bool("long", false, "hold every shipped scenario to its fingerprints in a browser: an hour")
 
-// TestStatic tries a static page: from disk, from a web server, and what it simulates.
+// TestStatic tests a static page: from disk, from a web server, and its simulations.
 func TestStatic(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "page")
 	o := Options{Name: "somebody/small.yaml", Source: []byte(small), Run: "somebody/small.yaml", Version: "0.1.0"}
@@ -148,7 +148,7 @@ func staticPageWorks(t *testing.T, folder string) {
 	other.Until(`document.getElementById("state").textContent.includes("its engine is of another version than its first charts")`)
 }
 
-// staticPageServed weighs the page, and opens it on a web server that knows nothing of it.
+// staticPageServed checks the size of the page, and opens it on an ordinary web server.
 func staticPageServed(t *testing.T, folder string) {
 	var weight int64
 	files, err := os.ReadDir(folder)
@@ -193,7 +193,7 @@ func (c *counter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// lightest is the shipped scenarios, those of the fewest jobs first.
+// lightest returns the shipped scenarios, those with the fewest jobs first.
 func lightest() (names []string) {
 	jobs := map[string]float64{}
 	for _, b := range scenarios.Builtin() {
@@ -251,8 +251,8 @@ func staticFingerprints(t *testing.T, folder string) {
 	}
 }
 
-// TestStaticRefusals runs --static with inputs that it must refuse: a scenario with files beside it, one that is too
-// large, a folder with files of somebody else, and a machine without a Go that could build the engine.
+// TestStaticRefusals runs --static with inputs that it must refuse: a scenario that uses files, one that is too
+// large, a folder with other files, and a machine without a Go that could build the engine.
 func TestStaticRefusals(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "waits.csv"), []byte("0.3s\n"), 0o600); err != nil {

@@ -6,8 +6,8 @@ import (
 	"qsim/policies"
 )
 
-// even claims retries and fresh jobs in turn. With a lie it claims the newest job first, and says that it claims the
-// oldest.
+// even is a policy that claims retries and fresh jobs in turn. With a lie it claims the newest job first, and
+// guarantees the oldest.
 type even struct {
 	retries quantity.Share
 	lies    bool

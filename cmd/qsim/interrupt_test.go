@@ -25,7 +25,7 @@ import (
 // hangs limits how long a process may take in a test: it ends one that hangs, on a busy machine too.
 const hangs = 10 * time.Minute
 
-// TestTerminated: who is told to stop by SIGTERM keeps what has finished, too, and says by whom it was stopped.
+// TestTerminated: a run stopped by SIGTERM also keeps its finished seeds, and its message names the signal.
 func TestTerminated(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)
@@ -55,8 +55,8 @@ func TestTerminated(t *testing.T) {
 	}
 }
 
-// interrupted starts qsim, waits for each text on its standard error in turn, sends
-// an interrupt after each, and returns what was printed and the exit code.
+// interrupted starts qsim, waits for each text on its standard error in turn, sends an interrupt
+// after each, and returns the output and the exit code.
 func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -137,8 +137,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// The second interrupt ends the process at once: here while it prints what it keeps, into a pipe that is full and that
-// nobody reads.
+// The second interrupt ends the process at once: here while it prints the finished part into a full pipe without a
+// reader.
 func TestInterruptTwice(t *testing.T) {
 	full, err := fullPipe(t)
 	if err != nil {
@@ -156,7 +156,7 @@ func TestInterruptTwice(t *testing.T) {
 	}
 }
 
-// fullPipe is the end to write to of a pipe that takes nothing, as nobody reads what it is full of.
+// fullPipe returns the writing end of a pipe that is full and has no reader.
 func fullPipe(t *testing.T) (*os.File, error) {
 	t.Helper()
 	from, to, err := os.Pipe()
@@ -173,7 +173,7 @@ func fullPipe(t *testing.T) (*os.File, error) {
 	return to, nil
 }
 
-// An interrupt before any seed has finished leaves nothing, and says so.
+// An interrupt before any seed has finished leaves no files, with a message.
 func TestInterruptEarly(t *testing.T) {
 	out := t.TempDir()
 	stdout, stderr, code := interrupted(t,
@@ -186,7 +186,7 @@ func TestInterruptEarly(t *testing.T) {
 	}
 }
 
-// A trace that is interrupted says so, and has told what it has told.
+// An interrupted trace ends with a message, after the events printed so far.
 func TestInterruptTrace(t *testing.T) {
 	_, stderr, code := interrupted(t,
 		[]string{"trace", "testdata/small.yaml", "--set", "duration=2h", "--find", "worst-wait"}, []string{"worst-wait: mail/"})

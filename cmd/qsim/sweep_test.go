@@ -13,8 +13,8 @@ import (
 
 var sweptSmall = []string{"sweep", "testdata/small.yaml", "--vary", "engine.workers=6..35", "--seeds", "2", "--policy", "fifo"}
 
-// The first interrupt keeps the cells that are finished, and the same command goes on with
-// the others: what comes out is what comes out of one go.
+// The first interrupt keeps the finished cells, and the same command computes the others: the
+// result equals that of one uninterrupted command.
 func TestInterruptedSweep(t *testing.T) {
 	whole, out := t.TempDir(), t.TempDir()
 	run := func(arguments ...string) (stderr string) {

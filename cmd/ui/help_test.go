@@ -82,8 +82,8 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// The first signal cancels and says why; that the second one ends the process at once is
-// tested with processes, by the tests of the commands.
+// The first signal cancels with its cause; tests of the commands check with processes that the
+// second one ends the process at once.
 func TestInterruptible(t *testing.T) {
 	var stderr bytes.Buffer
 	c := &cobra.Command{Use: "tool"}
@@ -99,8 +99,8 @@ func TestInterruptible(t *testing.T) {
 	}
 }
 
-// A terminal that goes away cancels as an interrupt does, and does not end the process when
-// it is told twice.
+// A terminal that hangs up cancels like an interrupt, and a second signal of that kind does not end
+// the process.
 func TestInterruptibleByHangup(t *testing.T) {
 	var stderr bytes.Buffer
 	c := &cobra.Command{Use: "tool"}

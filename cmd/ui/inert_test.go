@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestInert writes what terminals carry out, whole and in every two pieces.
-// A path is a link on a terminal, and what it contains is shown.
+// TestInert writes control sequences, whole and split in two at every place. A path is a link on a
+// terminal, and its own sequences are shown as text.
 func TestWriteLink(t *testing.T) {
 	for _, tt := range []struct{ words, address, want string }{
 		{"a/report.html", "file:///b/a/report.html", "\x1b]8;;file:///b/a/report.html\x1b\\a/report.html\x1b]8;;\x1b\\\n"},
@@ -68,7 +68,7 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// TestFilesGetWhatIsWritten opens what is no terminal: nothing stands in front of it.
+// TestFilesGetWhatIsWritten opens a file that is no terminal: writes reach it unchanged.
 func TestFilesGetWhatIsWritten(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestFilesGetWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestExecuteFlushes runs a command whose output ends in what may be a sequence.
+// TestExecuteFlushes runs a command whose output ends in a possible begin of a sequence.
 func TestExecuteFlushes(t *testing.T) {
 	newRoot := func() *cobra.Command {
 		return &cobra.Command{Use: "says", RunE: func(c *cobra.Command, _ []string) error {

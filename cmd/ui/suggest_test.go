@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// example is a program with two commands. The command line of what begins with a capital
-// is that of run.
+// example returns a program with two commands. A word that begins with a capital suggests a command
+// line of run.
 func example(ran func(c *cobra.Command) error) *cobra.Command {
 	root := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil },
 		Args: UnknownCommand(func(word string) string {

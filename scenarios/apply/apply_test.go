@@ -88,9 +88,8 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestPresetNeedsFewSettings holds that a scenario with a system's preset, written out or named, becomes the numbers of
-// processes and workers, and what the system itself has otherwise, or leaves to its user: what goes out comes from
-// what came in.
+// TestPresetNeedsFewSettings checks that a scenario with a system's preset, written out or named, gives only the
+// numbers of processes and workers, and the settings in which the system deviates or has no default.
 func TestPresetNeedsFewSettings(t *testing.T) {
 	must := map[string]string{
 		"sqs":      "engine.fetch.batch engine.fetch.poll engine.commit.batch",
@@ -271,7 +270,7 @@ func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) 
 	return settings[at], true
 }
 
-// TestSettings holds settings that a system needs in a form, or beside a value, that the value alone does not show.
+// TestSettings checks settings that need a special form, or additional settings, in a system.
 func TestSettings(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"bullmq", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "JobsOptions priority: 0"},

@@ -8,7 +8,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// answered is a network that changes what comes back: after it was recorded, as an engine would that misreads it.
+// answered is a network that changes answers after they were recorded, as if the engine misread them.
 type answered struct {
 	sim.Network
 	request func(c *engine.Call, f *sim.Fate) // nil: as it is
@@ -30,17 +30,17 @@ func (n answered) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *
 	return n.Network.Reply(now, c, r, rows)
 }
 
-// answers plants a bug in what an engine makes of answers.
+// answers plants a bug in the handling of answers.
 func answers(reply func(c *engine.Call, r *engine.Reply)) func(*setup) {
 	return func(s *setup) { s.config.Network = answered{s.config.Network, nil, reply} }
 }
 
-// becalmed is a store that never makes ready what is due.
+// becalmed is a store that never makes due jobs ready.
 type becalmed struct{ *memstore.Store }
 
 func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
 
-// callBugs are mistakes in what engines send and in what they make of answers, in wakes, and in clocks that stand still.
+// callBugs lists bugs in sent calls, the handling of answers, wakes, and clocks that stand still.
 var callBugs = []bug{
 	{name: "what is due at this instant stays waiting", plant: func(s *setup) {
 		s.wrap = func(m *memstore.Store) sim.Store { return becalmed{m} }

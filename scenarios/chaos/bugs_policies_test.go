@@ -34,7 +34,7 @@ func (p inLine) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// freshLane is a policy separate whose lane for fresh jobs is always filled first.
+// freshLane is the policy separate with the lane for fresh jobs always filled first.
 type freshLane struct {
 	policies.FIFO
 	retries int
@@ -49,7 +49,7 @@ func (p freshLane) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// policyBugs are policies that do not keep what they promise.
+// policyBugs lists policies that break their guarantees.
 var policyBugs = []bug{
 	{name: "a retry budget pays for one retry more", plant: instead(func(right *policies.RetryBudget) engine.Policy {
 		return &policies.RetryBudget{Ratio: right.Ratio, MinRate: quantity.Rate{Num: right.MinRate.Num + 1, Den: right.MinRate.Den, Per: right.MinRate.Per}, Window: right.Window}
@@ -116,7 +116,7 @@ var policyBugs = []bug{
 	{name: "a noisy tenant is served as any other", plant: ordered(engine.TenantFair, policies.FIFO{})},
 }
 
-// uncarried is a split of claims that does not carry what it rounds.
+// uncarried is the policy split without its carry.
 type uncarried struct {
 	policies.FIFO
 	share quantity.Share

@@ -19,7 +19,7 @@ type bug struct {
 	only  check.Set // the invariants that look for it; none: all
 }
 
-// tampered is a memory store some of whose methods are replaced.
+// tampered is a memory store with some methods replaced.
 type tampered struct {
 	*memstore.Store
 	enqueue func(jobs []engine.NewJob) []engine.NewJob
@@ -164,7 +164,7 @@ func policy[P engine.Policy](f func(s *setup, right P) engine.Policy) func(*setu
 	}
 }
 
-// calls plants a bug in what the engine sends.
+// tamperedCalls is a network that changes the calls sent by the engine.
 type tamperedCalls struct {
 	sim.Network
 	request func(c *engine.Call)
@@ -179,7 +179,7 @@ func calls(f func(c *engine.Call)) func(*setup) {
 	return func(s *setup) { s.config.Network = tamperedCalls{s.config.Network, f} }
 }
 
-// deaf is a network that loses every answer to one commit in so many.
+// deaf is a network that loses every answer to each n-th commit.
 type deaf struct {
 	sim.Network
 	seldom func() bool
@@ -195,7 +195,7 @@ func (n *deaf) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return f
 }
 
-// silent is a network on which no lease is asked for that lasts for ever.
+// silent is a network that drops requests for leases without end.
 type silent struct{ sim.Network }
 
 func (n silent) Request(now engine.Time, c *engine.Call) sim.Fate {
@@ -204,7 +204,7 @@ func (n silent) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return f
 }
 
-// stubborn are handlers whose executions do not stop when they are told to.
+// stubborn are handlers whose executions ignore cancellation.
 type stubborn struct{ sim.Handlers }
 
 func (h stubborn) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
@@ -222,7 +222,7 @@ func unfenced(next retryBug) func(*setup) {
 	}
 }
 
-// roundsUp is a weighted policy that does not carry what it rounds.
+// roundsUp is the policy weighted without its carry.
 type roundsUp struct {
 	policies.FIFO
 	share quantity.Share
@@ -234,8 +234,7 @@ func (p roundsUp) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.Fresh, Limit: fresh}, engine.Term{Class: engine.Retry, Limit: v.Idle - fresh}, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// runs is how many runs a bug was planted in that depends on what ran before in the same
-// program.
+// runs counts the runs with a planted bug that depends on earlier runs in the same process.
 var runs int
 
 // forgetful is a policy that passes jobs of one kind by for a quarter of an hour.

@@ -38,7 +38,7 @@ jobs:
 policies: [{kind: fifo}]
 `
 
-// with returns a world with what lines say, each of a key and its value, instead of what it says.
+// with returns a world with some lines replaced, each of a key and its value.
 func with(t testing.TB, text, lines string) *World {
 	t.Helper()
 	var sets []scenarios.Override

@@ -1,7 +1,7 @@
 package chaos
 
-// finding is the first seed, from 1 on, that finds a planted bug: so many seeds it takes.
-// It says which invariant breaks then.
+// finding is the first seed, from 1 on, that finds a planted bug, which is also the number of seeds
+// needed, and the broken invariant.
 type finding struct {
 	seed   uint64
 	breaks string

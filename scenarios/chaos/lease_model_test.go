@@ -14,8 +14,8 @@ import (
 	"qsim/engine"
 )
 
-// leaseModels are the ways to set up the protocol. With two leases of a job, state and none have as many states as token
-// has with three.
+// leaseModels lists the configurations of the protocol. With two leases of a job, state and none have as many states as
+// token has with three.
 var leaseModels = []struct {
 	name, defines string
 	most          int // leases
@@ -67,7 +67,7 @@ func TestLeaseProtocolBroken(t *testing.T) {
 }
 
 // TestLeaseProtocolIsTheModel proves that leaseRules and lease.pml are the same relation: Spin prints every step of a
-// job from each state that it comes to, and those are all that leaseRules allow.
+// job from each reachable state, and those are exactly the steps of leaseRules.
 func TestLeaseProtocolIsTheModel(t *testing.T) {
 	for _, m := range leaseModels {
 		t.Run(m.name, func(t *testing.T) {
@@ -104,8 +104,8 @@ var (
 	spinStates = regexp.MustCompile(`\d+ states, stored`)
 )
 
-// spin compiles testdata/lease.pml with what defines say and looks at all of its states. It returns the first assertion
-// that fails, if one does, and the output. If none does, nothing was left out.
+// spin compiles testdata/lease.pml with the given defines and explores all of its states. It returns the first
+// assertion that fails, if any, and the output. Without a failure the search was complete.
 func spin(t *testing.T, defines, optimize string) (failed, output string) {
 	t.Helper()
 	for _, program := range []string{"spin", "gcc"} {
@@ -148,7 +148,7 @@ func spin(t *testing.T, defines, optimize string) (failed, output string) {
 	return "", output
 }
 
-// leaseEdges returns every step of the protocol from each state that one job can be in, as lease.pml prints them.
+// leaseEdges returns every step of the protocol from each possible state of one job, in the format of lease.pml.
 func leaseEdges(r *leaseRules, most int) map[string]bool {
 	edges, known := map[string]bool{}, map[string]bool{}
 	todo := []jobLeases{{state: engine.Ready}}
@@ -220,8 +220,8 @@ func TestChaosFollowsTheLeaseProtocol(t *testing.T) {
 	t.Logf("%d traces, %d steps", seeds, steps)
 }
 
-// TestPlantedBugsLeaveTheLeaseProtocol replays the traces of worlds in which a bug is planted, of the seed that is known
-// to find it and of more: one event is no step of the protocol, unless the bug is outside of it.
+// TestPlantedBugsLeaveTheLeaseProtocol replays the traces of worlds with planted bugs, of the seed that finds each and
+// of others: one event is no step of the protocol, unless the bug is outside its scope.
 func TestPlantedBugsLeaveTheLeaseProtocol(t *testing.T) {
 	for i := range bugs {
 		b := &bugs[i]
@@ -271,7 +271,7 @@ func replayLeases(t *testing.T, seed uint64, plant func(*setup)) (wrong string, 
 	return p.wrong, p.steps
 }
 
-// Why a planted bug is outside of the lease protocol: what it is about instead.
+// Reasons why a planted bug is outside the scope of the lease protocol.
 const (
 	ofRetries  = "how often a job is tried, when it is given up, and what that costs is the retry policy's"
 	ofDelays   = "how long a retry waits is the retry policy's"
@@ -282,7 +282,7 @@ const (
 	ofHandlers = "how long a handler runs is its own affair until it ends"
 )
 
-// outsideOfLeases are the planted bugs that the lease protocol knows nothing of.
+// outsideOfLeases maps the planted bugs outside the scope of the lease protocol to the reason.
 var outsideOfLeases = map[string]string{
 	"attempts are counted twice when a reply is lost":            ofRetries,
 	"one attempt more than the limit":                            ofRetries,

@@ -23,7 +23,7 @@ const (
 	phaseBack // handed back before it ran
 )
 
-// leaseRecord is a lease that was lent, or a token that nobody has: that of a lease which lapsed.
+// leaseRecord is a lease that was granted, or a token without a lease: that of a lapse.
 type leaseRecord struct {
 	holder int32
 	reaps  bool
@@ -32,7 +32,7 @@ type leaseRecord struct {
 	judged bool // its outcome was applied or refused
 }
 
-// jobLeases are a job and all leases of it: the first has token 1.
+// jobLeases is a job with all its leases: the first has token 1.
 type jobLeases struct {
 	state                      engine.State
 	expired, lapsed, forgotten bool
@@ -93,7 +93,8 @@ func (j *jobLeases) leave(to engine.State) {
 	j.state, j.expired, j.lapsed, j.forgotten = to, false, false, false
 }
 
-// next takes a step, or reports false: the protocol has no such step in this state. Then j has not changed.
+// next takes a step and returns true, or returns false, without a change of j, if the protocol has no such step in
+// this state.
 func (r *leaseRules) next(j *jobLeases, s leaseStep) bool {
 	if s.token > 0 {
 		if s.token > len(j.leases) {
@@ -208,8 +209,8 @@ func (r *leaseRules) nextOfLease(j *jobLeases, l *leaseRecord, s leaseStep) bool
 	return ok
 }
 
-// speaks reports whether an outcome of l may be on its way that the store does not know: it remembers those of the
-// latest life of each node that it has heard of.
+// speaks reports whether an outcome of l may be under way that the store does not know yet: it remembers those of
+// the latest known life of each node.
 func (l *leaseRecord) speaks() bool {
 	switch l.phase {
 	case phaseLent, phaseBack, phaseGood, phaseBad:
@@ -218,7 +219,7 @@ func (l *leaseRecord) speaks() bool {
 	return false
 }
 
-// says reports whether that outcome leads to a state.
+// says reports whether that outcome leads to the state to.
 func (l *leaseRecord) says(to engine.State) bool {
 	switch l.phase {
 	case phaseGood:

@@ -7,12 +7,12 @@ import (
 	"qsim/engine/check"
 )
 
-// leaseReplay is an engine.Recorder that takes each event of a run as steps of the lease protocol, and keeps the first
-// that is none. It shares no code with package check, and of its rules only the configuration of the run.
+// leaseReplay is an engine.Recorder that follows each event of a run as steps of the lease protocol, and stores the
+// first illegal event. It shares no code with package check, and only the configuration of the run with its rules.
 //
-// Beside the steps there is time, which the protocol knows nothing of: a lease expires when its TTL has passed since
-// it was granted or extended. Where events do not tell when that is, because extensions are of all leases of a node,
-// or last for ever, or clocks differ, it may have expired at any time.
+// It adds time, which the protocol lacks: a lease expires when its TTL has passed since it was granted or extended.
+// If events do not show that time, because extensions apply to all leases of a node, or last for ever, or clocks
+// differ, it may have expired at any time.
 type leaseReplay struct {
 	rules leaseRules
 	r     *check.Rules
@@ -28,13 +28,13 @@ type replayed struct {
 	jobLeases
 	delivery         int32
 	granted, renewed engine.Time // its lease
-	runs             []execution // by token
+	runs             []execution // executions by token
 }
 
 // execution is one run of a handler in a replayed trace: its delivery, and whether it has overrun its timeout.
 type execution struct {
 	delivery int32
-	overruns bool // it has timed out and goes on
+	overruns bool // the execution has timed out and goes on
 	refused  bool // a heartbeat under its token was refused, of which its process may yet have to hear
 	aborted  bool // its process is about to die
 }
@@ -85,7 +85,7 @@ func (p *leaseReplay) enqueued(e *engine.Event) string {
 	return ""
 }
 
-// restart is the death of a node, or its start: what it claimed in between belongs to the life before.
+// restart handles the death or the start of a node: jobs claimed in between belong to the earlier life.
 func (p *leaseReplay) restart(e *engine.Event) string {
 	p.down[e.Node] = e.Kind == engine.NodeDown
 	for id, j := range p.jobs {

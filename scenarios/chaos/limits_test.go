@@ -11,7 +11,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// scaleOf is the full figure with -long, and a hundredth of it otherwise.
+// scaleOf returns full with -long, and a hundredth of it otherwise.
 func scaleOf(full int) int {
 	if *long {
 		return full
@@ -19,7 +19,7 @@ func scaleOf(full int) int {
 	return full / 100 / slowdown
 }
 
-// heap is what lives on the heap, in bytes.
+// heap returns the size of the live objects on the heap, in bytes.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -137,8 +137,8 @@ func TestStartWithExpiredLeases(t *testing.T) {
 	}
 }
 
-// TestSilentStore lets a store answer nothing for an hour, as calls that wait or that are
-// lost: nobody asks in a hot loop, nothing piles up, and then all jobs are done.
+// TestSilentStore runs with a store that answers nothing for an hour, as calls wait or are lost: no
+// hot loop repeats calls, nothing piles up, and then all jobs are done.
 func TestSilentStore(t *testing.T) {
 	for _, storm := range []string{"store: {stall: true}", "calls: {lose-request: 100%}", "store: {error: 100%}"} {
 		t.Run(storm, func(t *testing.T) {

@@ -18,9 +18,8 @@ var (
 // mostSeeds is how many seeds it may take to find a bug.
 const mostSeeds = 1000
 
-// TestPlantedBugs plants one bug after another. Each is found by the seed that the table
-// names, which is the first of them: so many seeds it takes. With -long all seeds up to it
-// are run, and as many again from others.
+// TestPlantedBugs plants one bug after another. Each is found by the seed in the table, the first
+// from 1 on. With -long all seeds up to it are run, and as many others.
 func TestPlantedBugs(t *testing.T) {
 	if *rewrite {
 		rewriteFound(t)
@@ -87,7 +86,7 @@ func rewriteFound(t *testing.T) {
 	}
 }
 
-// kind is what broke, in a word.
+// kind returns the broken part as a word.
 func (r *Report) kind() string {
 	switch {
 	case r.Breach != nil:
@@ -98,7 +97,7 @@ func (r *Report) kind() string {
 	return "nothing"
 }
 
-// find says which seed finds a bug first, and what it says.
+// find returns the first seed that finds a bug, and its failure.
 func (b *bug) find(first uint64) string {
 	result, err := Swarm(context.Background(), Options{First: first, Seeds: mostSeeds, Parallel: 1, Only: b.only, plant: b.plant, quick: true})
 	if err != nil || len(result.Failures) == 0 {

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/check"
 )
 
-// TestFailureIsReplayed plants a bug, and takes what is printed of the failure: the world
-// in it is small, and breaks at the same event again.
+// TestFailureIsReplayed plants a bug and replays the printed failure: its world is small, and
+// breaks at the same event again.
 func TestFailureIsReplayed(t *testing.T) {
 	for _, name := range []string{"one attempt more than the limit", "the reaper overwrites a completed job", "a promoter that dies loses what it took", "a policy remembers other runs"} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestAnotherFailureIsNotTheSame tells breaches of one invariant apart by what they say, and
-// panics by where they come from.
+// TestAnotherFailureIsNotTheSame distinguishes breaches of one invariant by their text, and panics
+// by their place.
 func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	breach := func(i check.Invariant, what string) *Report {
 		return &Report{Breach: &check.Breach{Invariant: i, What: what}}

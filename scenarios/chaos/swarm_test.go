@@ -89,8 +89,8 @@ func seedsWithShares(first, seeds uint64) (n int) {
 	return n
 }
 
-// TestBound holds how long a run may last when all is healed to what it takes: nobody
-// notices in hours what a world of two hundred jobs should take minutes for.
+// TestBound compares the bound on a run after its storms with the actual time: a bound of hours,
+// for a world of two hundred jobs that takes minutes, would detect nothing.
 func TestBound(t *testing.T) {
 	var bounds, ends []time.Duration
 	r := runner{}
@@ -132,7 +132,7 @@ func (p sleepy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return p.Policy.Plan(v, dst)
 }
 
-// TestTroublesThatMeetNothing counts what made a difference, not what was drawn.
+// TestTroublesThatMeetNothing counts faults that had an effect, not those that were drawn.
 func TestTroublesThatMeetNothing(t *testing.T) {
 	for storms, want := range map[string]int64{
 		"{at: 1s, crash: {nodes: [0], restart-after: 200ms}, repeat: {every: 300ms, times: 3}}":              3,

@@ -49,8 +49,8 @@ func TestDrawnTexts(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatCanBeReckoned: all drawn worlds have a time by which every job has ended. A scenario whose jobs take what
-// nobody can tell, or never end, is not said to break anything.
+// TestOnlyWhatCanBeReckoned: all drawn worlds have a bound by which every job has ended. A scenario whose jobs have no
+// such bound, or never end, breaks none.
 func TestOnlyWhatCanBeReckoned(t *testing.T) {
 	for seed := uint64(1); seed <= 1000; seed++ {
 		if w := Draw(seed); !world.Reckons(w.scenario) {
@@ -108,7 +108,7 @@ func TestKeptWorlds(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoWorld: errors say where.
+// TestWhatIsNoWorld: errors have a position.
 func TestWhatIsNoWorld(t *testing.T) {
 	_, err := Parse("wrong.yaml", "jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nstorms: [{name: x, at: 1s, plague: {}}]\n")
 	if err == nil || !strings.Contains(err.Error(), `wrong.yaml:2:`) || !strings.Contains(err.Error(), "plague") {

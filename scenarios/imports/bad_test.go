@@ -85,7 +85,7 @@ func TestRepairs(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		jobs       int64
-		want       string // of the repairs, "" for none
+		want       string // expected text of the repairs, "" for none
 	}{
 		{"a byte order mark, quoted newlines and spaces", "\ufeffid,enqueued,started,finished,error\n\"a\nb\",1,2,3,\"line\nline\"\n" + manyRelative(30), 31, ""},
 		{"semicolons", strings.ReplaceAll(head+good, ",", ";"), 60, ""},
@@ -146,7 +146,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// More attempts than memory should hold are an error that names the row and says what to do.
+// More attempts than the memory limit are an error with the row and advice.
 func TestMostRecords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -174,7 +174,7 @@ func TestReadIsInterrupted(t *testing.T) {
 	}
 }
 
-// Writing neither overwrites what is there nor leaves half of it behind.
+// Writing neither overwrites existing files nor leaves incomplete ones behind.
 func TestWriteIsCareful(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -17,11 +17,11 @@ import (
 type exported struct {
 	next     engine.Recorder
 	sc       *scenarios.Scenario
-	kinds    []string // by engine.ErrorKind
+	kinds    []string // names of error kinds by engine.ErrorKind
 	enqueued map[engine.JobID]engine.Time
 	due      map[engine.JobID]engine.Time
 	rows     []exportedRow
-	open     map[[2]uint64]int // by job and delivery: index of rows
+	open     map[[2]uint64]int // indexes of rows by job and delivery
 	ended    map[engine.JobID]string
 }
 

@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata"
 )
 
-// One row for each job, the last attempt, says that there were others though not when.
+// Records with one row for each job, its last attempt, show that there were earlier attempts though not when.
 func TestLastAttemptsOnly(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -73,7 +73,7 @@ func TestOneBadRowShiftsNoPause(t *testing.T) {
 	}
 }
 
-// Two pauses are linear as well as exponential: the usual one is written, and that is said.
+// Two pauses fit a linear and an exponential backoff: the usual one is written, with a note.
 func TestTwoPausesFitTwoFamilies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -122,7 +122,7 @@ func TestHolesAreRepairs(t *testing.T) {
 	}
 }
 
-// In autumn an hour comes twice: the order of rows tells which one is meant. In spring one is
+// In autumn an hour comes twice: the order of rows determines which one is meant. In spring one is
 // skipped.
 func TestClockChanges(t *testing.T) {
 	t.Parallel()
@@ -182,13 +182,13 @@ func TestDrainCoversTheRecords(t *testing.T) {
 	}
 }
 
-// Runs that are shorter than the records tell have no length: alone or beside others they are no
-// workers, and no error.
+// Runs shorter than the records' resolution have no length: alone or among others they need no
+// workers, and are no error.
 func TestRunsOfNoLength(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		every int // of the jobs, that runs for a second
+		every int // every n-th job runs for a second
 		want  int // workers at once
 	}{{"all", 0, 0}, {"some", 4, 1}, {"none", 1, 1}} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func TestRiver(t *testing.T) {
 	}
 }
 
-// A queue that retries by a formula of its own is not taken for River's.
+// A queue with a retry formula of its own is not mistaken for River's.
 func TestRiverWithAnotherBackoff(t *testing.T) {
 	t.Parallel()
 	if raced {
@@ -132,7 +132,7 @@ func TestRiverWithAnotherBackoff(t *testing.T) {
 	}
 }
 
-// sidekiq imports payloads and the log of a simulation, and says how many jobs there are.
+// sidekiq imports payloads and the log of a simulation, and returns the number of jobs.
 func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
 	t.Helper()
 	var payloads, log strings.Builder
@@ -171,8 +171,7 @@ func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
 	return found, len(written)
 }
 
-// Jobs that Sidekiq retries by its own formula, and looks for now and then only, are told from
-// their log.
+// Jobs that Sidekiq retries by its own formula, with rare polls, are recognised from their log.
 func TestSidekiqByItsOwnFormula(t *testing.T) {
 	t.Parallel()
 	if raced {
@@ -208,7 +207,7 @@ func TestSidekiq(t *testing.T) {
 	compareWaits(t, found)
 }
 
-// Asynq's own export lacks most of what a scenario needs, and what it lacks is asked for.
+// Asynq's own export lacks most facts that a scenario needs, and the import names the missing ones.
 func TestAsynq(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

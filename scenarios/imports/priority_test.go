@@ -88,7 +88,7 @@ func priorityRows(jobs ...[2]string) string {
 	return b.String()
 }
 
-// times are so many jobs of a queue, of these priorities in turn.
+// times returns n jobs of a queue, with the given priorities in turn.
 func times(n int, queue string, priorities ...string) (jobs [][2]string) {
 	for i := range n {
 		jobs = append(jobs, [2]string{queue, priorities[i%len(priorities)]})
@@ -103,15 +103,15 @@ func numbers(from, to int) (words []string) {
 	return words
 }
 
-// What is no priority is left out, and that is said: such rows have the most frequent one of their
-// class. One priority for all says nothing; neither do so many that no class can be made of each.
+// Invalid priorities are left out, with a note: such rows get the most frequent one of their class.
+// A single priority for all jobs is ignored; so are too many for a class each.
 func TestPrioritiesThatSayNothing(t *testing.T) {
 	t.Parallel()
 	rest := times(200, "rest", "3") // a class whose priority is known
 	for _, tt := range []struct {
 		name     string
 		jobs     [][2]string
-		classes  []string // and what the scenario says of each; - is no priority
+		classes  []string // classes and their priorities in the scenario; - is no priority
 		repaired int64
 		notes    []string
 	}{
@@ -184,7 +184,7 @@ func checkNotes(t *testing.T, found *Recording, want ...string) {
 	}
 }
 
-// classesWritten are the classes of the scenario, each with its priority, or - where it has none.
+// classesWritten returns the classes of the scenario, each with its priority, or - for none.
 func classesWritten(t *testing.T, found *Recording) (classes []string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -245,7 +245,8 @@ func TestPriorityOfOthers(t *testing.T) {
 	}
 }
 
-// Of more priorities than can be told apart the column is to blame, not that of the class.
+// With more priorities than the importer can distinguish, the error names the column of priorities, not that of
+// classes.
 func TestTooManyPriorities(t *testing.T) {
 	t.Parallel()
 	text := priorityRows(times(mostLabels+1, "mail", numbers(1, mostLabels+1)...)...)

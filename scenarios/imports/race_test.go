@@ -2,6 +2,6 @@
 
 package imports
 
-// raced says that the race detector is on, which makes everything ten times as slow: of tests that do the
-// same with other values one runs with it, and all of them without.
+// raced is true under the race detector, which makes everything ten times as slow: of tests that repeat
+// the same with other values only one runs with it.
 const raced = true

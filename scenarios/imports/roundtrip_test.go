@@ -98,9 +98,9 @@ func checkFound(t *testing.T, found *Recording, workers int) {
 	}
 }
 
-// compareWaits simulates what was imported: on the recorded arrivals, other run times and
-// failures give nearly the same waits. A queue's waits depend on each other, so that the
-// bound on the distance is wide; the others are relative.
+// compareWaits simulates the imported scenario: on the recorded arrivals, other run times and
+// failures give nearly the same waits. A queue's waits depend on each other, so that the bound on
+// the distance is wide; the others are relative.
 func compareWaits(t *testing.T, found *Recording) {
 	t.Helper()
 	written, err := found.Write(Target{Scenario: filepath.Join(t.TempDir(), "again.yaml"), Seeds: 3})
@@ -138,7 +138,7 @@ func compareWaits(t *testing.T, found *Recording) {
 	}
 }
 
-// A simulation with half the workers has other waits, and Compare says so.
+// A simulation with half the workers has other waits, which Compare detects.
 func TestCompareFindsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	if raced {

@@ -56,7 +56,7 @@ func TestEachCancelsLaterPieces(t *testing.T) {
 	})
 }
 
-// Enough ends the work without an error: what is under way ends, nothing else begins.
+// ErrEnough ends the work without an error: pieces under way end, none begins.
 func TestEachUntilThereIsEnough(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 3} {
@@ -89,7 +89,7 @@ func TestEachEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A gate lets in as many as it has places, of all who share it.
+// A gate admits as many pieces as it has places, in all pools that share it.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	gate := NewGate(2)

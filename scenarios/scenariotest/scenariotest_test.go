@@ -25,7 +25,7 @@ func (ignoring) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (ignoring) Observe(*engine.Observation) {}
 
-// TestHeld is run by TestRun in a process of its own, since some of its subtests fail.
+// TestHeld is run by TestRun in a separate process, since some of its subtests fail.
 func TestHeld(t *testing.T) {
 	name := os.Getenv("HELD")
 	if name == "" {

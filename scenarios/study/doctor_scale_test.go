@@ -40,7 +40,7 @@ jobs:
 	}
 }
 
-// TestDoctorCountsTraces: jobs of a trace count as load as those of a process do.
+// TestDoctorCountsTraces: jobs of a trace count as load like those of a process.
 func TestDoctorCountsTraces(t *testing.T) {
 	dir := t.TempDir()
 	var lines strings.Builder
@@ -99,8 +99,8 @@ func TestDoctorThinsTraces(t *testing.T) {
 	}
 }
 
-// TestDoctorScalesPolicies: what is scaled down has no more workers than it had, and loads with the limits of its policy
-// as they are for its nodes.
+// TestDoctorScalesPolicies: a scaled-down scenario has no more workers than the original, and loads with the policy's
+// limits scaled to its nodes.
 func TestDoctorScalesPolicies(t *testing.T) {
 	for _, tt := range []struct{ policy, want, engine, rate string }{
 		{"{kind: separate, retry-workers: 40}", "retry-workers: 2", "{workers: 200}", "2300/s"},

@@ -117,7 +117,7 @@ func TestDoctorFindsItsOwn(t *testing.T) {
 	}
 }
 
-// touches reports whether a policy has keys of its own for one of the classes.
+// touches reports whether a policy overrides keys of one of the classes.
 func touches(sc *scenarios.Scenario, policy string, classes []string) bool {
 	for path := range sc.Policies[sc.PoliciesNamed(policy)[0]].With {
 		for _, class := range classes {
@@ -168,8 +168,8 @@ func lay(t *testing.T, name string, source Source) (r *row, sc *scenarios.Scenar
 	return r, sc
 }
 
-// TestDoctorKeepsJobsOfTheSameName: a class of the scenario with the name of one that an incident adds, but not its jobs,
-// stays as it is and stands for classes of the incident, and the incident's comes under another name.
+// TestDoctorKeepsJobsOfTheSameName: a class of the scenario with the name of one that an incident adds, but with other
+// jobs, is unchanged and stands for classes of the incident, and the incident's class gets another name.
 func TestDoctorKeepsJobsOfTheSameName(t *testing.T) {
 	const text = `engine: {workers: 20}
 jobs: [{class: reports, arrivals: 30/s, service: 300ms}, {class: invoices, INVOICES}]
@@ -213,8 +213,8 @@ jobs: [{class: reports, arrivals: 30/s, service: 300ms}, {class: invoices, INVOI
 	}
 }
 
-// TestDoctorIsNotSureOfWhatItDidNotTry: an incident whose trouble is refused is one that the doctor is not sure of, and
-// one of which the cure alone is refused is judged without it.
+// TestDoctorIsNotSureOfWhatItDidNotTry: an incident whose trouble does not load has the verdict not sure, and one of
+// which only the cure does not load is judged without it.
 func TestDoctorIsNotSureOfWhatItDidNotTry(t *testing.T) {
 	const text = "jobs: [{class: mail, service: 1s, arrivals: 2/s}]\nduration: 1m\n"
 	for cured, refused := range map[bool]func(sc *scenarios.Scenario) bool{

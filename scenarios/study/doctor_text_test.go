@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// TestDoctorsCosts: a cost is what the cure makes worse in the metric's own direction, clearly and by enough.
+// TestDoctorsCosts: a cost is a metric that the cure makes worse, significantly and by enough.
 func TestDoctorsCosts(t *testing.T) {
 	const none = -1e9 // no difference is known
 	for _, tt := range []struct {
@@ -57,8 +57,8 @@ func TestDoctorsCosts(t *testing.T) {
 	}
 }
 
-// TestDoctorsOrder: the verdicts in order, of one verdict the most over its limit first, and of equal ones as they came;
-// and what of that continuous integration has.
+// TestDoctorsOrder: findings are ordered by verdict, then by the excess over the limit, equal ones in the given order;
+// and the order in continuous integration.
 func TestDoctorsOrder(t *testing.T) {
 	verdict := func(outcome results.Outcome) results.Verdict {
 		return results.Verdict{Query: measure.Query{Metric: "dead.count"}, Text: "below 3", Outcome: outcome, Value: 7, Half: math.NaN()}

@@ -28,8 +28,8 @@ func edged(l *Lattice, beyond func(x, y float64) bool, count *int) func([]Point)
 	}
 }
 
-// TestExploreFindsThePlantedEdge compares with the full grid: every point of it must lie on
-// the side that the map says, at a fraction of the price.
+// TestExploreFindsThePlantedEdge compares a map with the full grid: every grid point must lie on
+// the map's side, with a fraction of the points measured.
 func TestExploreFindsThePlantedEdge(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -78,7 +78,7 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 	}
 }
 
-// tellings are, by point, the sides that the tiles there say it lies on.
+// tellings returns, for each point, the sides of the edge on which the tiles there lie.
 func (m *Map) tellings() map[Point]map[bool]bool {
 	told := map[Point]map[bool]bool{}
 	for _, t := range m.Tiles() {
@@ -94,7 +94,7 @@ func (m *Map) tellings() map[Point]map[bool]bool {
 	return told
 }
 
-// told reports whether a tile at a place says what is true there.
+// told reports whether a tile at a place lies on the right side.
 func (m *Map) told(x, y float64, beyond bool) bool {
 	return slices.ContainsFunc(m.Tiles(), func(t Tile) bool {
 		return t.X0 <= x && x <= t.X1 && t.Y0 <= y && y <= t.Y1 && t.Value.Beyond == beyond

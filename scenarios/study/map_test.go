@@ -11,10 +11,10 @@ import (
 	"qsim/scenarios"
 )
 
-// metastable does 30 requests a second, and callers repeat theirs once after a second: from
-// an outage of some seconds it recovers below 15 requests a second, and never above (Bronson
-// and others, HotOS 2021: half of what can be done). In a run of ten minutes, that is near
-// enough to never.
+// metastable serves 30 requests a second, and callers repeat theirs once after a second: from an
+// outage of some seconds it recovers below 15 requests a second, and never above (Bronson and
+// others, HotOS 2021: half of what can be done). In a run of ten minutes, that is near enough to
+// never.
 const metastable = `
 name: metastable
 duration: 10m
@@ -131,7 +131,7 @@ func TestPointValues(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		edge    float64
-		more    bool // is better
+		more    bool // a higher value is better
 		runs    []measure.Run
 		mean    float64
 		atLeast bool

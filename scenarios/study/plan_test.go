@@ -84,7 +84,7 @@ func TestAxesThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-// check returns what Check finds, as it is shown.
+// check returns the problems found by Check, as they are printed.
 func check(t *testing.T, strict bool, vary ...string) (shown string, notes []Note) {
 	t.Helper()
 	p := planned(t, "1.0.0", vary...)
@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 		name   string
 		vary   []string
 		strict bool
-		want   []string // in what is shown; none: nothing is
+		want   []string // expected printed texts; none: no output
 		not    string
 	}{
 		{"sound", usual, false, nil, ""},
@@ -267,7 +267,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// resealed gives lines the checksums of what they say.
+// resealed returns lines with new, valid checksums.
 func resealed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var all []byte
@@ -365,7 +365,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// --force leaves alone what is not a sweep's.
+// --force leaves files alone that do not belong to a sweep.
 func TestForceLeavesTheRest(t *testing.T) {
 	dir := t.TempDir()
 	p := planned(t, "1.0.0", usual...)

@@ -2,5 +2,5 @@
 
 package study
 
-// raced says that the race detector is on, which makes everything ten times as slow.
+// raced is true under the race detector, which makes everything ten times as slow.
 const raced = true

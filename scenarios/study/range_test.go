@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestShort: steps that do not end where the range does are told.
+// TestShort: there is a warning for steps that do not reach the end of the range.
 func TestShort(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"8,16,32", ""},

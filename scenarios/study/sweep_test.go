@@ -95,7 +95,7 @@ func merged(t *testing.T, dir string) []results.File {
 	return files
 }
 
-// whole is what one process gives.
+// whole returns the result of one process.
 func whole(t *testing.T, p *Plan) []results.File {
 	t.Helper()
 	dir := t.TempDir()
@@ -123,8 +123,8 @@ func TestShardsMergeToTheSameBytes(t *testing.T) {
 	}
 }
 
-// A cell is the scenario with its values: the same events as a run of it, under the seeds
-// that all cells have.
+// A cell is the scenario with its values: it has the same events as a run of them, under the seeds
+// of all cells.
 func TestCellsAreRuns(t *testing.T) {
 	p := planned(t, "1.0.0", usual...)
 	var got []results.Cell
@@ -160,8 +160,8 @@ func TestCellsAreRuns(t *testing.T) {
 	}
 }
 
-// What is finished when a process ends is not computed again, and what comes out at last is
-// what one process gives.
+// Finished cells of an interrupted process are not computed again, and the final result equals that
+// of one process.
 func TestFinishedCellsStay(t *testing.T) {
 	p := planned(t, "1.0.0", usual...)
 	want := whole(t, p)

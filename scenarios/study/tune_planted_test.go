@@ -12,8 +12,8 @@ import (
 	"qsim/results/measure"
 )
 
-// planted is an arena whose settings have known means. Noise is common to all settings in
-// part, as that of one seed is.
+// planted is an arena whose settings have known means. Part of the noise is common to all settings,
+// like that of a seed.
 type planted struct {
 	mean, slack func(setting int) float64
 	noise       float64
@@ -50,7 +50,7 @@ func (p *planted) observe(_ context.Context, asks []ask) ([][]observation, error
 	return answers, nil
 }
 
-// skipRaced leaves out what one goroutine computes for long.
+// skipRaced skips long computations in one goroutine under the race detector.
 func skipRaced(t *testing.T) {
 	t.Helper()
 	if raced {
@@ -83,9 +83,9 @@ func (a *rare) observe(_ context.Context, asks []ask) ([][]observation, error) {
 	return answers, nil
 }
 
-// Catastrophes of one seed in seven, which normal statistics of few seeds know nothing of, fool
-// a search no more often than it promises to be wrong: 5 %. Of 200 searches 22 is beyond that with
-// a probability of 1e-3, see below.
+// Catastrophes in one seed of seven, which normal statistics of few seeds miss, mislead a search no
+// more often than its stated error of 5 %: more than 22 errors in 200 searches have a probability
+// of 1e-3, see below.
 func TestRareCatastrophesAreFound(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
@@ -131,7 +131,7 @@ func TestRareCatastrophesAreFound(t *testing.T) {
 	}
 }
 
-// Where the value before the answer stays unclear, nothing is said of it being the first one.
+// If the value before the result stays unclear, the report does not call the result the first one.
 func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	// At 4 the mean slack is 0: it is never clear.
@@ -157,7 +157,7 @@ func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Sentences fit numbers of one, and promise nothing of what was dropped or of a share of 0.
+// Sentences have the right grammatical number, and make no statement about dropped settings or a share of 0.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	met := func(setting int) *candidate {
@@ -217,9 +217,8 @@ func upTo(n int) []int {
 }
 
 // The best of 12 settings lies at 7, twice the indifference below its neighbours, and settings
-// below 3, which would be better still, miss the objective. KN promises to be wrong at most
-// once in 20 searches: of 60, more than 9 happen with a probability of 1e-3, were it as bad as it
-// may be. The seeds are fixed.
+// below 3, which would be better still, miss the objective. KN is wrong at most once in 20
+// searches: at that rate more than 9 errors in 60 have a probability of 1e-3. The seeds are fixed.
 func TestKNFindsThePlantedOptimum(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
@@ -277,7 +276,7 @@ func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 	}
 }
 
-// Settings that are equal are found so, and the first stands for them.
+// Equal settings are recognised, and the first stands for them.
 func TestEqualSettings(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0, mean: func(int) float64 { return 3 }, slack: func(int) float64 { return 1 }}
@@ -334,7 +333,7 @@ func TestBisectionAtTheEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		first int // that meets the objective
+		first int // first setting that meets the objective
 		best  int
 	}{{"all do", 0, 0}, {"none does", 99, -1}, {"the last one does", 9, 9}, {"all but the first do", 1, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -355,7 +354,7 @@ func TestBisectionAtTheEnds(t *testing.T) {
 	}
 }
 
-// Where values contradict each other all of them are looked at, and that is said.
+// If verdicts on values contradict each other, all of them are judged, and the report notes it.
 func TestBisectionFindsContradictions(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0.01, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return map[bool]float64{true: 1, false: -1}[i != 5 && i >= 4] }}

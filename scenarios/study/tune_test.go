@@ -209,7 +209,8 @@ func TestProblemsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestTuningGoesOn: a search that was interrupted simulates only what it had not, and finds what one that was not does.
+// TestTuningGoesOn: an interrupted search simulates only the rest when repeated, and finds the same as an
+// uninterrupted one.
 func TestTuningGoesOn(t *testing.T) {
 	if raced {
 		t.Skip("TestSettingsInParallel runs the same goroutines")

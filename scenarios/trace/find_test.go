@@ -43,7 +43,7 @@ retry: {max-attempts: 5, backoff: {kind: fixed, delay: 100ms}, jitter: none}
 policies: [{kind: codel, target: 100ms, interval: 1s, then: bury}]
 `
 
-// TestFindCounts holds what is found against the events themselves.
+// TestFindCounts compares the findings with the events themselves.
 func TestFindCounts(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

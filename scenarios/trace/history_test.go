@@ -9,8 +9,8 @@ import (
 	"qsim/engine"
 )
 
-// crashing has processes that die and are up again long before a reaper comes: while they run jobs,
-// hold jobs that they have not begun, and have successes that they have not told the store.
+// crashing is a scenario whose processes die and restart long before a reaper runs: while they run
+// jobs, hold jobs not started, and have uncommitted successes.
 const crashing = `
 name: crashing
 duration: 2m
@@ -139,7 +139,7 @@ func TestEndAfterRedrive(t *testing.T) {
 	}
 }
 
-// TestShed: what is shed has no part in the attempts before.
+// TestShed: a shed job has no events in its earlier attempts.
 func TestShed(t *testing.T) {
 	s := simulation(t, shedding, 1)
 	claims := map[engine.JobID]int{}

@@ -18,8 +18,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// trouble has all that a trace tells: crashes, frozen nodes that wake as zombies, lost
-// heartbeats, failures, deaths, callers that enqueue again, and storms that come again.
+// trouble is a scenario with all kinds of facts in a trace: crashes, frozen nodes that wake as
+// zombies, lost heartbeats, failures, deaths, callers that resubmit, and repeated storms.
 const trouble = `
 name: trouble
 duration: 3m
@@ -74,7 +74,7 @@ func counts(all []engine.Event) (n [engine.NumEventKinds]int) {
 	return n
 }
 
-// TestFind holds what is found against the metrics, which count by other means.
+// TestFind compares the findings with the metrics, which are counted independently.
 func TestFind(t *testing.T) {
 	s := simulation(t, trouble, 1)
 	found, err := s.Find(context.Background())
@@ -290,8 +290,8 @@ func chromeLines(t *testing.T, s *Simulation, o WindowOptions) []line {
 	return document.Lines
 }
 
-// TestChrome holds a trace to what viewers need: all fields, named tracks, stretches of a
-// track that do not overlap, and arrows that begin and end inside of stretches.
+// TestChrome checks a trace for the needs of viewers: all fields, named tracks, slices of a track
+// that do not overlap, and arrows that begin and end inside of slices.
 func TestChrome(t *testing.T) {
 	s := simulation(t, trouble, 1)
 	n := counts(events(t, s))
@@ -338,8 +338,7 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// A trace that is interrupted is a whole document, and what was under way ends where the trace does: nobody
-// knows what would have become of it.
+// An interrupted trace is a complete document, in which slices under way end with the trace.
 func TestChromeInterrupted(t *testing.T) {
 	s := simulation(t, trouble, 1)
 	ctx, cancel := context.WithCancel(context.Background())

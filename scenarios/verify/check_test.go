@@ -37,8 +37,8 @@ func check(t *testing.T, id string, change func(r *Row)) Result {
 	return Result{}
 }
 
-// TestEveryItemIsMeasured holds that no row, and nothing that a row expects, is passed over
-// in silence, and that what is built loads.
+// TestEveryItemIsMeasured checks that every row and every expected value is measured or reported,
+// and that the scenarios load.
 func TestEveryItemIsMeasured(t *testing.T) {
 	for _, row := range Rows() {
 		m, problems := build(row)
@@ -57,7 +57,7 @@ func TestEveryItemIsMeasured(t *testing.T) {
 	}
 }
 
-// TestExactRows runs what draws nothing, or has no fluctuation: there is no false alarm.
+// TestExactRows runs rows without randomness, or without fluctuation: there is no false alarm.
 func TestExactRows(t *testing.T) {
 	for _, row := range Rows() {
 		if !row.Quick || row.Kind != "exact" && wordless[row.Family()] == "" && (raced || row.Kind == "sim") {
@@ -78,7 +78,7 @@ func TestExactRows(t *testing.T) {
 	}
 }
 
-// TestCheckFindsFaults changes what rows expect, or what they are about, a little.
+// TestCheckFindsFaults changes expected values or parameters of rows a little, which must be detected.
 func TestCheckFindsFaults(t *testing.T) {
 	expect := func(old, new string) func(r *Row) {
 		return func(r *Row) {
@@ -132,7 +132,7 @@ func TestCheckFindsFaults(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses names what is wrong with a row.
+// TestCheckRefuses checks the errors for invalid rows.
 func TestCheckRefuses(t *testing.T) {
 	const mean = `{"wait_mean": 1}`
 	for _, tt := range []struct{ name, id, params, expected, want string }{
@@ -163,8 +163,8 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// Who goes first of two classes beside each other is said by priorities and weights; each word
-// and each bound makes another run of the same jobs, but for a coin that always falls the same way.
+// The order of two concurrent classes is set by priorities and weights; each word and each bound
+// gives another run of the same jobs, except for a coin that always falls the same way.
 func TestOpenChainTellsPoliciesApart(t *testing.T) {
 	waits := map[string]string{}
 	for _, policy := range []string{`"fifo"`, `"fresh_first"`, `"retry_first"`, `"bernoulli", "phi": 0.3`, `"bernoulli", "phi": 0.7`, `"fresh_first", "cap": 1`,
@@ -287,8 +287,8 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 	}
 }
 
-// TestMetricsAreMeasured holds that a row is measured by what users read, where they read it, and that exact rows and
-// what is only a bound are left to the observer.
+// TestMetricsAreMeasured checks that a row is measured by the metric that users read, and that exact rows and bounds
+// come from the observer.
 func TestMetricsAreMeasured(t *testing.T) {
 	const own, read = 1.0, 2.0
 	o := newObserver(&observation{classes: 1}, nil)
@@ -433,7 +433,7 @@ func TestLimitsOfCoins(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		limit float64
-		keep  float64 // what share of 100,000 windows keeps it
+		keep  float64 // expected share of 100,000 windows within the limit
 		want  Verdict
 	}{
 		{"lo", 757, 0.9996, Met}, {"lo", 756, 0.9997, Missed}, {"lo", 758, 0.9995, Missed}, {"lo", 1, 1, Missed}, {"lo", 757, 0.997, Missed}, {"lo", 756.5, 1, Missed},
@@ -468,8 +468,8 @@ func TestDuplicatesAreSecondSuccesses(t *testing.T) {
 	}
 }
 
-// TestKneeHasTwoSides looks for the knee of a budget of a tenth where it is, 1/11, and where it is
-// not: below it, where retries are paid for on both sides, and above it, where on neither.
+// TestKneeHasTwoSides finds the knee of a budget of a tenth at the right rate, 1/11, and not at
+// others: below it, where retries are paid for on both sides, and above it, where on neither.
 func TestKneeHasTwoSides(t *testing.T) {
 	if raced {
 		t.Skip("it takes long under the race detector")
@@ -493,10 +493,10 @@ func TestKneeHasTwoSides(t *testing.T) {
 	}
 }
 
-// TestLongRowsBriefly runs some of the rows that take long with a few replications each: what
-// they expect lies within the interval at 99.9 %, and that is narrow enough to find what is
-// far off. Of the some 60 quantities one in 17 such tests would miss one by chance; the
-// seeds are fixed. verify --full runs them by the rule.
+// TestLongRowsBriefly runs some of the long rows with a few replications each: the expected values
+// lie within the intervals at 99.9 %, which are narrow enough to detect large errors. With some 60
+// quantities one in 17 such tests would miss one by chance; the seeds are fixed. verify --full runs
+// them by the rule.
 func TestLongRowsBriefly(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("it takes long under the race detector")

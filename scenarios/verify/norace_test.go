@@ -2,5 +2,5 @@
 
 package verify
 
-// raced says that the race detector is on.
+// raced is true under the race detector.
 const raced = false

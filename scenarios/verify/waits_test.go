@@ -37,7 +37,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestCappedCoins holds the plans of the policy of chains to what it promises.
+// TestCappedCoins checks the plans of the policy of chains against its guarantees.
 func TestCappedCoins(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string

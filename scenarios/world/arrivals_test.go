@@ -65,8 +65,8 @@ func distance(gaps []float64, cdf func(float64) float64) float64 {
 
 const mostDistance = 2.7
 
-// On the scale of the arrivals to be expected until a time, the gaps of a process are
-// those of a process of rate 1, whatever its rate does: exponential, or gamma.
+// On the scale of the expected number of arrivals, the gaps of a process are those of a process of
+// rate 1, however its rate varies: exponential, or gamma.
 func TestArrivalsOnTheirOwnScale(t *testing.T) {
 	skipIfRaced(t)
 	exponential := func(x float64) float64 { return 1 - math.Exp(-x) }
@@ -123,13 +123,13 @@ func TestArrivalsOnTheirOwnScale(t *testing.T) {
 	}
 }
 
-// Counts are as the rate says: of a poisson process within 5 standard deviations, of one
-// whose gaps have the coefficient of variation cv within 5·cv of them.
+// Counts agree with the rate: those of a Poisson process within 5 standard deviations, those of a
+// process whose gaps have the coefficient of variation cv within 5·cv of them.
 func TestArrivalRates(t *testing.T) {
 	skipIfRaced(t)
 	for _, tt := range []struct {
 		arrivals string
-		want, cv float64 // in 10 h
+		want, cv float64 // expected count in 10 h, and its coefficient of variation
 	}{
 		{"process: poisson, rate: 120/m", 72_000, 1},
 		{"process: poisson, rate: 0/s", 0, 1},
@@ -229,7 +229,7 @@ func TestSine(t *testing.T) {
 	}
 }
 
-// Tenants have their share, of every class its own; keys of two classes differ.
+// Each tenant has its share, separately in every class; serial keys of two classes differ.
 func TestTenantsAndKeys(t *testing.T) {
 	text := `
 duration: 10h

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// greedy claims as any policy until it has been asked a thousand times.
+// greedy is a policy that breaks its plans' limit after a thousand plans.
 type greedy struct{ asked int }
 
 func (g *greedy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -24,8 +24,8 @@ func (g *greedy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (*greedy) Observe(*engine.Observation) {}
 
-// TestBroken runs a policy that panics beside one that does not: the first simulation
-// that broke is named, and the others are not lost.
+// TestBroken runs a policy that panics and one that does not: the error names the first broken
+// simulation, and the others' runs are kept.
 func TestBroken(t *testing.T) {
 	sc, problems := scenarios.Load("a", []byte("duration: 5m\nseeds: 3\n"+oneClass), nil)
 	if sc == nil {
@@ -47,8 +47,8 @@ func TestBroken(t *testing.T) {
 
 const oneClass = "jobs: [{class: a, arrivals: {process: poisson, rate: 20/s}, service: 100ms}]\n"
 
-// TestMeasuresWhatPolicySees overrides what the collector goes by: whether a class is
-// idempotent, and when a storm is.
+// TestMeasuresWhatPolicySees overrides settings of the measurement for one policy: whether a class
+// is idempotent, and the times of a storm.
 func TestMeasuresWhatPolicySees(t *testing.T) {
 	const src = `
 duration: 10m

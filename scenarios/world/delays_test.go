@@ -45,8 +45,8 @@ func TestDelayBounds(t *testing.T) {
 	}
 }
 
-// TestDelaysKeepTheirBounds draws delays of every kind and jitter: the bounds hold them, and
-// those of a policy that counts one failure too many or forgets its bound break out.
+// TestDelaysKeepTheirBounds draws delays of every kind and jitter: they are within the bounds, and
+// those of a policy that counts one failure too many or forgets its maximum are not.
 func TestDelaysKeepTheirBounds(t *testing.T) {
 	jitters := []string{"none", "full", "equal", "decorrelated", "±20%", "+10%", "-50%", "+30s", "+10s*n", "+30s/1s*n"}
 	rand := keyed.Rand{Seed: 1}

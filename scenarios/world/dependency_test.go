@@ -24,15 +24,15 @@ dependencies: [{name: api, %s}]
 jobs: [{class: mail, arrivals: {process: poisson, rate: %s}, service: %s, calls: api}]
 `
 
-// skipIfRaced leaves out a test of numbers alone, which no race can change, where it takes long.
+// skipIfRaced skips a long test of numbers alone, without goroutines, under the race detector.
 func skipIfRaced(t *testing.T) {
 	if raced {
 		t.Skip("the race detector is on: there is one goroutine, and much to compute")
 	}
 }
 
-// A limit on the concurrency whose surplus fails at once is M/G/c/c: Erlang's loss formula
-// says what share is lost, whatever the distribution of the service times.
+// A limit on the concurrency whose surplus fails at once is M/G/c/c: Erlang's loss formula gives
+// the share that is lost, whatever the distribution of the service times.
 func TestConcurrencyLimitIsErlangsLoss(t *testing.T) {
 	skipIfRaced(t)
 	loss := func(c int, load float64) float64 {
@@ -64,8 +64,8 @@ func TestConcurrencyLimitIsErlangsLoss(t *testing.T) {
 	}
 }
 
-// A limit on the rate lets through what the bucket holds and what comes into it, and no
-// more; below the limit next to nothing is refused.
+// A limit on the rate lets through the content of the bucket and the tokens that come into it, and
+// no more; below the limit almost no call is refused.
 func TestRateLimit(t *testing.T) {
 	skipIfRaced(t)
 	all := runs(t, fmt.Sprintf(calling, "10m", "limit: {rate: 20/s}", "50/s", "10ms"))
@@ -83,8 +83,8 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// An attempt that reads, works for D in all until it writes, and writes, wins if nobody has won
-// in the D before: a counter with the dead time D, which counts λ/(1+λD) of a Poisson stream.
+// An attempt that reads, takes D in all until it writes, and writes, wins if no other has won in
+// the D before: a counter with the dead time D, which counts λ/(1+λD) of a Poisson stream.
 func TestConflictsAreADeadTime(t *testing.T) {
 	skipIfRaced(t)
 	for _, rate := range []float64{2, 10, 40} {
@@ -245,7 +245,7 @@ func TestConflictByHand(t *testing.T) {
 	})
 }
 
-// Storms on a dependency hit those that call it.
+// Storms on a dependency hit the classes that call it.
 func TestStormsHitCallers(t *testing.T) {
 	text := `
 warmup: 0s

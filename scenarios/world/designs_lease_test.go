@@ -58,10 +58,10 @@ func TestLeaseqCrashes(t *testing.T) {
 	}
 }
 
-// TestLeaseqStaleCommits: without a heartbeat a lease lapses under a living worker, and a
-// second one runs the job. With a token every ack that comes too late is refused and counted,
-// so that a job whose lease always lapses is dead in the end. Without a fence the first ack
-// is taken, whoever it is from; those that come after it find the job done.
+// TestLeaseqStaleCommits: without a heartbeat a lease lapses under a living worker, and a second
+// one runs the job. With a fence by token every late ack is refused and counted, so that a job
+// whose lease always lapses is dead in the end. Without a fence the first ack of any holder is
+// accepted; later ones find the job done.
 func TestLeaseqStaleCommits(t *testing.T) {
 	for _, tt := range []struct {
 		with           string

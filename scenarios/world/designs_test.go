@@ -38,7 +38,7 @@ func runAll(t *testing.T, sc *scenarios.Scenario) []measure.Run {
 	return runs
 }
 
-// valueOf returns a metric of a run over the whole of it.
+// valueOf returns the value of a metric over a whole run.
 func valueOf(t *testing.T, run *measure.Run, metric string) float64 {
 	t.Helper()
 	for _, v := range run.Values {
@@ -53,7 +53,7 @@ func valueOf(t *testing.T, run *measure.Run, metric string) float64 {
 	return 0
 }
 
-// want holds a run to metrics of it.
+// want compares metrics of a run with expected values.
 func want(t *testing.T, run *measure.Run, metrics map[string]float64) {
 	t.Helper()
 	for _, name := range sortedKeys(metrics) {
@@ -79,8 +79,8 @@ func (w *watched) Observe(o *engine.Observation) {
 	w.Policy.Observe(o)
 }
 
-// retryClaims returns when retries are claimed in one run of a scenario, which must have no
-// policies of its own.
+// retryClaims returns the times of retries' claims in one run of a scenario, which must have no
+// policies.
 func retryClaims(t *testing.T, text string) []time.Duration {
 	t.Helper()
 	sc := load(t, text+"seeds: 1\n")
@@ -98,7 +98,7 @@ func retryClaims(t *testing.T, text string) []time.Duration {
 	return claims
 }
 
-// TestDesigns: the scenarios of the reference designs end as they say they do.
+// TestDesigns: the scenarios of the reference designs have the outcomes that they state.
 func TestDesigns(t *testing.T) {
 	for _, name := range []string{"requeue", "requeue-exhausted", "jobqueue", "sweeper", "chronos", "leaseq"} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func checkRetries(t *testing.T, run *measure.Run, jobs, attempts float64) {
 	}
 }
 
-// hopeless is a class whose every attempt fails at once.
+// hopeless is a scenario with a class whose every attempt fails at once.
 const hopeless = `
 duration: 2m
 drain: 3h
@@ -211,7 +211,7 @@ func TestDesignLimits(t *testing.T) {
 	}
 }
 
-// lonely is one job whose every attempt fails at once.
+// lonely is a scenario with one job whose every attempt fails at once.
 const lonely = `
 duration: 10m
 drain: 1h

@@ -29,7 +29,7 @@ var fairKeys = map[string]struct {
 	"alone": {[]fairKey{{"heavy", 200, 0}}, "heavy"},
 }
 
-// fairKey is a key with so many jobs: all at once, or at a rate a second, the first at 0.
+// fairKey is a key with a number of jobs: all at once, or at a rate per second, the first at 0.
 type fairKey struct {
 	name string
 	jobs int
@@ -39,8 +39,8 @@ type fairKey struct {
 // fairRow is a line of the tables in those scenarios: treatment, published wait in ms, that of many seeds, the policy.
 var fairRow = regexp.MustCompile(`(?m)^# \| (\S+) \| ([\d.]+) \| [\d.]+ \| (.*) \|$`)
 
-// TestFairKeys holds all published figures that a policy can say to the very jobs of the experiment: those of its three
-// seeds, whose means it publishes. What no policy can say it prints.
+// TestFairKeys compares all published figures that a policy can reproduce on the very jobs of the experiment: those of
+// its three seeds, whose means it publishes. It prints the others.
 func TestFairKeys(t *testing.T) {
 	cells, unsaid := 0, 0
 	for name, x := range fairKeys {

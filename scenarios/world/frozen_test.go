@@ -16,18 +16,17 @@ import (
 	"qsim/scenarios"
 )
 
-// frozenFile has the fingerprint of every scenario that is part of the program, and of those that tests run, under each
-// of their policies: go test ./scenarios/world -run 'Frozen|Shipped' -rewrite renews it, and a commit that does so
-// explains each line.
+// frozenFile contains the fingerprint of every built-in scenario, and of those that tests run, under each policy: go
+// test ./scenarios/world -run 'Frozen|Shipped' -rewrite renews it, and a commit that does so explains each line.
 const frozenFile = "testdata/fingerprints.txt"
 
-// frozenSeeds is the number of seeds under every policy: with two, a difference between runs shows beside a
-// difference within one.
+// frozenSeeds is the number of seeds under every policy: two reveal differences between runs and within
+// one.
 const frozenSeeds = 2
 
 var rewrite = flag.Bool("rewrite", false, "write the fingerprints of what is run into "+frozenFile)
 
-// seedsOf runs n seeds of a scenario, from the one that comes first seeds after its own.
+// seedsOf runs n seeds of a scenario, starting first seeds after its own first.
 func seedsOf(t *testing.T, sc *scenarios.Scenario, first, n scenarios.Count, o Options) []measure.Run {
 	t.Helper()
 	if n == 0 {
@@ -42,8 +41,8 @@ func seedsOf(t *testing.T, sc *scenarios.Scenario, first, n scenarios.Count, o O
 	return runs
 }
 
-// wantFrozen holds the first seeds of a scenario, at their full length, to what is frozen: the fingerprint of all events
-// under each policy, the identity of the configuration, and the exit code.
+// wantFrozen compares the first seeds of a scenario, at their full length, with the frozen file: the fingerprint of all
+// events under each policy, the configuration's hash, and the exit code.
 func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measure.Run) {
 	t.Helper()
 	some := *sc
@@ -88,11 +87,11 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 	}
 }
 
-// freezing guards the file against the tests that run beside each other.
+// freezing guards the file against parallel tests.
 var freezing sync.Mutex
 
-// TestFrozenExamples holds the scenarios that the tests of the language, of the invariants and of the commands run to
-// what is frozen, and the file to having lines for what there is alone. TestShippedScenariosRun does the others.
+// TestFrozenExamples compares the scenarios in tests of the language, the invariants and the commands with the frozen
+// file, and checks that it has no other lines. TestShippedScenariosRun does the others.
 func TestFrozenExamples(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("tens of millions of events: run without the race detector")

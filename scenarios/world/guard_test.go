@@ -7,8 +7,8 @@ import (
 )
 
 // Executions outlive their leases and overlap: all apply their effect without a guard; a key that is looked up at the
-// start and set at the end stops those alone that start after it is set; an effect that is applied in one step with
-// its key happens once. Every execution that a guard does not stop at the start runs in full.
+// start and set at the end only stops executions that start after it is set; an effect applied in one step with its
+// key happens once. Every execution that a guard does not stop at the start runs in full.
 func TestGuards(t *testing.T) {
 	const text = `
 duration: 1h

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// smallest is a scenario that says no more than it must.
+// smallest is a scenario with the required keys only.
 const smallest = `
 jobs:
   - class: mail

@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios"
 )
 
-// TestLegalScenariosHold runs scenarios of which a checker once said, wrongly, that the engine broke
-// an invariant: its bounds were too tight for them.
+// TestLegalScenariosHold runs scenarios for which a checker once wrongly reported a broken
+// invariant: its bounds were too tight.
 func TestLegalScenariosHold(t *testing.T) {
 	if raced {
 		t.Skip("simulations by one goroutine")
@@ -76,8 +76,8 @@ func TestCalmAfterKills(t *testing.T) {
 
 var drawnScenarios = flag.Uint64("drawn", 250, "how many random scenarios TestDrawnScenariosHold runs")
 
-// TestDrawnScenariosHold runs scenarios that are drawn at random from what the language allows, the odd
-// things above all: none may be said to break an invariant.
+// TestDrawnScenariosHold runs random scenarios from all the language allows, odd ones above all: the
+// checker must report no breach.
 func TestDrawnScenariosHold(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("simulations by one goroutine")
@@ -106,7 +106,7 @@ type drawing struct{ *rand.Rand }
 
 func (d drawing) of(choices ...string) string { return choices[d.IntN(len(choices))] }
 
-// at is text with a probability of so many in ten, else nothing.
+// at returns text with a probability of the given tenths, else "".
 func (d drawing) at(tenths int, text string) string {
 	if d.IntN(10) < tenths {
 		return text

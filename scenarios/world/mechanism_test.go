@@ -9,9 +9,9 @@ import (
 	"qsim/results/measure"
 )
 
-// TestMechanics adds up by hand what two rounds of a scenario with one storm did, at ten times its
-// speed: a claim counts in the phase of its answer, and an execution where it began, but its worker
-// is busy in every phase that it touches.
+// TestMechanics computes by hand the statistics of two rounds of a scenario with one storm, at ten
+// times its speed: a claim counts in the phase of its answer, and an execution in the phase of its
+// start, but its worker is busy in every phase that it touches.
 func TestMechanics(t *testing.T) {
 	const ms = time.Millisecond
 	m := NewMechanics(&measure.Settings{Duration: 10 * time.Second, Storms: []measure.Window{{Name: "down", From: 4 * time.Second, To: 8 * time.Second}}},

@@ -11,12 +11,12 @@ import (
 	"qsim/scenarios"
 )
 
-// mostBytesPerJob is what a run may keep of each job that it is done with: a hundred
-// million of them take a hundred million bytes then, a fifth of what is allowed.
+// mostBytesPerJob is the highest memory kept for each finished job: a hundred million of them take
+// a hundred million bytes, a fifth of the limit.
 const mostBytesPerJob = 1
 
-// mostBytesPerLiveJob is what a job takes that is not done with, in tables that double. Crashes lose jobs
-// that are acked early: they stay live to the end.
+// mostBytesPerLiveJob is the highest memory of an unfinished job, in tables that double. Crashes lose
+// jobs that are acked early: they stay live to the end.
 const mostBytesPerLiveJob = 512
 
 // A run keeps next to nothing of the jobs that it is done with, whatever became of them.
@@ -74,8 +74,8 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 	}
 }
 
-// heapAt returns how many bytes the heap holds after about so many jobs were enqueued, but
-// for what live jobs may take.
+// heapAt returns the bytes on the heap after a number of jobs were enqueued, without the highest
+// memory of live jobs.
 func (w *world) heapAt(t *testing.T, early, late int) (before, after float64) {
 	workload, err := newWorkload(w.sc, keyed.Rand{Seed: 1})
 	if err != nil {

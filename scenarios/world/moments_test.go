@@ -18,9 +18,9 @@ func (m *moments) Record(e *engine.Event) {
 	}
 }
 
-// TestMoments: when executions begin, to the millisecond, where a key moves that. One worker of each node is busy for a
-// second from 0.1 s on; a job that comes at 1.05 s wakes nobody who has time. With cooldown-from: signal it begins a
-// cooldown nevertheless, if all nodes are told, and the job waits for its end.
+// TestMoments: the start times of executions, to the millisecond, under keys that move them. One worker of each node is
+// busy for a second from 0.1 s on; a job that arrives at 1.05 s wakes no idle node. With cooldown-from: signal it
+// begins a cooldown nevertheless, if all nodes are woken, and the job waits for its end.
 func TestMoments(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {

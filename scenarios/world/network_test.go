@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// stormy returns a scenario with four nodes and one storm, besides what engine says.
+// stormy returns a scenario with four nodes and one storm, and the given keys of the engine.
 func stormy(t *testing.T, keys, storm string) *scenarios.Scenario {
 	t.Helper()
 	text := "duration: 10m\nengine: {nodes: 4, promoter: {every: 5s}" + keys + "}\njobs:\n- {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}\n"
@@ -26,7 +26,7 @@ func stormy(t *testing.T, keys, storm string) *scenarios.Scenario {
 	return sc
 }
 
-// TestControls says what storms do to nodes and to the store.
+// TestControls checks the faults of nodes and of the store that storms become.
 func TestControls(t *testing.T) {
 	const second = time.Second
 	at := engine.Time(time.Minute)
@@ -62,8 +62,8 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// TestPickedNodes wants a storm that says how many nodes it hits to hit as many, others
-// under another seed, and the same ones for faults as for crashes.
+// TestPickedNodes checks that a storm on a number of nodes hits that many, others under another
+// seed, and the same ones for faults as for crashes.
 func TestPickedNodes(t *testing.T) {
 	seen := map[int32]int{}
 	for seed := range uint64(100) {
@@ -88,7 +88,7 @@ func TestPickedNodes(t *testing.T) {
 	}
 }
 
-// TestFaults says what storms do to calls.
+// TestFaults checks the faults of calls that storms become.
 func TestFaults(t *testing.T) {
 	window := sim.Window{From: engine.Time(time.Minute), For: 30 * time.Second}
 	all := [engine.NumOps]bool{false, true, true, true, true, true, true, true}
@@ -134,8 +134,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestEngineKeys says what the keys that few scenarios need become. Each row changes one
-// thing of the engine or the store.
+// TestEngineKeys checks the configuration that rare keys become. Each row changes one value of the
+// engine or the store.
 func TestEngineKeys(t *testing.T) {
 	type made struct {
 		Engine   engine.Config
@@ -213,7 +213,7 @@ func TestEngineKeys(t *testing.T) {
 	}
 }
 
-// TestPromoterKeys says what the distributions of a promoter become.
+// TestPromoterKeys checks the intervals that the distributions of a promoter become.
 func TestPromoterKeys(t *testing.T) {
 	of := func(promoter string) engine.PromoterConfig {
 		sc := load(t, "engine: {promoter: "+promoter+"}\njobs:\n- {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}\n")
@@ -237,7 +237,7 @@ func TestPromoterKeys(t *testing.T) {
 	}
 }
 
-// TestStoreRulesOfClasses says what the store must know of classes and storms.
+// TestStoreRulesOfClasses checks the store options that classes and storms require.
 func TestStoreRulesOfClasses(t *testing.T) {
 	sc := load(t, `
 jobs:

@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// starts counts executions by the node that begins them, and sums what their jobs have waited until then.
+// starts counts executions by the node that begins them, and sums their jobs' waits.
 type starts struct {
 	of     map[int32]int
 	all    int
@@ -23,13 +23,13 @@ func (s *starts) Record(e *engine.Event) {
 	}
 }
 
-// TestNodesAreNotInStep: processes that poll, and that nobody wakes, share the jobs, whether their pauses are drawn or
-// not. In step, the first one to be asked gets most of them, and jobs wait for longer. Measured of Asynq v0.26 were 51%
-// for the first of two processes, and at four of them a mean wait of 0.277 s.
+// TestNodesAreNotInStep: processes that only poll share the jobs, whether their pauses are random or not. In step, the
+// first one to poll gets most of them, and jobs wait for longer. With Asynq v0.26 the first of two processes got 51 %,
+// and four had a mean wait of 0.277 s.
 func TestNodesAreNotInStep(t *testing.T) {
 	for _, tt := range []struct {
 		name, engine, nodes, rate string
-		share, wait               [2]float64 // of the first node, and in seconds: the least and the most
+		share, wait               [2]float64 // lowest and highest share of the first node, and wait in seconds
 	}{
 		{"two of Asynq", "preset: asynq", "2", "30/s", [2]float64{0.48, 0.54}, [2]float64{0.32, 0.42}},
 		{"four of Asynq", "preset: asynq", "4", "60/s", [2]float64{0.22, 0.28}, [2]float64{0.264, 0.290}},

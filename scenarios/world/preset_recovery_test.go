@@ -20,14 +20,13 @@ storms:
   - {name: crash, at: 125s, crash: {nodes: 1, restart-after: 1s}}
 `
 
-// TestPresetRecovery: how long after a crash a job that was running is run again. The spans
-// are those of lease, grace, reaper and, where a recovery asks the retry policy, backoff and
-// promoter.
+// TestPresetRecovery: the time from a crash until a running job is run again. The ranges are those
+// of lease, grace, reaper and, if a recovery consults the retry policy, backoff and promoter.
 func TestPresetRecovery(t *testing.T) {
 	const second, minute, hour = time.Second, time.Minute, time.Hour
 	for _, tt := range []struct {
 		preset      string
-		least, most time.Duration // 0: never again
+		least, most time.Duration // range of the time; 0: never again
 	}{
 		{"leaseq", 25 * second, 32 * second},
 		{"chronos", 5*minute + 40*second, 6*minute + 15*second},
@@ -73,8 +72,8 @@ func TestPresetRecovery(t *testing.T) {
 	}
 }
 
-// TestPresetEnginesRun runs every engine preset through failures and a crash: its jobs get
-// done, its retries come, and what it has in flight when a process dies is not forgotten.
+// TestPresetEnginesRun runs every engine preset through failures and a crash: its jobs get done,
+// its retries run, and jobs in flight in a process that dies are recovered.
 func TestPresetEnginesRun(t *testing.T) {
 	for _, p := range scenarios.Presets() {
 		if p.Engine == nil {

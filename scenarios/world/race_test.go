@@ -2,5 +2,5 @@
 
 package world
 
-// raced says that the race detector is on, which makes simulations ten times as slow.
+// raced is true under the race detector, which makes simulations ten times as slow.
 const raced = true

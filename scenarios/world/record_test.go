@@ -23,9 +23,9 @@ func (o *onlyEvents) Record(e *engine.Event) {
 	o.next.Record(e)
 }
 
-// TestEventsTellTheSame runs scenarios with every trouble twice: once the results are given what
-// happens by the methods of a JobRecorder, once as events. Both must come to the same, and the
-// fingerprint must be that of the events.
+// TestEventsTellTheSame runs scenarios with every kind of storm twice: once the collector gets the
+// methods of a JobRecorder, once events. Both must give the same results, and the fingerprint must
+// be that of the events.
 func TestEventsTellTheSame(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

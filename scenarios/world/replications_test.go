@@ -47,7 +47,7 @@ func TestEnoughWhateverEndsFirst(t *testing.T) {
 	boom := errors.New("boom")
 	for _, tt := range []struct {
 		name  string
-		order []int // of the ends of simulations; two policies
+		order []int // order in which simulations end, under two policies
 		fails int
 		runs  int
 		err   error

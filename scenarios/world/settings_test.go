@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// TestLeaseTold: results follow a lease only where the events tell how it goes on.
+// TestLeaseTold: the collector follows a lease only if events show its extensions.
 func TestLeaseTold(t *testing.T) {
 	for _, tt := range []struct {
 		name, engine, with string
@@ -40,7 +40,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestShippedBuckets: charts of what comes with the program have as many points as they can show.
+// TestShippedBuckets: charts of built-in scenarios have as many points as they can show.
 func TestShippedBuckets(t *testing.T) {
 	for _, info := range scenarios.Builtin() {
 		sc, _ := opened(t, info.Name)
@@ -50,7 +50,7 @@ func TestShippedBuckets(t *testing.T) {
 	}
 }
 
-// TestSettings looks at what the settings of a scenario with storms out of order come to.
+// TestSettings checks the settings of a scenario with storms out of order.
 func TestSettings(t *testing.T) {
 	sc := load(t, `
 baseline: W

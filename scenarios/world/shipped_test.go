@@ -12,7 +12,7 @@ import (
 // shippedSeeds are enough for every lesson: each is far larger than its interval.
 const shippedSeeds = 5
 
-// opened loads a scenario that is part of the program, with what is said of it.
+// opened loads a built-in scenario, with its diagnostics.
 func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnostics) {
 	t.Helper()
 	file, src, err := scenarios.Open(name)
@@ -26,9 +26,9 @@ func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnosti
 	return sc, problems
 }
 
-// TestShippedScenariosRun runs every scenario that is part of the program, with few seeds, and wants
-// its objectives to come out as the file says: what a cure is to mend misses, and the cure
-// meets. The first seed is held to the invariants of the engine too, and the first two to what is frozen.
+// TestShippedScenariosRun runs every scenario that is part of the program, with few seeds, and checks
+// that its objectives have the expected outcomes: missed without a cure, met with it. The checker
+// verifies the first seed, and the first two are compared with the frozen file.
 func TestShippedScenariosRun(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("hundreds of millions of events: run without the race detector")
@@ -64,9 +64,9 @@ func TestShippedScenariosRun(t *testing.T) {
 	}
 }
 
-// TestIncidentsSayWhatHappened holds the files to their form: a comment on top that says
-// what happened, where that is known from and what to look at, and both a variant that
-// shows the trouble and one that does not.
+// TestIncidentsSayWhatHappened checks the form of the files: a comment on top with the events,
+// their source and the metrics to watch, and both a policy that shows the trouble and one that does
+// not.
 func TestIncidentsSayWhatHappened(t *testing.T) {
 	incidents := 0
 	for _, b := range scenarios.Builtin() {
@@ -102,9 +102,8 @@ func TestIncidentsSayWhatHappened(t *testing.T) {
 // leastIncidents is how many there are: none may be lost unnoticed.
 const leastIncidents = 36
 
-// lacksContrast says what keeps a scenario from showing a trouble and what ends it: there
-// must be something to measure that one policy is expected to miss and another must meet.
-// It returns "" if there is.
+// lacksContrast returns the reason why a scenario fails to show a trouble and its cure: it must
+// have a metric that one policy is expected to miss and another must meet. It returns "" if it has.
 func lacksContrast(sc *scenarios.Scenario) string {
 	type measured struct{ metric, class, tenant, during, after, limit string }
 	missing, meeting := map[measured]map[int]bool{}, map[measured]map[int]bool{}
@@ -167,8 +166,8 @@ func TestLacksContrast(t *testing.T) {
 	}
 }
 
-// TestPublishedResultsSaySo holds the files to their form: a comment on top that says whose
-// result it is and what to look at.
+// TestPublishedResultsSaySo checks the form of the files: a comment on top with the source of the
+// result and the metrics to watch.
 func TestPublishedResultsSaySo(t *testing.T) {
 	published := 0
 	for _, b := range scenarios.Builtin() {

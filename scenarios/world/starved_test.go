@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// summaryOf runs a shipped scenario with so many seeds, asking more of it.
+// summaryOf runs a shipped scenario with a number of seeds, and with additional metrics.
 func summaryOf(t *testing.T, name string, seeds int, more ...measure.Query) *results.Summary {
 	t.Helper()
 	sc, _ := opened(t, name)
@@ -66,8 +66,8 @@ func TestRetryStormStarves(t *testing.T) {
 	}
 }
 
-// Two hundred quiet customers starve behind a noisy one under FIFO; quiet tenants first puts that right, and table and
-// report say so.
+// Two hundred quiet customers starve behind a noisy one under FIFO; serving quiet tenants first prevents that, as
+// table and report show.
 func TestNoisyCustomerStarvesTheQuiet(t *testing.T) {
 	t.Parallel()
 	sum := summaryOf(t, "noisy-customer", 2)

@@ -41,8 +41,8 @@ var samples = map[string]string{
 	"redrive": "redrive: {share: 100%, reset: true}",
 }
 
-// TestEveryTroubleActs: what the language knows as a storm makes a difference to a run, of every kind, and the checker
-// takes it for no mistake of the engine.
+// TestEveryTroubleActs: every kind of storm changes a run, and the checker does not report it as an error of the
+// engine.
 func TestEveryTroubleActs(t *testing.T) {
 	if raced {
 		t.Skip("simulations by one goroutine")
@@ -129,7 +129,7 @@ func (w watching) Record(e *engine.Event) {
 	w.next.Record(e)
 }
 
-// TestOnlySomeArrivals: of the arrivals of a class those come that it names, as they would have come among all.
+// TestOnlySomeArrivals: with the key only, a class has exactly the named arrivals, unchanged.
 func TestOnlySomeArrivals(t *testing.T) {
 	arrivals := func(only string) (all map[engine.JobID]engine.Time) {
 		sc := load(t, "duration: 1m\nwarmup: 0s\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s"+only+"}, service: 10ms}]\nstorms: [{name: s, at: 5s, burst: {class: a, count: 2}}]\n")

@@ -22,7 +22,7 @@ import (
 
 var traceLines = flag.Int("trace-lines", 1_000_000, "arrivals of the trace whose memory is measured")
 
-// endless is a trace of so many lines, made as it is read.
+// endless is a trace with a number of lines, generated as it is read.
 type endless struct {
 	line, lines int
 	rest        []byte
@@ -72,7 +72,7 @@ func TestTraceMemory(t *testing.T) {
 	}
 }
 
-// traced loads a scenario whose arrivals are those lines.
+// traced loads a scenario whose arrivals are the given lines.
 func traced(t *testing.T, lines, more string) *scenarios.Scenario {
 	t.Helper()
 	folder := t.TempDir()
@@ -126,7 +126,7 @@ func TestTraceWithABurst(t *testing.T) {
 	}
 }
 
-// Of a share of a trace the lines that come are drawn, by seed, and a burst multiplies what comes.
+// With a share of a trace the lines that arrive are drawn by the seed, and a burst multiplies them.
 func TestShareOfATrace(t *testing.T) {
 	var lines strings.Builder
 	for i := range 6000 {

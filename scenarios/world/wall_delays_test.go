@@ -31,8 +31,8 @@ func metricOf(t *testing.T, r *measure.Run, name string) float64 {
 	return value(t, r, measure.Query{Metric: name})
 }
 
-// TestDelays gives one job at a time constant delays on the wall clock, ten times as fast
-// as the scenario, and tells by hand what they come to in the scenario's time.
+// TestDelays runs one job at a time with constant delays on the wall clock, ten times as fast as
+// the scenario, and computes the scenario times by hand.
 func TestDelays(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
@@ -161,8 +161,8 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 1s}]
 	}
 }
 
-// TestEnqueued has the store take jobs 50 ms after they were to come, of which the enqueue took 30 ms: they wait so much
-// longer, as a store counts.
+// TestEnqueued makes the store show jobs 50 ms after their arrival time, with an enqueue of 30 ms: their measured waits
+// grow by that, as a store counts them.
 func TestEnqueued(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
@@ -202,7 +202,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	}
 }
 
-// TestDelaysPerJob asks for the way back of answers of several jobs.
+// TestDelaysPerJob checks the delay of answers with several jobs.
 func TestDelaysPerJob(t *testing.T) {
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}}
 	d.Reply[engine.OpClaim], d.PerJob[engine.OpClaim] = []time.Duration{2 * time.Millisecond}, 300*time.Microsecond
@@ -219,8 +219,8 @@ func TestDelaysPerJob(t *testing.T) {
 	}
 }
 
-// TestDelaysInStorms has claims take 30 ms for 30 s of the scenario and handlers overrun by a second then, and the store
-// stand still, in those 30 s or before.
+// TestDelaysInStorms makes claims take 30 ms for 30 s of the scenario and handlers overrun by a second then, and the
+// store stand still, in those 30 s or before.
 func TestDelaysInStorms(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
@@ -288,7 +288,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
 	}
 }
 
-// TestCalm wants the load of a policy and none of the storms.
+// TestCalm checks that a calm scenario has the load of a policy and no storms.
 func TestCalm(t *testing.T) {
 	sc := loadWall(t, `
 duration: 10m

@@ -19,11 +19,11 @@ import (
 	"qsim/scenarios"
 )
 
-// slowly drives a Wall by a simulation. A speed below one makes all times whole multiples of
-// those of the scenario, so that nothing is lost by rounding.
+// slowly drives a Wall by a simulation. A speed below one makes all times whole multiples of those
+// of the scenario, so that rounding loses nothing.
 type slowly struct {
 	*Wall
-	next     engine.Recorder // of events with the times of the scenario
+	next     engine.Recorder // receiver of events with the times of the scenario
 	digest   sim.Digest
 	attempts map[delivery]Attempt
 }
@@ -66,7 +66,7 @@ func (s *slowly) Record(e *engine.Event) {
 	}
 }
 
-// slowNetwork is a network whose delays are as long as the speed makes them.
+// slowNetwork is a network with its delays divided by the speed.
 type slowNetwork struct {
 	sim.Network
 	speed Speed
@@ -107,8 +107,8 @@ func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed,
 	return s
 }
 
-// wallScenario has what a speed must reach: every kind of time there is in an engine, a
-// store, a retry policy and a policy.
+// wallScenario is a scenario with every kind of duration that a speed converts, in engine, store,
+// retry policy and policy.
 const wallScenario = `
 duration: 90s
 warmup: 5s
@@ -280,7 +280,7 @@ func TestSpeedRounds(t *testing.T) {
 	}
 }
 
-// TestWallRefuses names what only a simulation can do.
+// TestWallRefuses checks the errors for keys that only a simulation supports.
 func TestWallRefuses(t *testing.T) {
 	const head = `
 duration: 60s
@@ -330,8 +330,8 @@ policies: [%s]
 	}
 }
 
-// witness keeps what a driver on the wall clock would have recorded of a simulation: no
-// job becomes due before its eyes, and what a call did it learns up to 40 ms late.
+// witness records a simulation as a driver on the wall clock would: without due jobs, and with the
+// effects of calls up to 40 ms late.
 type witness struct {
 	events []engine.Event
 	rand   keyed.Rand
@@ -350,8 +350,8 @@ func (w *witness) Record(e *engine.Event) {
 	w.events = append(w.events, own)
 }
 
-// TestReconcile wants the events of a run, shuffled and stamped late, to give what the run
-// itself gave: all that does not depend on when a handler began.
+// TestReconcile checks that the events of a run, shuffled and stamped late, give the results of the
+// run itself, except those that depend on the start of handlers.
 func TestReconcile(t *testing.T) {
 	for _, promoter := range []string{"", "  promoter: {every: 300ms}"} {
 		sc := loadWall(t, fmt.Sprintf(wallScenario, "true", promoter, "{kind: exponential, first: 500ms, factor: 2, max: 8s}", "full", "{kind: weighted, fresh: 70%}"))
@@ -386,7 +386,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// TestReconcileLeftovers tells by hand what a store still holds at the end.
+// TestReconcileLeftovers computes by hand the jobs that a store still holds at the end.
 func TestReconcileLeftovers(t *testing.T) {
 	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }
 	events := []engine.Event{

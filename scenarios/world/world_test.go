@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios"
 )
 
-// instant makes the store cost nothing and outcomes reach it at once, so that times can be
-// told by hand.
+// instant is a part of a scenario with a store without delays and commits without linger, so that
+// times can be computed by hand.
 const instant = `
 warmup: 0s
 seeds: 1
@@ -39,7 +39,7 @@ func runs(t *testing.T, text string, sets ...scenarios.Override) []measure.Run {
 	return all
 }
 
-// value is what a run says of a metric, NaN for nothing.
+// value returns the value of a metric in a run, NaN if there is none.
 func value(t *testing.T, r *measure.Run, q measure.Query) float64 {
 	t.Helper()
 	for _, v := range r.Values {
@@ -101,7 +101,7 @@ jobs:
 	}
 }
 
-// A copy that fails for good is an answer: nobody resubmits it, and it was not answered well.
+// A copy that fails for good is an answer: its caller does not resubmit, and does not count as answered well.
 func TestPatienceWithTheDead(t *testing.T) {
 	all := runs(t, instant+`
 duration: 20s
@@ -163,7 +163,7 @@ jobs:
 	}
 }
 
-// slowdown is the ratio of what two runs say apart, one of them without its storm.
+// slowdown is the ratio of the waits of two separate runs, one of them without its storm.
 func TestSlowdownIsThatOfTwoRuns(t *testing.T) {
 	const base = `
 warmup: 10s

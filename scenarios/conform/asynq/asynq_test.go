@@ -45,7 +45,7 @@ func (p *process) MakeRedisClient() any {
 		}})
 }
 
-// options are the enqueue options of a class's jobs, where they differ from the default.
+// options holds the enqueue options of a class's jobs that differ from the default.
 var options = map[string][]asynq.Option{
 	"once":  {asynq.MaxRetry(1)},
 	"twice": {asynq.MaxRetry(2)},

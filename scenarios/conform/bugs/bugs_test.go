@@ -48,8 +48,8 @@ func TestRow(t *testing.T) {
 // row is a line of the table of bugs.
 type row struct{ name, module, had, fixed, invariant string }
 
-// line matches a line of the table: | [library#number](link) | had | fixed, or – | what happens | invariant | found
-// again |.
+// line matches a line of the table: | [library#number](link) | present | fixed, or – | effect | invariant |
+// detected again |.
 var line = regexp.MustCompile(`(?m)^\| \[([a-z]+)#(\d+)\]\(\S+\) \| (v[\d.]+) \| (v[\d.]+|–) \| .* \| (.*) \| .* \|$`)
 
 // modules lists the Go modules of each library, by the beginning of their paths.

@@ -34,8 +34,8 @@ func (clock) NowUTCOrNil() *time.Time { now := time.Now().UTC(); return &now }
 // job holds a job's arguments: the behaviour of its handler.
 type job struct {
 	Takes   time.Duration
-	Timeout time.Duration // of River: 0 for that of the client, -1 for none
-	Fails   int           // so many attempts fail
+	Timeout time.Duration // timeout of River: 0 for that of the client, -1 for none
+	Fails   int           // number of attempts that fail
 }
 
 // Kind implements river.JobArgs.
@@ -47,7 +47,7 @@ type rivers struct {
 	t      *testing.T
 	random *rand.Rand
 	config river.Config
-	delay  time.Duration // up to which an answer of the database takes, drawn for each
+	delay  time.Duration // highest delay of the database's answers, drawn for each
 	victim string        // the first connection on which this is sent, if it is not "", goes silent then
 	again  bool          // jobs may begin again while they run: the configuration asks for it
 	dsn    string
@@ -58,9 +58,9 @@ type rivers struct {
 	lock    sync.Mutex
 	wires   []*wire
 	down    bool                    // nobody can connect
-	running map[int64]int           // by job
+	running map[int64]int           // running executions by job
 	begun   map[int64]int           // attempts
-	good    map[int64]time.Duration // when an attempt succeeded
+	good    map[int64]time.Duration // end of the successful attempt
 	found   []string
 }
 
@@ -208,8 +208,8 @@ func (w *rivers) state(id int64) (state string) {
 	return state
 }
 
-// riverBubble runs a story in a bubble beside a client of River, and returns the broken invariants. before is SQL that
-// is run first.
+// riverBubble runs a story in a synctest bubble with a client of River, and returns the broken invariants. before is
+// SQL that is run first.
 func riverBubble(t *testing.T, seed uint64, w *rivers, before string, story func(w *rivers)) []string {
 	w.dsn = database(t)
 	prepare(t, w.dsn, before)

@@ -44,7 +44,7 @@ func TestChanceOfTwoSeeds(t *testing.T) {
 	}
 }
 
-// A fault moves a rule by what it does to the simulated side alone.
+// A planted fault moves a rule's figure by its effect on the simulated side alone.
 func TestMoves(t *testing.T) {
 	p := &Part{Least: .2}
 	c := &sides{real: p.runs(2, 2), simulated: [][]*Run{p.runs(3, 3), p.runs(3, 3)}}

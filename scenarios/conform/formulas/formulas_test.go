@@ -24,7 +24,7 @@ import (
 const draws = 200
 
 // system returns a preset whose jobs always fail. delays are those of one job of the real system, one for each retry,
-// and so many there are in all unless it never gives up.
+// up to its limit unless it never gives up.
 func system(preset, name string, retries int, delays func(t *testing.T) [][]float64) *common.System {
 	s := &common.System{Preset: preset, Clock: common.NoClock, Cases: []*common.Case{{
 		Name: "draws", Nodes: 1, Workers: draws, Until: time.Minute, Limit: 40 * 24 * time.Hour, From: 0, To: 41 * 24 * time.Hour,

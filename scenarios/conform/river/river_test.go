@@ -1,5 +1,5 @@
-// Package river compares the preset river with River on SQLite. SQLite notifies nobody, so that only the process that
-// inserts a job is woken by it: what NOTIFY does across processes is not checked here.
+// Package river compares the preset river with River on SQLite. SQLite has no notifications, so that only the process
+// that inserts a job is woken by it: the effect of NOTIFY across processes is not checked here.
 package river
 
 import (
@@ -93,8 +93,8 @@ func (p *policy) NextRetry(j *rivertype.JobRow) time.Time {
 	return at
 }
 
-// run runs a case. Jobs are inserted by the process that started last, which they wake; or, where the scenario says that
-// nobody is woken, by one that works none.
+// run runs a case. Jobs are inserted by the process that started last, which they wake; or, in a scenario without
+// wakes, by one that has no workers.
 func run(t *testing.T, r *common.Run) {
 	ctx, file := t.Context(), filepath.Join(t.TempDir(), "river.db")
 	open := func() *sql.DB {

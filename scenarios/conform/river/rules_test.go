@@ -12,8 +12,8 @@ const second, minute, ms = time.Second, time.Minute, time.Millisecond
 const thrice = "retry: {max-attempts: 3}"
 
 // cases are the cases for River. No service time shares a multiple with 50 ms, 100 ms, 250 ms or 1 s, which River
-// counts in: what happens in one instant has no order that both sides share. Loads have several times, so that jobs
-// which begin together do not end together.
+// counts in: events at one instant have no common order on both sides. Loads have several times, so that jobs which
+// begin together do not end together.
 var cases = []*common.Case{
 	{Name: "sparse", Nodes: 1, Workers: 10, Until: 2 * minute, Limit: 3 * minute,
 		Classes: []common.Class{{Name: "mail", Rate: 1.3, Service: 61 * ms}}},

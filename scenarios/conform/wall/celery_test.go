@@ -23,7 +23,7 @@ func visible(s settings, seconds int) settings {
 	return s
 }
 
-// celery is the system Celery, which prefetches 4 times its workers, those that run included.
+// celery is the system Celery, which prefetches 4 times its workers, running jobs included.
 var celery = &peer{
 	address: onRedis,
 	settings: map[string]settings{

@@ -8,7 +8,7 @@ import (
 
 func TestPgBoss(t *testing.T) { pgboss.node(t).hold(t) }
 
-// pgboss is the system pg-boss, each of whose workers polls on its own: a node with one worker.
+// pgboss is the system pg-boss, in which each worker polls separately: a node with one worker.
 var pgboss = &peer{
 	address: onPostgres,
 	settings: map[string]settings{

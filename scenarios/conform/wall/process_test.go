@@ -22,8 +22,8 @@ type line struct {
 	Number  int
 	OK      bool
 	Delay   float64
-	Error   string         // of done
-	Address map[string]any // of serves: a server that is up
+	Error   string         // error of the message done
+	Address map[string]any // address in the message serves: a server that is up
 }
 
 // log adds the line to the log, as an event of a node.
@@ -40,11 +40,11 @@ type process struct {
 	in      io.WriteCloser
 	answers chan line
 	ended   chan struct{}
-	wanted  atomic.Bool // that it ends
+	wanted  atomic.Bool // the end of the process is expected
 }
 
-// begin starts a command whose standard output is JSON in lines. What it writes to its standard output, JSON in lines,
-// goes to heard; without heard it is an answer. Other lines are not looked at.
+// begin starts a command that writes JSON lines to its standard output. Each line is passed to heard; without heard it
+// is an answer. Other lines are ignored.
 func begin(t *testing.T, command *exec.Cmd, heard func(line)) *process {
 	p := &process{command: command, answers: make(chan line), ended: make(chan struct{})}
 	var complaints bytes.Buffer

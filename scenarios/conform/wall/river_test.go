@@ -50,7 +50,7 @@ func (w *worker) Work(_ context.Context, j *river.Job[arguments]) error {
 	return nil
 }
 
-// runRiver runs a case with a client for each node, and one that only inserts. Each has connections of its own.
+// runRiver runs a case with a client for each node, and one that only inserts, each with separate connections.
 func runRiver(t *testing.T, r *common.Run) {
 	ctx := context.WithoutCancel(t.Context())
 	address := onPostgres(t, fmt.Sprintf("river_%s_%d", r.Name, r.Seed))

@@ -8,8 +8,8 @@ import (
 	"qsim/conform/common"
 )
 
-// sparse is the base of all cases: few jobs, so that it shows who polls for them when, and a load of 60 %. Run times
-// are long, so that what a call takes on a busy machine is less than what is judged.
+// sparse is the base of all cases: few jobs, so that each poll is visible, and a load of 60 %. Run times are long,
+// so that delays of a busy machine are below the tolerances.
 var (
 	sparse = common.Case{Name: "sparse", Nodes: 1, Workers: 4, Until: minute, Limit: 80 * second,
 		Classes: []common.Class{{Name: "mail", Rate: .6, Service: 61 * ms}}}

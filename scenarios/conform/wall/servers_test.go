@@ -51,7 +51,7 @@ func port() (int, error) {
 // tied is a shell command that runs a server until its standard input is closed: by stop, or by the death of the test.
 const tied = `"$@" & server=$!; read -r _; kill "$server" 2>/dev/null; wait "$server"`
 
-// serve starts a server on a port, in a temporary folder of its own.
+// serve starts a server on a port, in a separate temporary folder.
 func serve(name string, port int, environment func(folder string) []string, arguments ...string) error {
 	folder, err := os.MkdirTemp("", "conform-"+name)
 	if err != nil {

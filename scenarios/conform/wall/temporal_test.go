@@ -9,8 +9,8 @@ import (
 	"qsim/conform/common"
 )
 
-// TestTemporal compiles the server and the processes of testdata/temporal, a module of its own: nobody else needs the
-// hundreds of modules that it brings.
+// TestTemporal compiles the server and the processes of testdata/temporal, a separate module because of its hundreds
+// of dependencies.
 func TestTemporal(t *testing.T) {
 	if !common.Long() {
 		t.Skip("it waits on the wall clock: with -long")

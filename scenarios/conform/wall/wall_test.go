@@ -1,5 +1,5 @@
-// Package wall compares presets with systems on the wall clock: each system runs in processes of its own, whose
-// handlers follow the jobs' instructions and log events. Only what takes seconds is judged.
+// Package wall compares presets with systems on the wall clock: each system runs in separate processes, whose
+// handlers follow the jobs' instructions and log events. Only differences of seconds are judged.
 package wall
 
 import (
@@ -31,9 +31,9 @@ type peer struct {
 	common.System
 	driver   []string                                     // the program that its processes run
 	address  func(t *testing.T, of string) map[string]any // of a place in its server for one run
-	settings map[string]settings                          // by case
-	putter   *process                                     // which all runs share
-	lock     sync.Mutex                                   // of putter
+	settings map[string]settings                          // settings by case
+	putter   *process                                     // process that inserts jobs, shared by all runs
+	lock     sync.Mutex                                   // guards putter
 }
 
 // hold runs all cases and judges the rules.

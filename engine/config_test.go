@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestValidateTakesTheLeast wants the smallest values that are possible to be taken.
+// TestValidateTakesTheLeast checks that the smallest possible values are valid.
 func TestValidateTakesTheLeast(t *testing.T) {
 	c := newScript(t).cfg
 	c.Workers, c.CallTimeout = 1, 1

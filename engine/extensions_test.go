@@ -75,9 +75,8 @@ func TestCallsBeyondTheContract(t *testing.T) {
 	}
 }
 
-// TestRecordGuardedOutcomes wants an outcome that took a lease to be recorded as two
-// events under the token that it gave the job. Where there was no lease to take it is
-// one, and none was taken by an outcome that came too late.
+// TestRecordGuardedOutcomes checks that an outcome that took a lease is recorded as two events
+// under the job's new token. Without a lease to take it is one, and a late outcome takes none.
 func TestRecordGuardedOutcomes(t *testing.T) {
 	tests := []struct {
 		name     string

@@ -49,7 +49,7 @@ func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 // Rule holds the parameters of an Order. It must not change once a plan has used it.
 type Rule struct {
 	Every time.Duration // Aging: waiting time for each step of priority, above 0
-	Cap   int64         // Aging: most steps; 0: no bound
+	Cap   int64         // Aging: most steps by which waiting raises a priority; 0: no bound
 	// Deadline: time from enqueue to the deadline by kind; kinds past the end have the last entry's; empty: 0
 	Budgets  []time.Duration
 	Quantum  int64 // TenantDeficit: credit per turn in nanoseconds, or jobs with PerJob; at least 1
@@ -72,10 +72,10 @@ func (s Kinds) With(k Kind) Kinds { return s | 1<<k }
 type Term struct {
 	Class     Class    // Fresh, Retry or AnyClass
 	Order     Order    //
-	Kinds     Kinds    // empty: every kind
+	Kinds     Kinds    // kinds of jobs to claim; empty: every kind
 	Tenant    TenantID // 0 matches every tenant
-	PerTenant int      // at most this many per tenant; 0 means no cap; OldestReady and NewestReady only
-	Limit     int      // at least 0
+	PerTenant int      // most jobs of one tenant; 0: no limit; OldestReady and NewestReady only
+	Limit     int      // most jobs to claim, at least 0
 	Rule      *Rule    // parameters of Order; nil if it has none
 	// MaxWait, if above 0, is the longest time that a claimed job may have been ready. OldestReady
 	// only. Jobs over it are skipped, unless Shed is above 0.

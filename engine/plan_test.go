@@ -9,7 +9,8 @@ import (
 	"qsim/engine"
 )
 
-// TestTermValidate wants a term refused at the first value beyond each bound and taken at the last one within.
+// TestTermValidate checks that a term is invalid at the first value beyond each bound and valid at the last one
+// within.
 func TestTermValidate(t *testing.T) {
 	type term = engine.Term
 	for _, tt := range []struct {

@@ -74,9 +74,10 @@ type Event struct {
 	Token    Token
 	Holder   EngineID      // LeaseTaken: the former holder
 	Waited   time.Duration // Leased: ready to leased; Started: ready to started, as the engine's clock saw it
-	Age      time.Duration // since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
-	Delay    time.Duration // Enqueued, Nacked: time until the job is ready
-	Ran      time.Duration // Finished, TimedOut, Aborted: run time
+	// time since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
+	Age   time.Duration
+	Delay time.Duration // Enqueued, Nacked: time until the job is ready
+	Ran   time.Duration // Finished, TimedOut, Aborted: run time
 }
 
 // Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps: e is reused.

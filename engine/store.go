@@ -75,8 +75,8 @@ type Promotion struct {
 type Store interface {
 	// Enqueue adds jobs, all or none.
 	Enqueue(ctx context.Context, jobs []NewJob) error
-	// Claim leases ready jobs to holder for ttl as plan says and appends them to dst. nextDue is the
-	// time until the earliest waiting job becomes ready by itself; Forever: never.
+	// Claim leases ready jobs to holder for ttl according to plan and appends them to dst. nextDue is
+	// the time until the earliest waiting job becomes ready by itself; Forever: never.
 	Claim(ctx context.Context, holder EngineID, plan Plan, ttl time.Duration, dst []Lease) (leases []Lease, nextDue time.Duration, err error)
 	// Commit applies a batch and appends a Result for each outcome. If an earlier copy of the batch
 	// took effect, it answers as it did then, but tries the outcomes that were Unapplied again.

@@ -257,8 +257,8 @@ func (p drawing) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (drawing) Observe(*engine.Observation) {}
 
-// TestViewDraws wants draws to be a function of seed, engine, plan and n: equal for
-// equal ones, different otherwise.
+// TestViewDraws checks that draws are a function of seed, engine, plan and n: equal for equal ones,
+// different otherwise.
 func TestViewDraws(t *testing.T) {
 	draw := func(seed uint64, node int32) []float64 {
 		c := newScript(t).cfg
@@ -323,7 +323,7 @@ func TestPolicyIsTold(t *testing.T) {
 	}
 }
 
-// breaking wants only jobs of kind 3, as a policy does that shuts out the others.
+// breaking is a policy that claims only jobs of kind 3, like a circuit breaker for the others.
 type breaking struct{}
 
 func (breaking) Plan(v *engine.View, dst []engine.Term) []engine.Term {

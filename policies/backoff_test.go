@@ -226,8 +226,8 @@ func TestRetryLimits(t *testing.T) {
 	}
 }
 
-// Whatever the parameters and however long a job has failed, delays are in range, and
-// without jitter they never shrink, but for a factor below 1 or a table.
+// For all parameters and numbers of failures, delays are in range, and without jitter they never
+// shrink, except by a factor below 1 or a table.
 func TestBackoffNeverOverflows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

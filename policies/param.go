@@ -18,7 +18,7 @@ type Param struct {
 	Default string   // default value, as text for ParseValue
 	Doc     string   // description, a phrase
 	Choices []string // allowed values of a TypeChoice
-	Amount  bool     // of a TypeNumber: an amount chosen for a load, which half of that load would halve
+	Amount  bool     // the parameter is an amount, chosen in proportion to the load; of a TypeNumber
 }
 
 // TypeShare and the constants below are the types of parameters, and of their values in Arguments.

@@ -70,8 +70,8 @@ const (
 	mostLines, goalLines             = 87_400, 56_000
 	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
-	lineWidth                        = 120      // in characters; a tab is one
-	mostFields                       = 30       // of a struct
+	lineWidth                        = 120      // characters of a line; a tab is one
+	mostFields                       = 30       // fields of a struct
 )
 
 // wideStructs lists the structs with more fields than mostFields, each with its own ceiling.

@@ -15,8 +15,7 @@ var (
 	fuzzTarget = regexp.MustCompile(`(?ms)^func (Fuzz\w+)\(f \*testing\.F\) \{\n(.*?)^\}`)
 )
 
-// TestFuzzTargets wants scripts/test to fuzz all that is written to be fuzzed, each from
-// inputs that it begins with.
+// TestFuzzTargets checks that scripts/test runs every fuzz target, each with seed inputs.
 func TestFuzzTargets(t *testing.T) {
 	script, err := os.ReadFile("test")
 	if err != nil {

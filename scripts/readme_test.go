@@ -169,7 +169,7 @@ func checkTests(t *testing.T, folder, names string) {
 	}
 }
 
-// TestDocsReadmeIsShort: whoever reads more has decided to.
+// TestDocsReadmeIsShort: the README has at most mostReadmeWords words.
 func TestDocsReadmeIsShort(t *testing.T) {
 	if words := len(strings.Fields(readme(t, "."))); words > mostReadmeWords {
 		t.Errorf("README.md has %d words, more than %d: move some to the README of a folder", words, mostReadmeWords)

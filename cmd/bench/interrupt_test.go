@@ -15,8 +15,8 @@ import (
 	"qsim/cmd/ui"
 )
 
-// openFolder is a temporary folder that the user of a server can reach, and wants it empty
-// in the end.
+// openFolder returns a temporary folder that the user of a server can reach, and checks that it is
+// empty in the end.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "qbench-test-")

@@ -136,7 +136,7 @@ func readHGRM(t *testing.T, path string) (count int, value float64) {
 	return count, value
 }
 
-// TestVerdictSaysLost wants the losses and duplicates of all rounds on standard error.
+// TestVerdictSaysLost checks that standard error has the losses and duplicates of all rounds.
 func TestVerdictSaysLost(t *testing.T) {
 	c := newRun()
 	var stderr bytes.Buffer

@@ -76,8 +76,8 @@ func command(ctx context.Context, environment []string, arguments ...string) *ex
 	return c
 }
 
-// TestPostgres measures PostgreSQL, which is found by flag or by PGHOST, and wants nothing
-// left in it.
+// TestPostgres measures PostgreSQL, found by flag or by PGHOST, and checks that nothing is left in
+// it.
 func TestPostgres(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)
@@ -129,7 +129,7 @@ func TestOwnServer(t *testing.T) {
 	}
 }
 
-// TestInterruptDrops interrupts a run on PostgreSQL, and wants its schema dropped.
+// TestInterruptDrops interrupts a run on PostgreSQL, and checks that its schema is dropped.
 func TestInterruptDrops(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)
@@ -170,7 +170,8 @@ func await(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// TestInterruptedOpening interrupts the opening of a store as soon as its schema is seen, and wants none left.
+// TestInterruptedOpening interrupts the opening of a store as soon as its schema exists, and checks that none is
+// left.
 func TestInterruptedOpening(t *testing.T) {
 	needServer(t)
 	conn, err := pgx.Connect(t.Context(), shared.DSN())
@@ -207,8 +208,8 @@ func TestInterruptedOpening(t *testing.T) {
 	}
 }
 
-// TestPostgresErrors wants one clear error and exit 4 for each way in which a server cannot
-// be used, no password shown, and nothing left behind.
+// TestPostgresErrors checks that each way in which a server cannot be used gives one clear error
+// and exit 4, without a password and without leftovers.
 func TestPostgresErrors(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)

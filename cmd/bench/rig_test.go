@@ -234,7 +234,7 @@ func TestNoCoordinatedOmission(t *testing.T) {
 	}
 }
 
-// TestStoreErrorEndsRun wants the error of a store that fails, at once.
+// TestStoreErrorEndsRun checks that a store's error ends the run at once.
 func TestStoreErrorEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the disk is on fire")

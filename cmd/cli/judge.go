@@ -46,8 +46,8 @@ func judges(c *cobra.Command, format *string) *cobra.Command {
 	return c
 }
 
-// unjudged returns err after printing it, if it is one, in a format of judging. said is what standard error has of it:
-// all there is to print of an error without a text.
+// unjudged returns err after printing it, if it is one, in a format of judging. said is the text on standard error,
+// used for an error without a text.
 func unjudged(c *cobra.Command, format, said string, err error) error {
 	if err == nil || !slices.Contains(judging, format) {
 		return err
@@ -63,7 +63,7 @@ func unjudged(c *cobra.Command, format, said string, err error) error {
 	return err
 }
 
-// witness is a writer that keeps what is written to another.
+// witness is a writer that copies all writes to another writer.
 type witness struct {
 	mutex sync.Mutex
 	to    io.Writer

@@ -13,8 +13,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// TestVerifyKeepsWhatIsDone holds that rows that were checked are printed, whatever stopped
-// the others.
+// TestVerifyKeepsWhatIsDone checks that finished rows are printed, whatever stopped the others.
 func TestVerifyKeepsWhatIsDone(t *testing.T) {
 	list := []verify.Result{{Row: verify.Row{ID: "mmc.1"}, Verdict: verify.Met}}
 	for _, tt := range []struct {

@@ -9,8 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// sametree A B: two folders of results hold the same, but for run.json. Either may be
-// a link.
+// sametree A B: two folders of results are equal, except for run.json. Either may be a link.
 func sameTree(ts *testscript.TestScript, negated bool, arguments []string) {
 	if negated || len(arguments) != 2 {
 		ts.Fatalf("usage: sametree A B")

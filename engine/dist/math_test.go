@@ -64,7 +64,7 @@ func TestPortableFunctionsAreWithin2Ulp(t *testing.T) {
 	}
 }
 
-// Where package math has been seen to err on amd64: logarithms of subnormal numbers,
+// Arguments for which package math is known to err on amd64: logarithms of subnormal numbers,
 // exponentials just below the overflow.
 func TestPortableFunctionsAtTheEdge(t *testing.T) {
 	if got, want := portableLog(5e-324), -1074*math.Ln2; ulps(got, want) > 1 {

@@ -94,7 +94,7 @@ type Control struct {
 	Before engine.Time // with On: an event at this time or later has no effect; 0: no limit
 	For    time.Duration
 	Offset time.Duration // ShiftClock: negative: the clock falls behind
-	Share  float64       // LoseLeases, Redrive: in [0, 1]
+	Share  float64       // LoseLeases, Redrive: share of the jobs hit, in [0, 1]
 	Reset  bool          // Redrive: see Redriver
 	Limit  int           // LimitStore: at least 1
 	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the

@@ -31,7 +31,7 @@ type Answer uint8
 
 const (
 	Unknown  Answer = iota // no answer came, or an error: it may have taken effect, or may yet
-	Refused                // it took no effect
+	Refused                // the call had no effect
 	Answered               // the items say what it did
 )
 

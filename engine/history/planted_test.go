@@ -34,7 +34,7 @@ type store interface {
 // bug is a deliberately planted fault of a store.
 type bug struct {
 	name    string
-	plant   func(good *pgstore.Store, rows *pgxpool.Pool) store // nil: none
+	plant   func(good *pgstore.Store, rows *pgxpool.Pool) store // plants the bug; nil: none
 	fence   engine.Fence
 	whole   bool
 	zombies bool // engines extend no leases: some run for longer

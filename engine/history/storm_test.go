@@ -150,8 +150,8 @@ func (s *storm) lives(process string) bool {
 	return lives
 }
 
-// TestStormFinds breaks the store, and wants that found: without fences zombies end jobs
-// that others have, and a job that is forgotten is lost.
+// TestStormFinds checks that bugs of the store are detected: without fences zombies end jobs of
+// other holders, and a forgotten job is lost.
 func TestStormFinds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -120,7 +120,7 @@ func BenchmarkBare(b *testing.B) {
 	})
 }
 
-// bare enqueues what the others leave of b.N jobs, batch by batch, and acks as many.
+// bare enqueues the rest of b.N jobs, batch by batch, and acks as many.
 func bare(b *testing.B, store *memstore.Store, id engine.EngineID, lastID *atomic.Int64) (acked int64) {
 	plan := engine.Plan{Limit: enqueues, Terms: []engine.Term{{Class: engine.AnyClass, Limit: enqueues}}}
 	var jobs []engine.NewJob

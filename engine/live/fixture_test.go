@@ -21,7 +21,7 @@ import (
 // world is a store in memory behind injected faults, with a record of the effects.
 type world struct {
 	*memstore.Store
-	fault func(op engine.Op, jobs []engine.JobID) fault // nil: none; called under mu
+	fault func(op engine.Op, jobs []engine.JobID) fault // fault of a call; nil: none; called under mu
 
 	mu      sync.Mutex
 	calls   map[engine.Op]int

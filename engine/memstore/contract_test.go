@@ -694,7 +694,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestImpossibleTerms wants an error and nothing else, also of the terms before.
+// TestImpossibleTerms checks that a plan with an invalid term fails without any effect, also of the terms before it.
 func TestImpossibleTerms(t *testing.T) {
 	rule := &engine.Rule{}
 	for _, tt := range []struct {

@@ -77,7 +77,7 @@ func (m *model) ahead(j *modelJob) int {
 	}, byTurn))
 }
 
-// offered reports whether t could claim j, but for how long it has waited.
+// offered reports whether t could claim j, apart from the bound on its wait.
 func (m *model) offered(t *engine.Term, j *modelJob) bool {
 	running := 0
 	for _, o := range m.jobs {

@@ -39,7 +39,7 @@ func (l *line) remove(i int) {
 	l.want = slices.Delete(l.want, i, i+1)
 }
 
-// check wants list and tree each in order, together the rows of the slice.
+// check compares list and tree with the slice: each is in order, and together they have its rows.
 func (l *line) check(t *rapid.T) {
 	s := &Store{rows: l.rows}
 	var got []uint32

@@ -223,7 +223,7 @@ func checkDead(t fatal, s *Store, visit func(uint32, string) *row) {
 	}
 }
 
-// checkNodes wants the leases of each node in the order of all.
+// checkNodes checks that the leases of each node are in the order of all leases.
 func checkNodes(t fatal, s *Store, x *nodeLists) {
 	t.Helper()
 	next := make([]uint32, len(x.of))
@@ -274,7 +274,7 @@ func checkSerials(t fatal, s *Store) {
 	}
 }
 
-// checkSides wants in every order that is kept the rows that may be claimed, each once.
+// checkSides checks that every maintained order has each claimable row exactly once.
 func checkSides(t fatal, s *Store) {
 	t.Helper()
 	claimable := 0

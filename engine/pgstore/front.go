@@ -36,7 +36,7 @@ var frontOfLine = place{math.MinInt16, math.MinInt64}
 // fronts holds the positions at which claims begin.
 type fronts struct {
 	mu    sync.Mutex
-	ended [engine.AnyClass + 1]place // the claim before, by the class of its terms
+	ended [engine.AnyClass + 1]place // index positions at which the previous claim ended, by the class of its terms
 	due   time.Time                  // earliest due time of a waiting job
 	dear  bool                       // by the latest claim from the front, whether such a claim takes long
 	whole time.Time                  // time of the latest claim from the front

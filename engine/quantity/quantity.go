@@ -19,7 +19,7 @@ import (
 // Longest and the constants below are the bounds of single values. They keep every product that a run computes inside
 // an int64 of nanoseconds and every run inside the memory of one machine.
 const (
-	Longest      = 10 * 365 * 24 * time.Hour // a duration
+	Longest      = 10 * 365 * 24 * time.Hour // longest duration
 	Fastest      = 1_000_000_000             // events per second
 	MostAttempts = 1_000_000
 	MostCount    = 1_000_000_000

@@ -29,7 +29,7 @@ func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 	}
 }
 
-// What is due when a control comes becomes ready, and is seen to.
+// Jobs due when a control begins become ready first, with recorded events.
 func TestControlsLeavePromotionsAlone(t *testing.T) {
 	for _, kind := range []sim.ControlKind{sim.Redrive, sim.LoseLeases} {
 		w := quietWorld(t, 30)
@@ -186,8 +186,8 @@ func TestAckAtStart(t *testing.T) {
 	}
 }
 
-// What a call makes due is seen to become ready before the next one is served, also where
-// a store that was stalled serves many at one instant.
+// Jobs that a call makes due are recorded as ready before the next call is served, even if a store
+// that was stalled serves many at one instant.
 func TestDueBetweenCallsOfOneInstant(t *testing.T) {
 	for seed := uint64(1); seed < 20; seed++ {
 		w := newWorld(t, seed, 300, 50)

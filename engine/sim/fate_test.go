@@ -12,9 +12,9 @@ import (
 	"qsim/engine/sim"
 )
 
-// TestFatesAreDrawnApart holds that all that faults may do to a call is drawn by itself: of two things that each come to
-// half of the calls, by the same fault or by another, both come to a quarter, one or the other to three. Of 8000 calls
-// the share is off by less than 3 %, six standard deviations (false alarms < 1e-6 per run, the seed being fixed).
+// TestFatesAreDrawnApart checks that all effects of faults on a call are drawn independently: of two effects that each
+// hit half of the calls, by the same fault or by another, both hit a quarter, one or the other three quarters. Of 8000
+// calls the share is off by less than 3 %, six standard deviations (false alarms < 1e-6 per run, the seed being fixed).
 func TestFatesAreDrawnApart(t *testing.T) {
 	spread := drawn(t)(dist.Uniform(0, 1))
 	things := []struct {
@@ -61,8 +61,8 @@ func TestFatesAreDrawnApart(t *testing.T) {
 	}
 }
 
-// TestWaysAreDrawnApart holds the same of the delays of a call, there and back and for its job, and of calls that are
-// alike but for their number, their node or the life of their process.
+// TestWaysAreDrawnApart checks the same for the delays of a call, there and back and for its job, and for calls that
+// differ only in their number, their node or the life of their process.
 func TestWaysAreDrawnApart(t *testing.T) {
 	l := sim.Links{Rand: keyed.Rand{Seed: 7}, PerJob: drawn(t)(dist.Uniform(0, 1))}
 	for op := range l.OneWay {

@@ -23,8 +23,8 @@ func (a *adder) Record(e *engine.Event) {
 	a.n++
 }
 
-// TestDigestOfAllEvents holds that the fingerprint of a run is that of its events as they are recorded, in worlds with
-// every sort of trouble.
+// TestDigestOfAllEvents checks that the fingerprint of a run is that of its recorded events, in worlds with every kind
+// of fault.
 func TestDigestOfAllEvents(t *testing.T) {
 	for seed := uint64(1); seed <= 40; seed++ {
 		w := swarmWorld(t, seed)

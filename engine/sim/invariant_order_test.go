@@ -221,7 +221,7 @@ func TestOrderChangesCountsWhereAttemptsDiffer(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(h *byClaim)
-		policy func() engine.Policy // nil: all that are alike
+		policy func() engine.Policy // policy to compare; nil: all with the same order
 	}{
 		{"an attempt limit", func(h *byClaim) { h.limit = 3 }, nil},
 		{"a backoff that grows", func(h *byClaim) { h.grows = true }, nil},

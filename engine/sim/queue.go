@@ -76,7 +76,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual returns what next does, without the heap others. It is small enough for the compiler to inline.
+// usual returns the result of next without the heap others. It is small enough for the compiler to inline.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {

@@ -169,7 +169,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// TestPushNamesItsEvent wants the key that pushFinish returns to be that of the event.
+// TestPushNamesItsEvent checks that pushFinish returns the key of its event.
 func TestPushNamesItsEvent(t *testing.T) {
 	q := newQueue()
 	a, b := q.pushFinish(5, 1), q.pushFinish(5, 2)
@@ -226,7 +226,7 @@ func TestTimersAgainstSlice(t *testing.T) {
 	})
 }
 
-// TestSlabReuses wants freed items to come back before new ones are made.
+// TestSlabReuses checks that freed items are reused before new ones are made.
 func TestSlabReuses(t *testing.T) {
 	var s slab[int]
 	a, b := s.alloc(), s.alloc()

@@ -125,7 +125,7 @@ func (f fussy) Comes(now engine.Time, j *engine.NewJob) bool {
 	return j.ID%2 == 0
 }
 
-// TestRevoked wants jobs that are revoked when they arrive to leave no trace.
+// TestRevoked checks that jobs revoked at their arrival leave no trace.
 func TestRevoked(t *testing.T) {
 	w := quietWorld(t, 0)
 	w.workload = fussy{&arrivals{at: []time.Duration{time.Second, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}}, t}

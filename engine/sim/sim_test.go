@@ -15,9 +15,9 @@ func allOps() (ops [engine.NumOps]bool) {
 	return ops
 }
 
-// TestEveryJobEndsOnce puts three nodes under lost, repeated and refused calls, a
-// crash, a restart, a frozen process and killing jobs, and wants every job to end
-// exactly once, the same in each of three runs.
+// TestEveryJobEndsOnce puts three nodes under lost, repeated and refused calls, a crash, a restart,
+// a frozen process and killing jobs, and checks that every job ends exactly once, the same in each
+// of three runs.
 func TestEveryJobEndsOnce(t *testing.T) {
 	const jobs = 20_000
 	var first sim.Digest

@@ -401,8 +401,8 @@ func TestRedrive(t *testing.T) {
 	}
 }
 
-// TestHeldJobsAreClaimedEarly wants a job with a delay to be in a node's hands at once,
-// and to start when it is due.
+// TestHeldJobsAreClaimedEarly checks that a node claims a job with a delay at once, and starts it
+// when it is due.
 func TestHeldJobsAreClaimedEarly(t *testing.T) {
 	w := quietWorld(t, 3)
 	w.store.Held, w.config.Held = true, true
@@ -424,7 +424,7 @@ func TestHeldJobsAreClaimedEarly(t *testing.T) {
 	}
 }
 
-// TestHeldRetriesAreClaimedEarly wants the same of a retry that waits for its backoff.
+// TestHeldRetriesAreClaimedEarly checks the same for a retry that waits for its backoff.
 func TestHeldRetriesAreClaimedEarly(t *testing.T) {
 	w := quietWorld(t, 1)
 	w.store.Held, w.config.Held, w.flaky.fail = true, true, 1

@@ -131,7 +131,7 @@ type world struct {
 	network  sim.Network
 	recorder engine.Recorder
 	silent   bool                            // nobody records
-	wrap     func(*memstore.Store) sim.Store // nil: the store as it is
+	wrap     func(*memstore.Store) sim.Store // wraps the store; nil: no wrapper
 
 	// What a swarm says of jobs, and of those that it may leave.
 	free       engine.ErrorKind // costs no attempt, three times; NoError: none

@@ -30,7 +30,7 @@ func TestClassSeries(t *testing.T) {
 	}
 }
 
-// TestStrangeJobs plays events of a job that nobody enqueued or claimed, and of a class that is not among the settings'.
+// TestStrangeJobs plays events of a job that was never enqueued or claimed, and of a class that the settings lack.
 func TestStrangeJobs(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueued[1] = 15 // by its age alone

@@ -165,7 +165,7 @@ func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine
 // Totals are counts of a whole run, kept for every run, to compare with independent counts.
 type Totals struct {
 	Jobs, Acked, Fenced int64 // jobs enqueued; jobs done; commits refused
-	Claims, Deaths      int64 // of jobs enqueued between the end of the warm-up and the end of arrivals
+	Claims, Deaths      int64 // counts over jobs enqueued between the end of the warm-up and the end of arrivals
 }
 
 // Totals returns the counts of the run up to now.

@@ -35,7 +35,7 @@ type MetricInfo struct {
 	Doc          string // what the metric measures, without a full stop
 	Share        bool   // its values are at most 1
 	LessIsBetter bool
-	MoreIsBetter bool // if neither is set, the metric is a fact about the run
+	MoreIsBetter bool // a higher value is better; if neither field is set, the metric is a fact about the run
 	Filters      Filters
 	// OnRequest marks a metric that is computed only for an objective or an explicit query, and has no row among the
 	// metrics of the whole run.

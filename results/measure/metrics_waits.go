@@ -88,7 +88,7 @@ func waitMetrics() []metric {
 // wait is the distribution of a wait: the waits that ended, and the ages of the censored ones, which rank above all
 // that ended.
 type wait struct {
-	ended, ages *Histogram // may be nil
+	ended, ages *Histogram // histograms of the waits that ended, and of the others' ages; may be nil
 }
 
 func (w *wait) count() uint64 { return uint64(w.ended.Count() + w.ages.Count()) }

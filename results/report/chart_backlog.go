@@ -21,8 +21,8 @@ func backlogChart(d *drawing) *sheet {
 			later = math.Max(later, p.due[k]+p.later[k])
 		}
 	}
-	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the
-	// backlog, which is what the chart is about.
+	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the backlog, the
+	// subject of the chart.
 	withLater := later > 1.05*top && later <= 3*top
 	best, worst := extremes(fresh)
 	few := d.fewJobs()

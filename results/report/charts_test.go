@@ -59,7 +59,7 @@ func TestChartsBearAnyData(t *testing.T) {
 	}
 }
 
-// bitmapOf is the PNG of a figure, coarse unless somebody wants to look at it.
+// bitmapOf returns the PNG of a figure, coarse unless it is written for inspection.
 func bitmapOf(t *testing.T, f *Figure) []byte {
 	t.Helper()
 	data, err := f.bitmap(resolution())

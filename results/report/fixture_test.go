@@ -23,7 +23,7 @@ type fixture struct {
 	storms   []measure.Window
 	limits   []measure.Objective
 
-	factor func(policy int) float64 // how bad the storm is; nil: 300, 100, 33...
+	factor func(policy int) float64 // factor of the storm's effect under a policy; nil: 300, 100, 33...
 	wait   float64                  // s: fresh p99 at rest
 	never  func(policy int) float64 // share of fresh jobs never claimed
 	adjust func(s *measure.Settings, sum *results.Summary)

@@ -27,8 +27,8 @@ func load(t *testing.T, text string) *scenarios.Scenario {
 
 const jobs = "\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"
 
-// TestEveryKeyHasASettingOrAReason holds that no key of the language is passed over: each has a setting of each system,
-// a reason why the system has none, or is named as one of the world.
+// TestEveryKeyHasASettingOrAReason checks every key of the language: for each system it has a setting or a reason why
+// there is none, or is one of scenarios.WorldKeys.
 func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	keys := scenarios.Keys()
 	isMap := func(path string) bool {
@@ -53,7 +53,7 @@ func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	}
 }
 
-// TestRowsAreOfTheLanguage holds that the rows of systems are about keys and policies that there are.
+// TestRowsAreOfTheLanguage checks that the rows of systems have existing keys and policies.
 func TestRowsAreOfTheLanguage(t *testing.T) {
 	known := func(system, key string) {
 		if !slices.ContainsFunc(scenarios.Keys(), func(k scenarios.Key) bool { return k.Path == key }) {
@@ -178,7 +178,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoSetting holds that a value which a setting cannot take is named with the reason, and never bent.
+// TestNoSetting checks that a value which a setting cannot take gives a reason, and no other value.
 func TestNoSetting(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"river", "retry: {jitter: decorrelated}", "retry.backoff", "no jitter decorrelated"},

@@ -11,7 +11,7 @@ import (
 // answered is a network that changes answers after they were recorded, as if the engine misread them.
 type answered struct {
 	sim.Network
-	request func(c *engine.Call, f *sim.Fate) // nil: as it is
+	request func(c *engine.Call, f *sim.Fate) // changes a request; nil: unchanged
 	reply   func(c *engine.Call, r *engine.Reply)
 }
 

@@ -75,7 +75,7 @@ func TestManyWaitingRetries(t *testing.T) {
 	used := heap()
 	each := float64(used-min(before, used)) / float64(n)
 	t.Logf("%d waiting retries: %.0f bytes and %.1f events each", n, each, float64(run.Events())/float64(n))
-	const ofNodes = 8 << 20 // what there is without any job
+	const ofNodes = 8 << 20 // memory without any job
 	if each > 400+ofNodes/float64(n) {
 		t.Errorf("%.0f bytes for each waiting job", each)
 	}

@@ -22,11 +22,11 @@ type setup struct {
 	wrap    func(*memstore.Store) sim.Store             // wraps the store for the simulation; nil: no wrapper
 	clock   func(func() engine.Time) func() engine.Time // wraps the clock of the store; nil: no wrapper
 	still   still
-	waits   func(time.Duration) // is told, when all is healed, how long a job may be ready for; nil: nobody asks
+	waits   func(time.Duration) // called after the storms with the bound on a job's wait; may be nil
 	due     engine.Time         // time by which every job must have ended; 0: the storms are not over yet
 
 	begun, ended int                              // executions
-	stops        func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks
+	stops        func(node int32, at engine.Time) // called for each process with a stop signal; may be nil
 }
 
 // setup returns the world ready to run.

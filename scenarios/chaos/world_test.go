@@ -116,8 +116,8 @@ func TestWhatIsNoWorld(t *testing.T) {
 	}
 }
 
-// Run runs w, which must be valid, and holds it to the invariants of only, none meaning
-// all. With twice it runs it again without a checker: both must come to the same events.
+// Run runs w, which must be valid, and checks the invariants of only, none meaning all. With twice
+// it runs it again without a checker: both must have the same events.
 func (w *World) Run(only check.Set, twice bool) Report {
 	r := runner{only: only}
 	return r.run(w, twice)

@@ -17,12 +17,12 @@ import (
 
 // Target holds the paths of the files that an import writes, and settings of the scenario.
 type Target struct {
-	Scenario string   // path of the scenario; other files are beside it, under its name
-	Force    bool     // overwrite what is there
-	Workers  int      // of each node; 0: as many as were found
-	Nodes    int      // 0: as many as were found
-	Seeds    int      // of the scenario; 0: 5
-	Keep     []string // files that must not be overwritten, Force or not: those that are imported
+	Scenario string   // path of the scenario; other files are in its folder, under its name
+	Force    bool     // overwrite existing files
+	Workers  int      // workers per node; 0: as many as were found
+	Nodes    int      // number of nodes; 0: as many as were found
+	Seeds    int      // number of seeds of the scenario; 0: 5
+	Keep     []string // files that must not be overwritten, even with Force: the imported ones
 }
 
 // ErrExists is the error for a file that exists and may not be overwritten.
@@ -31,9 +31,9 @@ var ErrExists = fs.ErrExist
 // Written is a scenario written from records, and loaded again.
 type Written struct {
 	Path     string
-	Files    []string // beside it
+	Files    []string // other files written, in the scenario's folder
 	Scenario *scenarios.Scenario
-	Workers  int // of each node
+	Workers  int // workers per node
 	Nodes    int
 }
 
@@ -41,7 +41,7 @@ const (
 	mostNamed = 200  // tenants of a class that are named
 	mostKept  = 5000 // values of an empirical distribution
 	emptyTail = time.Second
-	longest   = 1000 * 24 * time.Hour // of a run with one node, which looks for jobs ten times a second
+	longest   = 1000 * 24 * time.Hour // longest run with one node, which polls ten times a second
 )
 
 // writing is the state of writing a scenario and its data files.

@@ -20,7 +20,7 @@ type classNames struct {
 	names      []string
 	labels     [][]string
 	priorities []classPriority
-	index      []int // by label
+	index      []int // index of a label's group
 	unsaid     int64 // rows without a priority in classes that have one
 	rare       int64 // rows with another priority than their class
 }
@@ -29,8 +29,8 @@ type classNames struct {
 type classPriority struct {
 	value   int // smaller is more urgent
 	known   bool
-	several []int  // if it is not known: those of its rows, ascending
-	lacking string // if many rows have none: how many
+	several []int  // ascending priorities of the rows, if they have no common one
+	lacking string // number of rows without a priority, as text, if there are many
 }
 
 // labelGroup is a group of labels that form one class: rows of one name, where each priority makes a label.
@@ -48,7 +48,7 @@ type labelled struct {
 	rows   int64
 	ranked int64        // rows with a priority
 	ranks  []labelGroup // rows of one priority, which ascends
-	bare   []int        // the label without a priority, if there are such rows
+	bare   []int        // label without a priority, if any row has none
 }
 
 // prioritySign separates a class name from its priority in a label; no trimmed text contains it.

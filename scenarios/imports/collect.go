@@ -7,7 +7,7 @@ import (
 const (
 	servicesKept = 20_000
 	pausesKept   = 2000
-	pauseNumbers = 12 // pauses are looked at after so many failures
+	pauseNumbers = 12 // pauses are analysed after this many failures
 )
 
 // fromStart and the constants below flag a pause between attempts that is longer than the backoff, which runs from the
@@ -29,10 +29,10 @@ type collected struct {
 	service, takes       sample // s
 	wait, sojourn        *measure.Histogram
 	retryWait            *measure.Histogram
-	// pauses are after that many failures and one, by what they run from and to, s.
+	// pauses holds samples in seconds, by the number of failures less one, and by the flags of their ends.
 	pauses    [pauseNumbers][pauseEnds]sample
 	deadAfter map[int32]int64 // attempts
-	most      map[int32]int64 // as declared
+	most      map[int32]int64 // counts of declared limits on attempts
 	highest   int32
 	tenants   map[uint32]bool
 }
@@ -40,8 +40,8 @@ type collected struct {
 // kindCount counts the failures with one error kind.
 type kindCount struct {
 	count int64
-	again int64           // after which there was another attempt
-	last  map[int32]int64 // after which a dead job had none, by the number of the attempt
+	again int64           // failures followed by another attempt
+	last  map[int32]int64 // counts of the last attempts of dead jobs, by the number of the attempt
 }
 
 func newCollected() *collected {

@@ -48,7 +48,7 @@ func Formats() []string { return slices.Clone(formats) }
 // log's lines. Those of csv are what people call columns.
 var columns = [columnCount]struct {
 	name, doc string
-	headings  [4]string // by format, each separated by commas
+	headings  [4]string // possible headings by format, separated by commas
 }{
 	id: {"id", "which job; rows with one id are attempts at one job", [4]string{"id", "id", "jid",
 		"id,job id,jid,task id,uuid"}},

@@ -16,8 +16,8 @@ type Comparison struct {
 	What      string // fresh wait, retry wait or sojourn; with a class, or of all
 	Recorded  Spread
 	Simulated Spread
-	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of waits that are apart by more
-	// than Slack and a twentieth; a sojourn by what acks linger besides.
+	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], where waits count as different
+	// if they are apart by more than Slack and a twentieth; for sojourns plus the linger of acks.
 	Distance float64
 	// Number, if it is not nil, is compared instead: it is no wait.
 	Number *NumberPair
@@ -26,16 +26,16 @@ type Comparison struct {
 // NumberPair compares a share of jobs, or a mean, in the records with that in the simulation.
 type NumberPair struct {
 	Recorded, Simulated float64
-	Tolerance           float64 // difference that chance or a tenth of it makes
-	Share               bool    // of jobs, in [0, 1]
+	Tolerance           float64 // largest difference due to chance, or a tenth of the value
+	Share               bool    // the value is a share of jobs, in [0, 1]
 }
 
 // Spread holds the median and the 99th percentile of a distribution of waits.
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
-	// Low and High are where P99 may lie with so many waits: order statistics with a confidence of 99 %, as if waits did
-	// not depend on each other.
+	// Low and High bound P99 for the number of waits: order statistics with a confidence of 99 %, as if waits did not
+	// depend on each other.
 	Low, High time.Duration
 }
 
@@ -44,9 +44,9 @@ type Spread struct {
 const Slack = 10 * time.Millisecond
 
 const (
-	closeDistance = 0.1  // up to which a simulation has the waits of its record: one job in ten has another wait
-	closeTail     = 0.25 // by how much of itself the 99th percentile may be off, beyond chance
-	closeNumber   = 0.1  // by how much of itself a number may be off
+	closeDistance = 0.1  // highest distance of waits that are close to the recorded ones: one job in ten has another wait
+	closeTail     = 0.25 // highest relative error of the 99th percentile, beyond chance
+	closeNumber   = 0.1  // highest relative error of a number
 	leastCompared = 20   // waits that must be recorded for a comparison
 )
 
@@ -82,7 +82,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	sc := w.Scenario
 	classes := r.Classes
 	if len(classes) == 1 {
-		classes = nil // it is all of them
+		classes = nil // the class stands for all jobs
 	}
 	var queries []measure.Query
 	for i := range classes {

@@ -14,7 +14,7 @@ import (
 
 const (
 	mostKindsTold = 12  // error kinds of a class; the rarest are one
-	leastPoison   = 30  // second attempts, below which poison cannot be told from bad luck
+	leastPoison   = 30  // fewest second attempts from which a share of poison can be estimated
 	poisonSign    = 4.0 // standard errors by which second attempts must fail more often
 )
 

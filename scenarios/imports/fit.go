@@ -14,7 +14,7 @@ import (
 // Fit is a distribution of the scenario language fitted to a sample by maximum likelihood, with its distance from the
 // sample.
 type Fit struct {
-	Kind       string // as a scenario names it: exponential, lognormal, ...
+	Kind       string // kind of distribution in a scenario: exponential, lognormal, ...
 	Parameters []FitParameter
 	// Distance is that of Kolmogorov and Smirnov: the largest difference between the share of the sample up to a value and
 	// the probability of it, in [0, 1].
@@ -40,7 +40,7 @@ const (
 
 	mostHopeful    = 3     // fits that are tested
 	level          = 0.05  // below this P a distribution is refused, unless it is near
-	near           = 0.02  // Distance that does no harm whatever P says
+	near           = 0.02  // Distance that is acceptable whatever P is
 	tailTolerance  = 0.10  // relative difference of P99 that does none
 	constantSpread = 0.005 // half the distance from the 1st to the 99th percentile, relative to the median
 )
@@ -163,7 +163,7 @@ func (f *candidate) fit(sorted []float64) (Fit, bool) {
 
 const (
 	mostTested = 1000 // values of a sample, so that a test takes a tenth of a second
-	resamples  = 99   // so that P has two digits
+	resamples  = 99   // number of bootstrap samples: P then has two digits
 )
 
 // p returns the p value of the fit by the parametric bootstrap, since the tables of Kolmogorov and Smirnov are for

@@ -12,14 +12,14 @@ type job struct {
 	at        sourcePos
 	class     uint16
 	tenant    uint32
-	most      int32 // attempts; 0: not said
+	most      int32 // declared limit on attempts; 0: none declared
 	enqueued  timestamp
-	ready     timestamp // when it could first begin; unknown: a time of the attempts stands in for enqueued
+	ready     timestamp // earliest start; unknown: times of the attempts replace the enqueue time
 	tries     []try
 	unseen    int32 // attempts that failed and of which no more is known
 	unseenFor uint16
 	done      bool
-	dead      bool // said to be
+	dead      bool // the records call it dead
 	open      bool // neither
 }
 

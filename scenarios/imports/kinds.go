@@ -77,9 +77,9 @@ func slug(text string, digits bool) string {
 // names numbers texts from 1 in the order in which they are first seen, up to a limit.
 type names struct {
 	number map[string]uint32
-	all    []string // all[0] is for what has none
+	all    []string // all[0] is the name for errors without one
 	most   int
-	full   bool // there were more
+	full   bool // there were more kinds than fit
 }
 
 func newNames(most int) *names {

@@ -14,13 +14,13 @@ import (
 type lines struct {
 	*input
 	line   int64
-	failed map[string]string // by process and thread: the job that failed there last
+	failed map[string]string // latest failed job by process and thread
 	buffer []byte
 }
 
 // logLine is one line of a Sidekiq log about a job.
 type logLine struct {
-	at      string // when
+	at      string // time of the line
 	job     string
 	class   string
 	what    string // start, done, fail or error

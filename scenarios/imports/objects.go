@@ -16,7 +16,7 @@ type objects struct {
 	*input
 	decoder *json.Decoder
 	lines   *lineCounter
-	queued  []any // of an array in an object
+	queued  []any // remaining elements of an array
 	inArray bool
 	seen    bool
 }

@@ -14,7 +14,7 @@ import (
 // report is the text of an import's report under construction.
 type report struct {
 	strings.Builder
-	err error // of a table
+	err error // first error of a write
 }
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
@@ -115,7 +115,7 @@ func (t *Times) cells(name string) (rows [][]string) {
 		f := &t.Fits[i]
 		distance, p, mark := fmt.Sprintf("%.3f", f.Distance), "", ""
 		if f.Kind == "constant" {
-			distance = "" // it stands for values that are nearly one, which no distribution is near to
+			distance = "" // values near one, to which no distribution is near
 		}
 		if !math.IsNaN(f.P) {
 			p = fmt.Sprintf("%.2f", f.P)

@@ -18,24 +18,24 @@ import (
 type Options struct {
 	From    string         // a name of Formats
 	Columns []string       // ROLE=COLUMN, separated by commas or each by itself
-	Zone    *time.Location // of times that do not name one; nil: UTC, and none may name one
-	Since   string         // only jobs enqueued at this time or later; empty: all
-	Until   string         // only jobs enqueued before
-	Queues  []string       // only jobs of these queues; none: all
+	Zone    *time.Location // time zone of times without one; nil: UTC, and no time may have one
+	Since   string         // enqueue time of the first jobs to import; empty: all
+	Until   string         // enqueue time from which jobs are left out; empty: none
+	Queues  []string       // queues to import; none: all
 	Service string         // the `service` of classes whose run times are not recorded; empty: that is an error
 	Strict  bool           // the first repair is an error
 	// Progress is called with the number of rows read so far, every quarter of a million; nil: not at all.
 	Progress func(rows int64)
 
-	mostRecords int // in memory; 0: MostRecords
+	mostRecords int // most records in memory; 0: MostRecords
 }
 
 // MostRecords is the highest number of attempts in one import; they take about 2 GB of memory.
 const MostRecords = 10_000_000
 
 const (
-	mostLabels   = 10_000  // classes before those that matter are chosen
-	mostTenants  = 100_000 // as many as a scenario may have
+	mostLabels   = 10_000  // most classes before the most frequent are chosen
+	mostTenants  = 100_000 // most tenants of a scenario
 	mostNodes    = 100_000
 	mostKinds    = 1000
 	mostAttempts = 1_000_000
@@ -55,8 +55,8 @@ type reader struct {
 	labelRows    []int64
 	zeroBased    bool                                       // attempts are counted from 0
 	coarse       bool                                       // no time has a fraction of a second
-	told         struct{ enqueued, started, finished bool } // by some row
-	latest       timestamp                                  // of all times
+	told         struct{ enqueued, started, finished bool } // times that some row has
+	latest       timestamp                                  // latest of all times
 	longest      timestamp                                  // run time
 	since, until timestamp
 }

@@ -16,20 +16,20 @@ type record struct {
 	class    uint16
 	queue    uint16
 	tenant   uint32
-	most     int32 // attempts; 0: not said
+	most     int32 // declared limit on attempts; 0: none
 	enqueued timestamp
-	check    uint32 // of the whole row, to tell what stands there twice
+	check    uint32 // checksum of the whole row, to detect duplicates
 }
 
 // try holds the recorded facts about one attempt at a job.
 type try struct {
 	at       sourcePos
-	number   int32     // from 1; 0: not said
-	due      timestamp // when it was to begin; for the first one: later than enqueued, or unknown
+	number   int32     // number of the attempt, from 1; 0: unknown
+	due      timestamp // intended start; of the first attempt: later than the enqueue time, or unknown
 	started  timestamp
 	finished timestamp
-	failure  uint16 // 0: none that is known
-	ended    bool   // how is known
+	failure  uint16 // error kind; 0: no known failure
+	ended    bool   // the outcome is known
 	node     uint32
 }
 
@@ -60,7 +60,7 @@ func (k key) hash(n uint64) uint64 {
 type recordSort uint8
 
 const (
-	ofAttempt recordSort = iota + 1 // it is one attempt, or the last one of a job
+	ofAttempt recordSort = iota + 1 // a row for one attempt, or the last one of a job
 	ofJob                           // a job, and how often it has failed
 	ofStart                         // lines of a log
 	ofEnd
@@ -74,10 +74,10 @@ const (
 	stateUnknown jobState = iota
 	stateDone
 	stateDead
-	stateWaiting // to be tried again, or not yet due
+	stateWaiting // waits for a retry, or until it is due
 	stateReady
 	stateRunning
-	stateFailed // and more is not said
+	stateFailed // failed, with no further information
 )
 
 // states maps the names of states in all formats to states of jobs and attempts.

@@ -14,25 +14,25 @@ import (
 type Recording struct {
 	From       string
 	Rows, Jobs int64
-	Start      time.Time     // of the first arrival; zero: times count from a start of their own
-	Length     time.Duration // from the first arrival to the last one
-	Tail       time.Duration // from there to the last time of any attempt, at least 0
+	Start      time.Time     // time of the first arrival; zero: times count from an unknown start
+	Length     time.Duration // time from the first arrival to the last one
+	Tail       time.Duration // time from the last arrival to the last event of any attempt, at least 0
 	Classes    []Class       // the one with the most jobs first
-	Retry      Retry         // of most jobs
+	Retry      Retry         // retry settings of most jobs
 	Workers    Workers
 	Repairs    []Repair
 	Notes      []string
 
 	options  Options
-	arrivals []arrival // by class, in order
+	arrivals []arrival // arrivals by class, in order
 	origin   timestamp
-	index    []int // by class of an arrival: that of Classes; -1: no job of it is left
+	index    []int // index in Classes of an arrival's class; -1: none of its jobs is left
 	tenants  []string
 }
 
 // Workers is an estimate of the number of nodes and workers behind the records.
 type Workers struct {
-	Nodes   int // processes; 1 if nothing says
+	Nodes   int // number of processes; 1 if unknown
 	Each    int // workers of each; 0: no run is recorded with both its ends
 	Most    int // attempts under way at once
 	AllBusy float64
@@ -41,13 +41,13 @@ type Workers struct {
 
 // Class holds the counts and times of the recorded jobs of one class.
 type Class struct {
-	Name             string   // as a scenario has it
-	Labels           []string // as the records have it
+	Name             string   // name in the scenario
+	Labels           []string // labels in the records
 	Jobs             int64
 	Done, Dead, Open int64 // Open: neither at the end of the records
-	Attempts         int64 // that ended
+	Attempts         int64 // attempts that ended
 	Failed           int64
-	Rate             float64 // share of attempts that fail, beside poison
+	Rate             float64 // share of attempts that fail, apart from poisoned jobs
 	Poison           float64 // share of jobs whose every attempt fails
 	Kinds            []Kind  // the most frequent first
 	Service          Times
@@ -56,9 +56,9 @@ type Class struct {
 	RetryWait        *measure.Histogram
 	Sojourn          *measure.Histogram
 	Tenants          []string
-	Retry            *Retry // nil: that of the Recording
+	Retry            *Retry // retry settings; nil: those of the Recording
 	Ranked           bool   // Priority is on record
-	Priority         int    // of most jobs; smaller is more urgent; 0 unless Ranked
+	Priority         int    // priority of most jobs; smaller is more urgent; 0 unless Ranked
 
 	named []string // tenants as the scenario names them
 }
@@ -74,12 +74,12 @@ type Times struct {
 	Seen   int64     // run times
 	Values []float64 // s, sorted: all of them, or a sample
 	Fits   []Fit
-	Chosen int // of Fits; -1: none is good enough, the values themselves stand for it
+	Chosen int // index of the chosen fit in Fits; -1: none fits, and the values themselves are used
 }
 
 // arrival is one job of a trace: a line with its time and tenant.
 type arrival struct {
-	class  uint16 // see Recording.index
+	class  uint16 // index of the class, see Recording.index
 	at     timestamp
 	tenant uint32
 	hash   uint64
@@ -96,8 +96,8 @@ type gathering struct {
 	*reader
 	found     *Recording
 	names     classNames
-	all       *collected   // of all classes
-	classes   []*collected // by class of an arrival
+	all       *collected   // counts over all classes
+	classes   []*collected // counts by class of an arrival
 	changes   []change
 	attempts  *timeline
 	seenNodes map[uint32]bool

@@ -13,13 +13,13 @@ type Retry struct {
 	Keys   []string // of `retry`, as a scenario has them: "max-attempts: 5"
 	Never  []string // error kinds after which there was never another attempt
 	Limit  int32    // attempts in all; 0: not known
-	Source string   // how the limit was found
+	Source string   // source of the limit, in words
 	Exact  bool     // Pauses follow the keys
 	Pauses []Pause
 	Notes  []string
 	jobs   int64
 	paced  bool // the pauses or their formula are known
-	family bool // the keys are more than a table of what was seen
+	family bool // the keys are a formula, not a table of recorded delays
 }
 
 // Pause holds the 5th, 50th and 95th percentiles of the pauses after the N-th failure, in seconds.
@@ -27,13 +27,13 @@ type Pause struct {
 	N        int
 	Seen     int64
 	Recorded [3]float64
-	Said     [3]float64 // by the keys
+	Said     [3]float64 // percentiles under the keys
 }
 
 const (
 	leastPauses   = 10 // pauses after one failure, below which they show nothing
-	leastDead     = 3  // jobs that died after so many attempts, for that to be the limit
-	leastFinal    = 5  // failures of a kind, none of them followed by another attempt
+	leastDead     = 3  // fewest dead jobs with equal attempts that show a limit
+	leastFinal    = 5  // fewest failures of a kind, none of them retried, that show a final error
 	promoterDelay = 15 // s, of the systems with a preset
 )
 

@@ -11,7 +11,7 @@ import (
 type sample struct {
 	most  int
 	seen  int64
-	items []sampled // the most that are kept, and up to as many that are not
+	items []sampled // chosen values, and up to as many more that are dropped later
 }
 
 type sampled struct {
@@ -96,7 +96,7 @@ func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 const (
 	leastInBin  = 20   // attempts
 	timesUsual  = 5    // its share of failures ÷ that of all time
-	leastShare  = 0.25 // of failures in it
+	leastShare  = 0.25 // least share of failures in an incident
 	binsOfSpan  = 200
 	leastTrying = 400 // attempts in all
 )

@@ -13,13 +13,13 @@ import (
 // row holds the texts of one row of the input, by column.
 type row struct {
 	at   sourcePos
-	text [columnCount]string // empty: nothing
-	log  *logLine            // of a log; nil: an ordinary row
+	text [columnCount]string // texts of the columns; empty: missing
+	log  *logLine            // line of a log; nil: an ordinary row
 }
 
 // source yields the rows of one file.
 type source interface {
-	// next fills r, whose text is valid until the next call, and returns io.EOF after the last row.
+	// next fills r, whose texts are valid until the next call, and returns io.EOF after the last row.
 	next(r *row) error
 }
 
@@ -33,7 +33,7 @@ type File struct {
 type input struct {
 	ctx     context.Context
 	file    File
-	number  int // of the file
+	number  int // number of the file
 	columns layout
 	text    *bufio.Reader // reads from input itself
 	left    int           // bytes that the present row may still have

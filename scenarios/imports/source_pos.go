@@ -8,7 +8,7 @@ import (
 // sourcePos is the position of a row: a line of an input file.
 type sourcePos struct {
 	file uint8
-	line uint32 // from 1; the highest there is stands for all beyond it
+	line uint32 // line from 1; the highest number stands for all lines beyond it
 }
 
 func posOf(file int, line int64) sourcePos {
@@ -35,8 +35,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 // Repair is a kind of mistake in the input with only one sensible reading, with its count and its first position.
 type Repair struct {
 	What  string // was done about it
-	Count int64  // of rows, or of jobs if What says so
-	File  string // of the first
+	Count int64  // number of rows, or of jobs if What is about jobs
+	File  string // file of the first one
 	Line  int64
 }
 

@@ -13,7 +13,7 @@ import (
 type table struct {
 	*input
 	reader *csv.Reader
-	column [columnCount]int // -1: there is none
+	column [columnCount]int // index of each column; -1: missing
 }
 
 func newTable(in *input, start []byte) (*table, error) {

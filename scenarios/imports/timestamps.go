@@ -22,9 +22,9 @@ func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration
 
 // timestamps parses times of one file, all of one sort: dates, or numbers with an origin of their own.
 type timestamps struct {
-	zone     *time.Location // of times without one; nil: none was given
-	layout   string         // that fitted last
-	relative tristate       // times count from a start of their own
+	zone     *time.Location // zone of times without one; nil: none was given
+	layout   string         // layout of the latest time parsed
+	relative tristate       // whether times count from an unknown start
 	zoned    tristate       // dates name their zone
 	bare     int64          // dates without a zone, read as UTC
 	last     timestamp      // date

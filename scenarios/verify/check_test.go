@@ -447,7 +447,7 @@ func TestLimitsOfCoins(t *testing.T) {
 	}
 }
 
-// TestDuplicatesAreSecondSuccesses goes through executions that are no duplicates.
+// TestDuplicatesAreSecondSuccesses plays repeated executions that do not count as duplicates.
 func TestDuplicatesAreSecondSuccesses(t *testing.T) {
 	o := newObserver(&observation{from: 0, to: 100, classes: 1}, nil)
 	countDuplicates(nil, o)

@@ -8,7 +8,7 @@ import (
 // coinWindows is the number of windows of claims in one replication of coins.
 const coinWindows = 50
 
-// coins returns an experiment on windows of so many claims, each of a fresh job with probability phi.
+// coins returns an experiment on windows of claims, each claim of a fresh job with probability phi.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/sim"
 )
 
-const stormCycles = 100 // of a replication
+const stormCycles = 100 // number of storms in a replication
 
 // transientStorm returns an experiment on transients: for a while, a queue's attempts fail with another probability. In
 // the model an attempt succeeds or fails when it ends. Each replication has many storms, far enough apart for the queue

@@ -24,7 +24,7 @@ type observation struct {
 	counted    []bool          // by class, whether it is counted; nil: all are
 	thresholds []time.Duration // bounds of waits whose excesses are counted
 	samples    []engine.Time   // ascending: when to look at the levels
-	log        bool            // every event: of short runs
+	log        bool            // all events, kept in short runs only
 	// on, if it is not nil, sees every event after it was counted.
 	on func(o *observer, e *engine.Event)
 }

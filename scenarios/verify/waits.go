@@ -12,7 +12,7 @@ type durations struct {
 	total  uint64
 }
 
-const fineBits = 12 // of a duration are kept
+const fineBits = 12 // number of leading bits of a duration that are kept
 
 func bucketOf(d time.Duration) int {
 	v := uint64(max(d, 0))

@@ -21,7 +21,7 @@ type trace struct {
 	start    engine.Time
 	stop     engine.Time
 	levels   levels
-	share    float64 // of the lines, in [0, 1]
+	share    float64 // share of the lines that arrive, in [0, 1]
 	draws    classDraws
 	tenantOf func(name string) (engine.TenantID, bool)
 	index    uint64

@@ -183,8 +183,8 @@ func loadWall(t *testing.T, text string) *scenarios.Scenario {
 	return sc
 }
 
-// TestSpeedOfConfig wants every duration that an engine is configured with to be scaled:
-// one that is added to it and forgotten here is found.
+// TestSpeedOfConfig checks that every duration of an engine's configuration is scaled, also one
+// added later.
 func TestSpeedOfConfig(t *testing.T) {
 	const was, want = 7 * time.Second, 350 * time.Millisecond
 	var c engine.Config

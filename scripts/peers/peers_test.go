@@ -10,7 +10,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// TestSmoke runs all systems that this machine has servers for, with few jobs, and wants a number in every cell.
+// TestSmoke runs all systems whose servers this machine has, with few jobs, and checks that every cell has a number.
 func TestSmoke(t *testing.T) {
 	o, err := parse([]string{"-rounds", "1", "-jobs", "1000", "-rates", "200", "-for", "1s"})
 	if err != nil {

@@ -185,7 +185,7 @@ func quantile(name string, q float64) func(f figures, class string) (low, high f
 	}
 }
 
-// TestNamesAreKnown holds that help texts begin with the name of a metric of the simulation, or part of one.
+// TestNamesAreKnown checks that help texts begin with the name of a metric of the simulation, or part of one.
 func TestNamesAreKnown(t *testing.T) {
 	var names []string
 	for _, m := range measure.Metrics() {
@@ -248,8 +248,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestFreed holds that a worker that goes on without a timed-out handler is busy until the timeout only, one that waits
-// for it until it ends.
+// TestFreed checks that a worker freed by a timeout is busy until then only, and one that waits for its handler until
+// that ends.
 func TestFreed(t *testing.T) {
 	m := New(nil, Options{})
 	for _, e := range []engine.Event{
@@ -326,7 +326,7 @@ var life = []engine.Event{{Kind: engine.Leased, Waited: 3 * time.Millisecond},
 	{Kind: engine.Finished, Job: 1 << 20, Token: 3, Ran: time.Millisecond},
 	{Kind: engine.Acked, Age: 6 * time.Millisecond}}
 
-// TestRecordAllocates holds that a job costs no allocation.
+// TestRecordAllocates checks that recording a job does not allocate.
 func TestRecordAllocates(t *testing.T) {
 	m := New(nil, Options{})
 	if n := testing.AllocsPerRun(100, func() {

@@ -21,7 +21,7 @@ func TestComplaint(t *testing.T) {
 	}
 }
 
-// TestStartStopped wants the error of the context alone, and nothing left.
+// TestStartStopped checks that a cancelled start returns the context's error alone, and leaves no files.
 func TestStartStopped(t *testing.T) {
 	if _, err := Find(); err != nil {
 		t.Skip(err)

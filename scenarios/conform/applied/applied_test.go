@@ -121,7 +121,7 @@ func TestSettingsAreGo(t *testing.T) {
 	}
 }
 
-// run compiles the program of a system with the statements in it, and returns what it prints.
+// run compiles the program of a system with the statements in it, and returns its output.
 func run(t *testing.T, system string, statements []string) string {
 	t.Helper()
 	program, err := os.ReadFile(filepath.Join("testdata", system+".txt"))

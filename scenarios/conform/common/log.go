@@ -24,7 +24,7 @@ const (
 	Crashed       // a process, of no job
 )
 
-// Event is one line of a log: a time, a job and what happened to it.
+// Event is one line of a log: a time, a job and an event of the job.
 type Event struct {
 	At     float64 // seconds from the start
 	Kind   Kind

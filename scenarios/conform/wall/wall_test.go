@@ -30,7 +30,7 @@ type settings struct {
 type peer struct {
 	common.System
 	driver   []string                                     // the program that its processes run
-	address  func(t *testing.T, of string) map[string]any // of a place in its server for one run
+	address  func(t *testing.T, of string) map[string]any // returns the address of a place in its server for one run
 	settings map[string]settings                          // settings by case
 	putter   *process                                     // process that inserts jobs, shared by all runs
 	lock     sync.Mutex                                   // guards putter

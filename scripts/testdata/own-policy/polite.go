@@ -26,7 +26,7 @@ type polite struct {
 	until engine.Time // no retries are claimed before
 }
 
-// Plan claims what is ready, and no retries during a pause.
+// Plan claims all ready jobs, but no retries during a pause.
 func (p *polite) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if v.Now < p.until {
 		return append(dst, engine.Term{Class: engine.Fresh, Limit: v.Idle})

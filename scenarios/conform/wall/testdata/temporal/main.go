@@ -83,8 +83,8 @@ func main() {
 	_, _ = io.Copy(io.Discard, os.Stdin) // it ends when its standard input does
 }
 
-// serve is a server on the loopback interface, in memory, with one partition a queue as the dev server has: the order of
-// several is nobody's rule. It ends with its standard input.
+// serve is a server on the loopback interface, in memory, with one partition a queue as the dev server has, since the
+// order of several is unspecified. It ends with its standard input.
 func serve() {
 	one := []dynamicconfig.ConstrainedValue{{Value: 1}}
 	s := temporaltest.NewServer(temporaltest.WithBaseServerOptions(server.WithDynamicConfigClient(dynamicconfig.StaticClient{
@@ -126,7 +126,7 @@ func put() {
 	}
 }
 
-// flow runs the activity of a job, and tells when Temporal gives it up.
+// flow runs the activity of a job, and logs when Temporal gives the job up.
 func flow(ctx workflow.Context, queue string, j job, o options) error {
 	timeout := time.Hour
 	if o.Timeout > 0 {
@@ -145,7 +145,7 @@ func flow(ctx workflow.Context, queue string, j job, o options) error {
 	return err
 }
 
-// perform does what a job says, and beats every second: the SDK sends as much of that as it finds right.
+// perform executes a job by its instructions, with a heartbeat every second, of which the SDK sends a part.
 func perform(ctx context.Context, j job) error {
 	number := activity.GetInfo(ctx).Attempt
 	now := float64(time.Now().UnixMicro()) / 1e6

@@ -26,6 +26,8 @@ type Translation struct {
 	Kinds map[string]string `yaml:"kinds"` // in place of As, by the kind of the map
 	Least float64           `yaml:"least"`
 	Most  float64           `yaml:"most"` // 0: no bound
+	// Leasts are lower bounds by the names of keys below the key.
+	Leasts map[string]float64 `yaml:"leasts"`
 	// Needs holds the only values of other keys with which the setting does what the key does.
 	Needs        map[string]string `yaml:"needs"`
 	OverTimeouts bool              `yaml:"over-timeouts"` // the value is at least the longest timeout of a job

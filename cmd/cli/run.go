@@ -277,9 +277,9 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
 		ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
-		return "", ui.IOError("write results", err)
+		return "", ui.IOError("write run", err)
 	}
-	return filepath.Join(folder, reportFile), ui.IOError("write results", err)
+	return filepath.Join(folder, reportFile), ui.IOError("write run", err)
 }
 
 // summaryOutput returns the output of a command for a summary, below a plot with --plot.

@@ -23,6 +23,7 @@ type values struct {
 	row   *scenarios.Translation
 	scope string // "jobs.CLASS." or ""
 	class int    // index of the class; -1: all
+	name  string // in the text, whose value is looked for
 }
 
 // of returns the value of a key of the language in the scope: that of the class, or else that of all classes.
@@ -97,6 +98,12 @@ func (v *values) presumed(as, value string) error {
 				return fmt.Errorf("no %s of %s", name, own)
 			}
 		}
+		first, _ := v.of(v.row.Key + ".first")
+		most, bounded := v.of(v.row.Key + ".max")
+		least, err := quantity.ParseDuration(first)
+		if longest, _ := quantity.ParseDuration(most); bounded && err == nil && longest < least {
+			return fmt.Errorf("a max of at least the first, %s, not %s", first, most)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.row.Needs)) {
 		if other, _ := v.of(key); other != v.row.Needs[key] {
@@ -119,7 +126,7 @@ func (v *values) presumed(as, value string) error {
 
 // word returns the text that replaces a name in a translation.
 func (v *values) word(name, unit string) (string, error) {
-	switch name {
+	switch v.name = name; name {
 	case "value":
 		value, _ := v.of(v.row.Key)
 		return v.converted(value, unit)
@@ -289,8 +296,8 @@ func (v *values) bounded(word, unit string) error {
 	switch s := v.row; {
 	case err != nil:
 		return nil
-	case x < s.Least:
-		return fmt.Errorf("at least %s%s, not %s%s", number(s.Least), unit, word, unit)
+	case x < max(s.Least, s.Leasts[v.name]):
+		return fmt.Errorf("at least %s%s, not %s%s", number(max(s.Least, s.Leasts[v.name])), unit, word, unit)
 	case s.Most > 0 && x > s.Most:
 		return fmt.Errorf("at most %s%s, not %s%s", number(s.Most), unit, word, unit)
 	}

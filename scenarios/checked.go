@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
@@ -166,7 +167,7 @@ func (sc *Scenario) Misses() (lines []string) {
 		for _, half := range []struct {
 			preset string
 			retry  bool
-		}{{v.Engine.Preset, false}, {v.Retry.Preset, true}} {
+		}{{v.Engine.Preset, false}, {cmp.Or(v.Retry.Preset, v.Engine.Preset), true}} {
 			if p := PresetNamed(half.preset); p != nil {
 				line := p.Checked().miss(half.retry, slices.Sorted(maps.Keys(metrics)))
 				if line != "" && !slices.Contains(lines, line) {
@@ -190,7 +191,7 @@ func (c *Checked) miss(retry bool, metrics []string) (line string) {
 		switch {
 		case r.Verdict != "off" || touched < 0 || about != retry:
 		case line == "":
-			line = fmt.Sprintf("preset %s: %s is not that of %s: %s: %s", c.Preset, metrics[touched], c.System, r.Rule, r.size())
+			line = fmt.Sprintf("preset %s: %s is not that of %s: %s: %s", c.Preset, metrics[touched], c.System, r.Rule, r.Sentence())
 		default:
 			more++
 		}

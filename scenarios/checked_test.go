@@ -91,7 +91,7 @@ func TestMisses(t *testing.T) {
 		want    string
 	}{
 		{"two rules, one line", false, []string{"fresh.wait.p99", "goodput"},
-			"preset heron: fresh.wait.p99 is not that of harbour/heron v1.2.3: polls: wait p99 1.3s there, 1.0s here (−23 %), and 1 more of its rules; qsim list presets heron"},
+			"preset heron: fresh.wait.p99 is not that of harbour/heron v1.2.3: polls: wait p99 1.3s there, 1.0s here (−23 %): drawn, and 1 more of its rules; qsim list presets heron"},
 		{"nothing depends on them", false, []string{"goodput"}, ""},
 		{"near is near", false, []string{"sojourn.p99"}, ""},
 		{"the other half", false, []string{"retry.delay.mean"}, ""},
@@ -103,5 +103,20 @@ func TestMisses(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestMissesOfHalves: the retry policy is the one of the engine's preset, unless retry names another.
+func TestMissesOfHalves(t *testing.T) {
+	for retry, want := range map[string]string{"": "preset sidekiq: sojourn.p99 ", "retry: {preset: activejob}": "", "retry: {preset: activejob-polynomial}": "preset activejob-polynomial: sojourn.p99 "} {
+		sc, problems := Load("halves.yaml", []byte("engine: {preset: sidekiq}\n"+retry+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"+
+			"objectives: [{metric: sojourn.p99, below: 1m}]\n"), nil)
+		if sc == nil {
+			t.Fatal(problems.Errors())
+		}
+		lines := strings.Join(sc.Misses(), "\n")
+		if !strings.HasPrefix(lines, want) || want == "" && lines != "" || strings.Contains(lines, "\n") {
+			t.Errorf("%q: %q, want %q", retry, lines, want)
+		}
 	}
 }

@@ -52,7 +52,8 @@ type Retry struct {
 	Jitter Jitter `yaml:"jitter"`
 	// when a delay begins to run: commit, when the store learns of the failure; failure; claim, with the attempt that fails
 	From DelayFrom `yaml:"from,omitempty"`
-	// the time at which a retry is due is cut to a whole multiple of this, as where a system keeps whole seconds; 0s: none
+	// the time at which a retry, or a job with a delay, is due is cut to a whole multiple of this, as where a system keeps
+	// whole seconds; 0s: none
 	Grain Duration `yaml:"grain,omitempty"`
 	Never []string `yaml:"never,flow"` // error kinds that bury at once
 	// what max-attempts counts: claim, every delivery; failure, those alone that fail

@@ -246,13 +246,13 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 func writeChecked(w io.Writer, p *scenarios.Preset, width int) {
 	c := p.Checked()
 	fmt.Fprintln(w, wrap(c.Sentence(p), width))
-	t := text.Table{Columns: []text.Column{{Key: true}, {Key: true, Hang: true}, {Wrap: true}}}
+	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
 	if held := c.Held(); len(held) > 0 {
-		fmt.Fprintf(w, "✓ %s\n", text.Indented(strings.Join(held, ", "), width, 2))
+		fmt.Fprintf(w, "✓ %s\n", text.Indented(strings.Join(held, "; "), width, 2))
 	}
 	for _, r := range c.Rules {
-		if sign := map[string]string{"near": "~", "off": "✗"}[r.Verdict]; sign != "" {
-			t.Add(sign, r.Rule, r.Sentence())
+		if sign := map[string]string{"near": "~ ", "off": "✗ "}[r.Verdict]; sign != "" {
+			t.Add(sign+r.Rule, r.Sentence())
 		}
 	}
 	if len(t.Rows) > 0 {

@@ -71,3 +71,30 @@ jobs:
 		})
 	}
 }
+
+// TestDelaysHaveTheGrain: a job with a delay is due at a whole multiple of the grain, and never before it is enqueued.
+func TestDelaysHaveTheGrain(t *testing.T) {
+	for retry, want := range map[string]moments{"{}": {1900 * time.Millisecond, 4100 * time.Millisecond}, "{grain: 1s}": {1600 * time.Millisecond, 4 * time.Second}} {
+		sc := load(t, `
+duration: 2s
+drain: 20s
+warmup: 0s
+seeds: 1
+engine: {store: {claim: 0s, commit: 0s}}
+retry: `+retry+`
+jobs:
+  - {class: a, arrivals: {process: batch, size: 1, every: 1h, start: 1600ms}, service: 100ms, delay: 300ms}
+  - {class: b, arrivals: {process: batch, size: 1, every: 1h, start: 1600ms}, service: 100ms, delay: 2500ms}
+`)
+		setup, err := Compile(sc, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got moments
+		setup.Config.Recorder = &got
+		sim.New(setup.Config).Run()
+		if !slices.Equal(got, want) {
+			t.Errorf("retry %s: executions begin at %v, want %v", retry, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/dist"
@@ -37,6 +38,7 @@ type stream struct {
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
+	grain   engine.Time // of the times at which delayed jobs are due; 0: none
 	tenants dist.Zipf
 	only    bool                            // there is only one tenant
 	tenant  func(index int) engine.TenantID // maps a tenant's rank to its ID
@@ -57,6 +59,8 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 			return nil, err
 		}
 		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }
+		retry := sc.RetryOf(class)
+		stamp.grain = engine.Time(retry.Grain.Std())
 		if stamp.only {
 			stamp.proto.Tenant = sc.TenantID(class, 0)
 		}
@@ -120,6 +124,9 @@ func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
 	a, class := &best.ahead, best.class
 	at := a.at
 	w.fill(j, class, a.index, a.tenant)
+	if class.grain > 0 {
+		j.Delay = max(0, j.Delay-time.Duration(at.Add(j.Delay)%class.grain))
+	}
 	a.index++
 	if a.count--; a.count == 0 {
 		best.advance()

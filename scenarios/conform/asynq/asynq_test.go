@@ -58,7 +58,11 @@ func run(t *testing.T, r *common.Run) {
 	var running sync.WaitGroup
 	go r.Operate(func(node string) func() { return start(t, r, server, node, &running) })
 	err := r.Drive(func(j common.Job) error {
-		_, err := client.Enqueue(asynq.NewTask(j.Class, []byte(j.ID)), append([]asynq.Option{asynq.TaskID(j.ID)}, options[j.Class]...)...)
+		delay := r.Class(j.Class).Delay
+		_, err := client.Enqueue(asynq.NewTask(j.Class, []byte(j.ID)), append([]asynq.Option{asynq.TaskID(j.ID), asynq.ProcessIn(delay)}, options[j.Class]...)...)
+		if delay > 0 {
+			kept(r, server, "scheduled", common.Event{Job: j.ID})
+		}
 		return err
 	})
 	if err != nil {
@@ -80,7 +84,7 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 			if task.Type() == "doomed" {
 				d = time.Second
 			}
-			time.AfterFunc(time.Millisecond, func() { kept(r, redis, node, string(task.Payload()), n+1) })
+			time.AfterFunc(time.Millisecond, func() { kept(r, redis, "retry", common.Event{Job: string(task.Payload()), Number: n + 1, Node: node}) })
 			return d
 		}})
 	if err := s.Start(asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error { return handle(ctx, task, r, p, node) })); err != nil {
@@ -95,10 +99,11 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 	return func() { p.dead.Store(true) }
 }
 
-// kept logs the due time of a job's retry, read from Redis a moment after the failure.
-func kept(r *common.Run, redis *miniredis.Miniredis, node, job string, number int) {
-	if at, err := redis.ZScore("asynq:{default}:retry", job); err == nil {
-		r.Log(common.Event{Kind: common.Delayed, Job: job, Number: number, Node: node, Delay: time.Until(time.Unix(int64(at), 0)).Seconds()})
+// kept logs the due time of a job in a set of Redis, of scheduled jobs or retries: of these a moment after the failure.
+func kept(r *common.Run, redis *miniredis.Miniredis, set string, e common.Event) {
+	if at, err := redis.ZScore("asynq:{default}:"+set, e.Job); err == nil {
+		e.Kind, e.Delay = common.Delayed, time.Until(time.Unix(int64(at), 0)).Seconds()
+		r.Log(e)
 	}
 }
 

@@ -19,9 +19,10 @@ import (
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
-	At      []time.Duration // arrival times, each delayed by up to 1 s, drawn by the seed; replaces Every
+	At      []time.Duration // arrival times, each delayed by up to 1 s, by the seed; instead of Rate
 	Service time.Duration   // run time of each attempt: no multiple of an interval of the system
 	Fails   bool            // an attempt that begins in [Case.From, Case.To) fails
+	Delay   time.Duration   // from the enqueue until the job is due
 	Keys    string          // further keys of the class in the scenario: "timeout: 30s"
 }
 
@@ -111,8 +112,8 @@ func (c *Case) scenario(s *System, seed uint64) string {
 		if k.Fails {
 			calls = "api"
 		}
-		fmt.Fprintf(&b, "  - {class: %s, calls: %s, arrivals: {process: trace, file: %[1]s.txt}, service: %[3]s, %[4]s}\n",
-			k.Name, calls, k.Service, k.Keys)
+		fmt.Fprintf(&b, "  - {class: %s, calls: %s, arrivals: {process: trace, file: %[1]s.txt}, service: %[3]s, delay: %[4]s, %[5]s}\n",
+			k.Name, calls, k.Service, k.Delay, k.Keys)
 	}
 	var storms []string
 	if c.To > 0 {

@@ -19,7 +19,7 @@ const (
 	Enqueued Kind = iota + 1
 	Began         // an attempt
 	Ended         // an attempt, failed or not
-	Delayed       // the retry is due Delay after the failure
+	Delayed       // the retry is due Delay after the failure; or a job that is enqueued with a delay, after that
 	Died          // no further attempt
 	Crashed       // a process, of no job
 )
@@ -106,8 +106,8 @@ func (r *Run) Drive(enqueue func(j Job) error) error {
 	return nil
 }
 
-// still is the longest real time for a second of waiting. On a machine that sleeps, time passes without progress. On a
-// machine that sleeps, time passes without anything being done.
+// still is the longest real time for a second of waiting. On a machine that sleeps, time passes without anything being
+// done.
 const still = 6 * time.Second
 
 func (r *Run) left() int {

@@ -175,8 +175,10 @@ func (v *Verdict) RealText() string {
 // OffText returns the difference of the simulation, relative to the real system, as text.
 func (v *Verdict) OffText() string {
 	switch {
+	case v.Count > 0 && v.Word != Holds:
+		return fmt.Sprintf("another distribution, Kolmogorov-Smirnov p %.2g", v.P)
 	case v.Count > 0:
-		return fmt.Sprintf("KS p %.2g", v.P)
+		return fmt.Sprintf("Kolmogorov-Smirnov p %.2g", v.P)
 	case v.Real == 0 || math.IsNaN(v.Real) || math.IsNaN(v.Simulated):
 		return ""
 	}

@@ -67,6 +67,10 @@ func (r *recorder) Record(e *engine.Event) {
 		line.Job = r.scenario.JobName(e.Job)
 	}
 	r.add(line)
+	if e.Kind == engine.Enqueued && e.Delay > 0 {
+		line.Kind = Delayed
+		r.add(line)
+	}
 }
 
 // kinds maps the engine's events to the kinds of events in a log.

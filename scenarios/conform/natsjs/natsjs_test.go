@@ -2,7 +2,7 @@
 package natsjs
 
 import (
-	"errors"
+	"context"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -94,6 +94,10 @@ func run(t *testing.T, r *common.Run) {
 	s.WaitForShutdown()
 }
 
+// patience is how long a worker waits for a message before it asks again: longer than any run. The server lets a request
+// lapse up to 5 s before the client notices, in which nobody asks.
+const patience = 10 * time.Hour
+
 // start starts a process, whose workers pull one message at a time, and returns a function that kills it.
 func start(t *testing.T, r *common.Run, s *server.Server, node string, running *sync.WaitGroup) func() {
 	connection, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
@@ -112,6 +116,7 @@ func start(t *testing.T, r *common.Run, s *server.Server, node string, running *
 	}
 	var dead atomic.Bool
 	var workers sync.WaitGroup
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	for range r.Workers {
 		running.Add(1)
 		workers.Go(func() {
@@ -122,20 +127,22 @@ func start(t *testing.T, r *common.Run, s *server.Server, node string, running *
 					return
 				default:
 				}
-				messages, err := pull.Fetch(1, nats.MaxWait(5*second))
+				messages, err := pull.Fetch(1, nats.Context(ctx))
 				switch {
 				case dead.Load():
 				case err == nil:
 					if err := handle(r, messages[0], node, &dead); err != nil && !dead.Load() {
 						t.Error(err)
 					}
-				case !errors.Is(err, nats.ErrTimeout):
+				default:
 					time.Sleep(10 * time.Millisecond)
 				}
 			}
 		})
 	}
 	go func() {
+		<-r.Over
+		cancel()
 		workers.Wait()
 		connection.Close()
 	}()

@@ -46,6 +46,9 @@ type arguments struct{ ID string }
 // Kind implements river.JobArgs.
 func (arguments) Kind() string { return "job" }
 
+// options are the insert options of a class's jobs, where they differ from the default.
+var options = map[string]*river.InsertOpts{"thrice": {MaxAttempts: 3}, "urgent": {Priority: 1}, "low": {Priority: 4}}
+
 // worker is a River worker that runs the jobs of a case.
 type worker struct {
 	river.WorkerDefaults[arguments]
@@ -153,11 +156,7 @@ func run(t *testing.T, r *common.Run) {
 	})
 	synctest.Wait() // the first processes have started
 	err = r.Drive(func(j common.Job) error {
-		options := &river.InsertOpts{}
-		if j.Class == "thrice" {
-			options.MaxAttempts = 3
-		}
-		_, err := inserter.Load().Insert(ctx, arguments{j.ID}, options)
+		_, err := inserter.Load().Insert(ctx, arguments{j.ID}, options[j.Class])
 		return err
 	})
 	if err != nil {

@@ -12,8 +12,9 @@ func TestGraphile(t *testing.T) { graphile.node(t).hold(t) }
 var graphile = &peer{
 	address: onPostgres,
 	settings: map[string]settings{
-		"order": {Job: map[string]any{"maxAttempts": 2}},
-		"count": {Job: map[string]any{"maxAttempts": 2}},
+		"order":  {Job: map[string]any{"maxAttempts": 2}},
+		"count":  {Job: map[string]any{"maxAttempts": 2}},
+		"urgent": priorities("priority", 1, 10, nil),
 		"lost": {Job: map[string]any{"maxAttempts": 2}, Worker: map[string]any{"minResetLockedInterval": 8000, "maxResetLockedInterval": 10000},
 			Elapse: "update graphile_worker._private_jobs set locked_at = locked_at - make_interval(secs => $1)", Passes: 4*60*minute - 90*second},
 	},
@@ -25,13 +26,16 @@ var graphile = &peer{
 				Classes: []common.Class{{Name: "pay", At: common.Burst(5, 5*second), Service: 53 * ms, Fails: true}}},
 			with(order, func(c *common.Case) {
 				c.Set = []string{"retry.max-attempts=2"}
-				c.Classes = append(c.Classes[:2:2], common.Class{Name: "young", At: common.Burst(5, 12*second), Service: 1130 * ms})
+				first := c.Classes[0]
+				first.Service = 2530 * ms // so that all fresh ones are there before it is due, even on a slow machine
+				c.Classes = []common.Class{first, c.Classes[1], {Name: "young", At: common.Burst(5, 12*second), Service: 1130 * ms}}
 			}),
+			&ranks,
 			{Name: "lost", Nodes: 2, Workers: 4, Until: 20 * second, Limit: 4*60*minute + 5*minute, To: 5 * 60 * minute, Crashes: common.At(20 * second), Back: 10 * second,
 				Set:     []string{"retry.max-attempts=2", "engine.reaper.every=9s"},
 				Classes: []common.Class{{Name: "pay", At: common.Burst(8, 15*second), Service: 31300 * ms, Fails: true}}},
 		},
-		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.lease.ttl"), counted("retry.max-attempts=3"),
+		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.lease.ttl"), counted("retry.max-attempts=3"), ranked("engine.place"),
 			{Name: "a due retry waits for a poll of 2 s", Keys: []string{"engine.fetch"}, Case: "retry", Fault: "engine.fetch.poll=10s",
 				Parts:   []common.Part{{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry.wait"}},

@@ -1,6 +1,7 @@
 package wall
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,10 @@ var (
 	order = common.Case{Name: "order", Nodes: 1, Workers: 1, Until: 20 * second, Limit: minute, To: 8 * second,
 		Classes: []common.Class{{Name: "first", At: common.At(5 * second), Service: 530 * ms, Fails: true},
 			{Name: "fresh", At: common.Burst(14, 6*second), Service: 1130 * ms}}}
+	// ranks is the case for priorities: one worker, a line of jobs, and urgent ones that come later, of which the first fails.
+	ranks = common.Case{Name: "urgent", Nodes: 1, Workers: 1, Until: 20 * second, Limit: 90 * second, To: 18 * second,
+		Classes: []common.Class{{Name: "low", At: common.Burst(10, 5*second), Service: 2130 * ms, Keys: "priority: 10"},
+			{Name: "urgent", At: common.Burst(2, 6*second), Service: 2130 * ms, Fails: true, Keys: "priority: 1"}}}
 )
 
 // with returns a changed copy of a case.
@@ -59,6 +64,23 @@ func counted(fault string, keys ...string) common.Rule {
 	return common.Rule{Name: "attempts until a job is given up", Keys: append(keys, "retry.max-attempts", "retry.max-retries", "retry.never"), Case: "count", Fault: fault,
 		Parts:   []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}, {Name: "dead", Value: common.Dead}},
 		Metrics: []string{"dead", "attempts"}}
+}
+
+// ranked is the rule that jobs of high priority go first; keys are further keys that it depends on.
+func ranked(keys ...string) common.Rule {
+	return common.Rule{Name: "the more urgent first, retries too", Keys: append(keys, "jobs.*.priority", "engine.fetch", "retry.backoff"), Case: "urgent", Fault: "jobs.urgent.priority=20",
+		Parts: []common.Part{{Name: "mean wait of urgent jobs in a line", Value: common.Mean(common.Waits("urgent")), Least: 1, Unit: "s"},
+			{Name: "share of their retries behind all others", Value: common.Last("urgent", "low"), Least: .01}},
+		Metrics: []string{"fresh.wait", "retry.wait"}}
+}
+
+// priorities are a system's options of the two classes of jobs in the case urgent.
+func priorities(name string, urgent, low int, more map[string]any) settings {
+	of := map[string]map[string]any{"urgent": {name: urgent}, "low": {name: low}}
+	for _, options := range of {
+		maps.Copy(options, more)
+	}
+	return settings{Of: of}
 }
 
 // gone is the rule that a job is lost with the process that runs it.

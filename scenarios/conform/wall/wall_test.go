@@ -21,6 +21,7 @@ const second, minute, ms = time.Second, time.Minute, time.Millisecond
 type settings struct {
 	Worker map[string]any
 	Job    map[string]any
+	Of     map[string]map[string]any // by class: options of its jobs, instead of Job
 	// Elapse is SQL that sets back by $1 seconds since when rows wait: when a process dies, so long passes at once.
 	Elapse string
 	Passes time.Duration
@@ -43,7 +44,7 @@ func (p *peer) hold(t *testing.T) {
 	}
 	t.Parallel()
 	p.Clock, p.Run = common.Wall, p.run
-	p.address(t, p.names()[0]+"_first") // which starts the server, or tells that there is none
+	p.address(t, p.place("first")) // which starts the server, or tells that there is none
 	p.putter = p.begin(t, "put", nil, nil)
 	defer p.putter.end()
 	p.Hold(t)
@@ -59,6 +60,9 @@ func (p *peer) begin(t *testing.T, role string, config map[string]any, heard fun
 	return begin(t, command, heard)
 }
 
+// place returns the name of a place in a server, which no other system has.
+func (p *peer) place(name string) string { return strings.ReplaceAll(p.Preset, "-", "_") + "_" + name }
+
 // put passes one line to the enqueuing process and waits for its answer.
 func (p *peer) put(message map[string]any) error {
 	p.lock.Lock()
@@ -69,7 +73,7 @@ func (p *peer) put(message map[string]any) error {
 // run runs a case: a process for each node, of which node 0 may crash.
 func (p *peer) run(t *testing.T, r *common.Run) {
 	own := p.settings[r.Name]
-	queue := fmt.Sprintf("%s_%s_%d", strings.ReplaceAll(p.Preset, "-", "_"), r.Name, r.Seed)
+	queue := p.place(fmt.Sprint(r.Name, "_", r.Seed))
 	address := p.address(t, queue)
 	config := map[string]any{"queue": queue, "workers": r.Workers, "options": own.Worker, "address": address}
 	if err := p.put(config); err != nil {
@@ -103,7 +107,11 @@ func (p *peer) run(t *testing.T, r *common.Run) {
 		if c.Fails {
 			job["fails"] = []float64{epoch(r.On(r.From)), epoch(r.On(r.To))}
 		}
-		return p.put(map[string]any{"queue": queue, "job": job, "options": own.Job})
+		options := own.Job
+		if of := own.Of[j.Class]; of != nil {
+			options = of
+		}
+		return p.put(map[string]any{"queue": queue, "job": job, "options": options})
 	})
 	if err != nil {
 		t.Errorf("%s: %v", queue, err)

@@ -45,15 +45,15 @@ itself is no setting, and left out.`,
 			if at < 0 {
 				return ui.UsageError("apply for what? Give --for %s", quantity.OrList(names))
 			}
-			all, err := loadAll(c, arguments, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			l, err := loadOnly(c, arguments, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			sc := all[0].Scenario
+			sc := l.Scenario
 			if len(f.policies) > 0 && len(sc.Policies) > 1 {
 				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
 			}
-			r := apply.To(&scenarios.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], all[0].Sets)
+			r := apply.To(&scenarios.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
 			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
 			output["json"] = ui.JSON(r, "  ")
 			return output.Print(c.OutOrStdout(), format)

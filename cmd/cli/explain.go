@@ -30,7 +30,7 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
-			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			l, err := loadOnly(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 			if err != nil {
 				return err
 			}
-			e := explain(all[0].Scenario, sets)
+			e := explain(l.Scenario, sets)
 			return ui.Output{"json": ui.JSON(e, "  "), "table": e.write}.Print(c.OutOrStdout(), format)
 		},
 	}

@@ -29,6 +29,18 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	return all, nil
 }
 
+// loadOnly is loadAll for a command that takes one scenario: the name may be that of a folder, if one is in it.
+func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
+	all, err := loadAll(c, names, f, stderr, notes)
+	if err != nil {
+		return loaded{}, err
+	}
+	if len(all) > 1 {
+		return loaded{}, ui.UsageError("%s takes one scenario, and %s has %d", c.Name(), names[0], len(all))
+	}
+	return all[0], nil
+}
+
 // loadEach is loadAll, but with a failure also returns the scenarios, with their diagnostics.
 func loadEach(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)

@@ -62,15 +62,12 @@ qsim can be chosen. To write it takes Go and the source of qsim.`,
 func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	console := ui.NewConsole(c, false)
 	ui.WarnOfVariables(c, console)
-	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), console)
+	l, err := loadOnly(c, names, &f.scenarioFlags, c.ErrOrStderr(), console)
 	if err != nil {
 		return err
 	}
-	if len(all) > 1 {
-		return ui.UsageError("play takes one scenario, and %s has %d", names[0], len(all))
-	}
-	options := play.Options{Name: all[0].Name, Source: all[0].Source, Sets: all[0].Sets, Policies: all[0].Policies,
-		Run: openable(all[0].Name), Version: ui.Version, Parallel: f.parallel}
+	options := play.Options{Name: l.Name, Source: l.Source, Sets: l.Sets, Policies: l.Policies,
+		Run: openable(l.Name), Version: ui.Version, Parallel: f.parallel}
 	if f.static != "" {
 		return writeStatic(c, console, options, f)
 	}
@@ -81,8 +78,8 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	options.Fits = func(sc *scenarios.Scenario) error {
 		return f.memory.fits(sc, len(sc.Policies)*int(sc.Seeds), f.parallel)
 	}
-	if err := options.Fits(all[0].Scenario); err != nil {
-		return ui.UsageError("%s: %w", all[0].Name, err)
+	if err := options.Fits(l.Scenario); err != nil {
+		return ui.UsageError("%s: %w", l.Name, err)
 	}
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {

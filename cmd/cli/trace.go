@@ -99,15 +99,15 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	}
 	messages := ui.NewConsole(c, false)
 	ui.WarnOfVariables(c, messages)
-	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
+	l, err := loadOnly(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
 	if err != nil {
 		return err
 	}
-	if err := f.memory.fits(all[0].Scenario, 1, 1); err != nil {
-		return ui.UsageError("%s: %w", all[0].Name, err)
+	if err := f.memory.fits(l.Scenario, 1, 1); err != nil {
+		return ui.UsageError("%s: %w", l.Name, err)
 	}
-	t := &tracer{flags: f, name: all[0].Name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
-	if err := t.choose(all[0].Scenario); err != nil {
+	t := &tracer{flags: f, name: l.Name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
+	if err := t.choose(l.Scenario); err != nil {
 		return err
 	}
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")

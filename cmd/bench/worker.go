@@ -187,6 +187,9 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.ttl.value.Std() < 100*time.Millisecond {
 		return ui.UsageError("--ttl %s: want at least 100ms", f.ttl.text)
 	}
+	if err := checkStatus(f.status); err != nil {
+		return err
+	}
 	if f.schema == "" {
 		return ui.UsageError("--schema: want a name; without the flag it is %s", pgstore.DefaultSchema)
 	}

@@ -168,16 +168,21 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// checkStatus returns an error for an address that is not one of this machine alone; an empty one is none.
+func checkStatus(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	switch {
+	case address == "":
+	case err != nil:
+		return ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
+	case !ui.IsLocal(host):
+		return ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost", address)
+	}
+	return nil
+}
+
 // serve serves the status page at an address of this machine until ctx is done.
 func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
-	}
-	if !ui.IsLocal(host) {
-		return nil, ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost",
-			address)
-	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, ui.Fail(ui.ExitIO, fmt.Errorf("show the status page: %w", err))

@@ -110,12 +110,21 @@ func TestWorkerStatus(t *testing.T) {
 	}
 }
 
-// TestStatusAddress shows the page on this machine only.
+// TestStatusAddress shows the page on this machine only, and refuses any other address before it looks for a server.
 func TestStatusAddress(t *testing.T) {
-	for _, address := range []string{"0.0.0.0:0", ":8080", "192.0.2.1:80", "example.com:80", "8080", ""} {
-		if _, err := new(status).serve(t.Context(), address); err == nil || !strings.HasPrefix(err.Error(), "--status ") {
+	for _, address := range []string{"0.0.0.0:0", ":8080", "[::]:1", "192.0.2.1:80", "example.com:80", "8080"} {
+		if err := checkStatus(address); err == nil || !strings.HasPrefix(err.Error(), "--status ") {
 			t.Errorf("%q: %v", address, err)
 		}
+	}
+	for _, address := range []string{"127.0.0.1:0", "[::1]:8080", "localhost:1", ""} {
+		if err := checkStatus(address); err != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	out, _ := command(t.Context(), nil, "worker", "--dsn", "host=nowhere.invalid", "--status", "8080").CombinedOutput()
+	if string(out) != "qbench: --status 8080: want HOST:PORT, such as 127.0.0.1:8080\n" {
+		t.Errorf("got %q", out)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 
 // Case is one condition that decides the exit code of a command, with its outcome for one policy.
 type Case struct {
-	Policy  string // label
-	Name    string // the condition: an objective as "sojourn.mean below 10s"
+	Policy  string // label of the policy
+	Name    string // condition, such as the objective "sojourn.mean below 10s"
 	Outcome Outcome
 	Failed  bool   // the outcome makes the command exit with 1
-	Words   string // the measured value with its 95 % interval, and of an unclear outcome what would decide
-	Line    int    // of the condition in the scenario's file, from 1; 0: it is not in the file
+	Words   string // measured value with its 95 % interval; if unclear, the seeds that would decide
+	Line    int    // line of the condition in the scenario's file, from 1; 0: it is not in the file
 }
 
 // String returns the case as a sentence.
@@ -58,7 +58,7 @@ func (c *Comparison) Cases() (all []Case) {
 	return all
 }
 
-// Cases returns a case for each policy: that it has a setting which meets the objectives.
+// Cases returns a case for each policy: whether a setting was found that meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
 	for i := range t.Policies {
 		p := &t.Policies[i]

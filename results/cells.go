@@ -12,20 +12,20 @@ import (
 // TableCell is the value of one metric under one policy, with its verdicts and its change from the baseline, as texts
 // shared by all tables and pages.
 type TableCell struct {
-	Mean     float64    // NaN: no value; Reason explains why
-	Value    string     // 4m13s, ≥ 2h00m, or plain.Missing
-	Half     string     // ±12.6s; "": there is no interval, or it is narrower than the last digit of Value
+	Mean     float64    // mean over the seeds; NaN: no value, for Reason
+	Value    string     // the value as text: 4m13s, ≥ 2h00m, or plain.Missing
+	Half     string     // half-width of the interval, ±12.6s; "": none, or below the last digit of Value
 	Baseline bool       // the policy is the baseline of the comparison
-	Change   string     // from the baseline: −97%, ×2.4; "": unknown, or this is the baseline
-	Mark     string     // beside Change: ≈ equivalent, ? neither a difference nor equivalence is shown, or ""
-	Tell     int        // with a "?": about this many seeds would decide; 0: no number of seeds would
+	Change   string     // change from the baseline: −97%, ×2.4; "": unknown, or this is the baseline
+	Mark     string     // sign beside Change: ≈ equivalent, ? neither a difference nor equivalence is shown, or ""
+	Tell     int        // with Mark ?, about how many seeds would decide; 0: no number of seeds would
 	Shown    bool       // the difference from the baseline is significant
 	Verdicts []*Verdict // on the objectives, in their order
 	Best     bool       // no policy has a better value, and at least one has a worse; see Column.Gain
 	Reason   string
 
-	estimate   *Estimate   // nil: it was not measured
-	difference *Difference // to the baseline; nil: there is none
+	estimate   *Estimate   // estimate of the metric; nil: it was not measured
+	difference *Difference // difference from the baseline; nil: there is none
 }
 
 // CellOf returns the table cell of the metric q under policy i of the summary s; its field Best is not set.
@@ -121,7 +121,7 @@ func FormatChange(ratio float64) string {
 	if size := math.Abs(percent); size >= 1 && percent > -99 {
 		return strings.Replace(fmt.Sprintf("%+.0f%%", percent), "-", "−", 1)
 	}
-	tenths := math.Trunc(percent*10) / 10 // not rounded: what is left of 100 % is not nothing
+	tenths := math.Trunc(percent*10) / 10 // truncated, so that 99.99 % is not printed as 100 %
 	if tenths == 0 {
 		return "0%"
 	}

@@ -13,8 +13,8 @@ type Part uint8
 
 // metrics of objectives
 const (
-	Gets  Part = iota // what the objectives are about
-	Asked             // metrics asked for in addition
+	Gets  Part = iota // metrics of the objectives
+	Asked             // metrics requested in addition to the objectives'
 	Pays              // costs of a policy
 )
 
@@ -24,8 +24,8 @@ func (p Part) String() string { return [...]string{"what you get", "asked for", 
 // Table compares the policies of a scenario: columns for the metrics of the objectives in file order, then for the
 // additional metrics, then for the largest costs. The terminal, the report and the finding show it.
 type Table struct {
-	Policies []string // labels
-	Columns  []Column // by Part
+	Policies []string // labels of the policies
+	Columns  []Column // metrics, ordered by Part
 	Alike    []Column // columns in which all policies are equal, printed as one line
 }
 
@@ -34,13 +34,13 @@ type Column struct {
 	measure.Query
 	Info  measure.MetricInfo
 	Part  Part
-	Label string      // for people: "p99 wait of fresh jobs in payments-down"
+	Label string      // heading, such as "p99 wait of fresh jobs in payments-down"
 	Goals []Goal      // distinct bounds of the objectives, in their order
-	Cells []TableCell // by policy
+	Cells []TableCell // values of the metric, by policy
 
-	price  bool    // of Asked: it is also one of the largest costs
+	price  bool    // the metric is requested and also one of the largest costs
 	better float64 // 1: more is better, -1: less is, 0: neither, or unknown
-	within float64 // the equivalence band: values that differ by less than this share of the baseline's are the same
+	within float64 // half-width of the equivalence band, as a share of the baseline's value
 }
 
 // Find returns the column of the metric q, folded or not; nil if there is none.
@@ -101,8 +101,8 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	return distinct(queries, priceQueries())
 }
 
-// TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy was
-// judged by has no column.
+// TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy has
+// a verdict on has no column.
 func TableOf(s *Summary) *Table {
 	t := &Table{}
 	if len(s.Policies) == 0 {

@@ -16,8 +16,8 @@ type Comparison struct {
 	Scenario  string
 	Base, New Side
 	Paired    bool     // values are paired by seed; otherwise the two samples are independent
-	Gate      Gate     // the limit that Compare was given
-	Changes   []Change // by policy, then by query
+	Gate      Gate     // limit given to Compare
+	Changes   []Change // changes of all metrics, by policy, then by query
 	Warnings  []string
 	// SameWithin is the half-width of the equivalence band, as a share of the base's value.
 	SameWithin float64
@@ -26,44 +26,44 @@ type Comparison struct {
 
 // Side is one of the two results of a comparison: its name, version and seeds.
 type Side struct {
-	Name       string // as users know it: a folder or a scenario
+	Name       string // name of the result: a folder or a scenario
 	ConfigHash string
 	Seeds      []uint64
 	Partial    bool
-	Version    string // of the program that made it, "" if it is not known
+	Version    string // version of the program that made it, "" if unknown
 }
 
 // Gate is the limit beyond which a change for the worse counts as a regression.
 type Gate struct {
 	Set    bool
-	Most   float64 // share of the base value, at least 0, by which a metric may be worse
+	Most   float64 // share of the base value, at least 0, by which a metric may get worse
 	Strict bool    // an unclear change counts as a regression
 }
 
 // Change is a metric of one policy in two results that are compared, with the difference and its verdict.
 type Change struct {
 	measure.Query
-	Policy    string // label
+	Policy    string // label of the policy
 	Unit      string
 	Base, New Estimate
 	// Difference is, paired, the mean of the new values less the base's by seed, also of
 	// quantiles; otherwise New.Mean less Base.Mean. NaN: there is none, for Reason.
 	Difference float64
-	Low, High  float64 // 95 % interval; NaN with fewer than 2 seeds on a side
-	Half       float64 // of the interval
-	P          float64 // two-sided, not adjusted; NaN without an interval
-	Adjusted   float64 // P after Holm over all changes of the comparison
-	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
+	Low, High  float64 // 95 % interval of Difference; NaN with fewer than 2 seeds on a side
+	Half       float64 // half-width of the interval
+	P          float64 // two-sided p value, not adjusted; NaN without an interval
+	Adjusted   float64 // P after Holm's adjustment over all changes of the comparison
+	Shown      bool    // the change is significant: Adjusted is below 0.05, and bounds on the values do not undo it
 	Likeness
-	N       int     // pairs; not paired: values of the side that has fewer
-	Reason  string  // why there is no difference, or no verdict
+	N       int     // number of pairs; not paired: number of values of the side that has fewer
+	Reason  string  // reason why there is no difference, or no verdict
 	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or no direction is worse
-	Seeds   int     // unclear: about this many seeds would decide; 0: no number would, for Reason
+	Seeds   int     // with an unclear verdict, about how many seeds would decide; 0: no number would, for Reason
 
-	of float64 // value of the base that the difference is relative to; NaN without one
+	of float64 // value of the base that Difference is relative to; NaN: none
 
-	// excess holds by how much the change is worse than the gate allows, with the half-width of the interval and the
-	// two-sided p value; NaN: not worse, or unknown.
+	// excess is the part of the change that is worse than the gate allows, excessHalf the half-width of its interval
+	// and excessP its two-sided p value; NaN: not worse, or unknown.
 	excess, excessHalf, excessP float64
 }
 
@@ -79,7 +79,7 @@ func (c *Change) Relative() float64 {
 // ChangeWords holds the cells of one change as text, the same in every table of a comparison.
 type ChangeWords struct {
 	Base, New, Difference, Change string
-	Half                          string // of the interval of Difference; "": there is none, or it is 0
+	Half                          string // half-width of the interval of Difference; "": there is none, or it is 0
 }
 
 // Words returns the texts of a change for the cells of a table.
@@ -107,7 +107,7 @@ func (c *Change) Words() ChangeWords {
 	return w
 }
 
-// CompareOptions are the options of Compare. The names and versions are for people.
+// CompareOptions are the options of Compare. Names and versions appear in messages only.
 type CompareOptions struct {
 	BaseName, NewName       string
 	BaseVersion, NewVersion string

@@ -72,8 +72,8 @@ func (c *Comparison) judge(d *Change) {
 	}
 	excess, half, p := contrast(a, b, allowed, c.Paired)
 	excess *= sign
-	// A bound says that the true value is higher: surely worse stays so if the new value
-	// is a bound where less is better, surely no worse if the base value is one.
+	// The true value is above its bound: surely worse stays so if the new value is a bound where less
+	// is better, surely no worse if the base value is one.
 	maybeWorse, maybeBetter := d.New.Bound != "", d.Base.Bound != ""
 	if info.MoreIsBetter {
 		maybeWorse, maybeBetter = maybeBetter, maybeWorse
@@ -117,9 +117,9 @@ func (c *Comparison) decide() {
 
 // confirm finds the changes whose excess over the gate is significant after Holm's adjustment for the number of metrics
 // judged: where nothing is worse than the gate allows, the whole comparison raises a false alarm with a probability of
-// at most 2.5 %. Of the others it says how many seeds would make it certain if all metrics stayed as they are: an
-// interval that is as sure as Holm's procedure asks of the change, by its place among the p values, must end before
-// what is allowed.
+// at most 2.5 %. For the other changes it estimates how many seeds would decide if all metrics stayed as they are:
+// enough for an interval, at the confidence level that Holm's procedure sets by the rank of the p value, to exclude the
+// gate's limit.
 func (c *Comparison) confirm() {
 	var p []float64
 	var judged []*Change

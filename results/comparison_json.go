@@ -7,7 +7,7 @@ const comparisonVersion = 1
 type storedComparisons struct {
 	Version     int                `json:"version"`     // version of this format: 1
 	Comparisons []storedComparison `json:"comparisons"` // one for each new result
-	Exit        int                `json:"exit"`        // the worst of all
+	Exit        int                `json:"exit"`        // exit code: the highest of all comparisons
 }
 
 // storedComparison holds the changes of every metric from one result to another.
@@ -17,7 +17,7 @@ type storedComparison struct {
 	New      storedSide `json:"new"`         // the later result
 	Paired   bool       `json:"paired"`      // both have the same seeds: differences are paired by seed
 	Within   *Float     `json:"same_within"` // share of the base value within which a difference counts as none
-	// Share of the base value by which a metric may get worse; null: nothing is judged
+	// Share of the base value by which a metric may get worse; null: no change is judged
 	Most     *Float         `json:"max_regression"`
 	Changes  []storedChange `json:"changes"`  // one for each policy and metric
 	Warnings []string       `json:"warnings"` // warnings as sentences
@@ -37,7 +37,7 @@ type storedSide struct {
 type storedChange struct {
 	Policy string       `json:"policy"` // label of the policy
 	Metric string       `json:"metric"` // name of the metric
-	Filter storedFilter `json:"filter"` // what the metric is narrowed to
+	Filter storedFilter `json:"filter"` // filter of the metric
 	// S, 1 (a share or ratio), 1/s, or a name of what is counted
 	Unit       string `json:"unit"`
 	Base       *Float `json:"base"`       // value of the earlier result; null: there is none
@@ -53,11 +53,11 @@ type storedChange struct {
 	Shown      bool   `json:"shown"`      // the difference is significant: p is below 0.05
 	// The whole interval lies within same_within of the base value
 	Same bool `json:"same"`
-	// Where it is neither shown nor the same: about so many seeds would decide
+	// Where neither a change nor equivalence is shown: about how many seeds would decide
 	Tell    int     `json:"seeds_to_tell,omitempty"`
 	Verdict Outcome `json:"verdict"`          // with max_regression: met, missed or unclear; else empty
-	Seeds   int     `json:"seeds,omitempty"`  // of an unclear verdict: about so many seeds would decide
-	Reason  string  `json:"reason,omitempty"` // why it is unclear
+	Seeds   int     `json:"seeds,omitempty"`  // of an unclear verdict: about how many seeds would decide
+	Reason  string  `json:"reason,omitempty"` // reason why the verdict is unclear
 }
 
 // MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, a

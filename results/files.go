@@ -18,16 +18,16 @@ import (
 // RunInfo is the content of run.json: when and where a run was made, and by which version. No other file differs
 // between equal runs.
 type RunInfo struct {
-	Started   time.Time `json:"started"` // when the command began
+	Started   time.Time `json:"started"` // start of the command
 	Took      float64   `json:"took_s"`  // wall-clock time in seconds
 	Command   []string  `json:"command"` // the command line
-	Folder    string    `json:"folder"`  // where the command ran
+	Folder    string    `json:"folder"`  // folder in which the command ran
 	Version   string    `json:"version"` // version of the program
-	Commit    string    `json:"commit"`  // commit that the program was built from; unknown: the build was not told
-	GoVersion string    `json:"go"`      // version of Go that it was built by
+	Commit    string    `json:"commit"`  // commit that the program was built from, or unknown
+	GoVersion string    `json:"go"`      // version of Go that built it
 	OS        string    `json:"os"`      // operating system, as Go names it
 	Arch      string    `json:"arch"`    // processor architecture, as Go names it
-	CPUs      int       `json:"cpus"`    // processors that it could use
+	CPUs      int       `json:"cpus"`    // number of processors available to it
 }
 
 // Files returns the files of a run except charts and report: run.json, scenario.yaml (the given bytes), summary.json,

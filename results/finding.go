@@ -14,16 +14,16 @@ import (
 // Finding is the headline of a results table: the worst value of the baseline, the policy that improves it most, and
 // the largest cost of that policy. It quotes the cells of the table as they are printed there.
 type Finding struct {
-	Worst string // "Shared FIFO: p99 wait of fresh jobs in payments-down 1m59s"
-	Cure  string // "Weighted 80/20: 186ms (−99.8%), the other two at most 209ms"; "" if there is none
-	Price string // "retries wait 2.4× longer"; "" if there is none
+	Worst string // worst value of the baseline: "Shared FIFO: p99 wait of fresh jobs in payments-down 1m59s"
+	Cure  string // largest improvement: "Weighted 80/20: 186ms (−99.8%), the other two at most 209ms"; "" if there is none
+	Price string // largest cost of that policy: "retries wait 2.4× longer"; "" if there is none
 	// Policy is the index of the policy that improves the baseline's worst value, -1: none.
 	Policy int
 	// Query is the metric of the baseline's worst value.
 	Query measure.Query
 }
 
-// String returns the finding as one or two sentences, "" if there is nothing to say.
+// String returns the finding as one or two sentences, "" if the table has none.
 func (f Finding) String() string {
 	switch {
 	case f.Worst == "":

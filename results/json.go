@@ -83,7 +83,7 @@ func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalLines returns v as JSON broken into lines: each part of a large object or list has a line of its own, down to
+// MarshalLines returns v as JSON broken into lines: each part of a large object or list is on a separate line, down to
 // one metric or row a line.
 func MarshalLines(v any) ([]byte, error) {
 	text, err := encodeJSON(v)
@@ -105,11 +105,11 @@ func encodeJSON(v any) ([]byte, error) {
 
 // jsonNode is a value of a JSON text without spaces.
 type jsonNode struct {
-	key    []byte // with its quotes; nil: of an array
-	text   []byte // of a scalar
-	open   byte   // of an object or array: its bracket
+	key    []byte // key with its quotes; nil: the value is an element of an array
+	text   []byte // text of a scalar
+	open   byte   // opening bracket of an object or array
 	parts  []jsonNode
-	height int // of the containers in it, and it
+	height int // depth of nested containers in the value, itself included; 0: a scalar
 }
 
 // parseJSON reads one JSON value from text and returns the text after it. text must come from encodeJSON.
@@ -154,7 +154,7 @@ func scalarEnd(text []byte) int {
 	}
 }
 
-// spread reports whether the parts of a JSON value are put on lines of their own: those of large objects, of lists of
+// spread reports whether the parts of a JSON value are put on separate lines: those of large objects, of lists of
 // objects, and of lists of texts.
 func (n *jsonNode) spread() bool {
 	return n.height > 3 || len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(part jsonNode) bool {

@@ -10,11 +10,11 @@ const DefaultSameWithin = 0.05
 
 // Likeness is the result of an equivalence test, for a difference that is not significant: equivalent, or the number of
 // seeds that would decide. Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the
-// 95 % interval that is printed, which is stricter than the 90 % interval of two one-sided tests at 5 %.
+// printed 95 % interval, which is stricter than the 90 % interval of two one-sided tests at 5 %.
 type Likeness struct {
 	Same bool // the whole interval lies within the equivalence band around the baseline
-	// Tell is about how many seeds would show either a difference or equivalence, if neither is shown; 0:
-	// no number of seeds would.
+	// Tell is about how many seeds would show a difference or equivalence, while neither is shown; 0: no
+	// number of seeds would.
 	Tell int
 }
 

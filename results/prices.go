@@ -10,10 +10,10 @@ import (
 // price is a cost metric: of the whole run, and likely to get worse under a policy that improves other metrics.
 type price struct {
 	metric string
-	like   []string // other metrics of the same quantity: a table with one of them also gets this cost
+	like   []string // similar metrics: a table with one of them also gets this cost
 	longer string   // subject of "N× longer" in a finding, "retries wait"; "": more is used
 	more   string   // subject of "N× more" in a finding
-	least  float64  // least difference that counts as a cost
+	least  float64  // least difference from the baseline that counts as a cost
 	// machine marks a cost to workers, not to jobs.
 	machine bool
 }

@@ -12,10 +12,10 @@ import (
 const leastChange = 1 + DefaultSameWithin
 
 // Gain is the factor by which the value of policy i is better than that of policy k: below 1 if it is worse, +Inf where
-// the worse of two values is any number of times the better one, 0; and 1 where neither is known to be better. Table
-// marks, findings and titles of charts rest on it. Neither is known to be better for values that are printed alike, of
-// a lower bound and a larger value, of a metric of which neither more nor less is better, of equivalent values, and of
-// values that a test over the seeds does not tell apart. Fewer than 5 seeds are not tested: there the means decide.
+// the better value is 0, and 1 where neither is known to be better. Table marks, findings and titles of charts use it.
+// Neither is known to be better if both values are printed alike, if one is a lower bound below the other, if the
+// metric has no better direction, if the values are equivalent, or if a test over the seeds finds no significant
+// difference. With fewer than 5 seeds there is no test: the means decide.
 func (c *Column) Gain(i, k int) float64 {
 	a, b := &c.Cells[i], &c.Cells[k]
 	if i == k || c.better == 0 || math.IsNaN(a.Mean) || math.IsNaN(b.Mean) || a.Value == b.Value || !c.apart(i, k) {
@@ -48,7 +48,7 @@ func (c *Column) apart(i, k int) bool {
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
-// told reports whether a cell differs from the baseline: significantly, or in the means of few seeds.
+// told reports whether a cell differs from the baseline, significantly or in the means of few seeds.
 func (c *TableCell) told() bool {
 	return c.Mark != "≈" && !(c.unsure() && c.estimate.N >= fewSeeds)
 }

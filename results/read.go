@@ -141,7 +141,7 @@ func (e *Estimate) checkValues() error {
 // rounding and grain are the relative tolerances within which related numbers of a summary must agree.
 const (
 	rounding = 1e-6
-	grain    = 0.01 // of histograms
+	grain    = 0.01 // tolerance of values from histograms
 )
 
 func plainOrNull(v float64) string {

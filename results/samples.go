@@ -10,7 +10,7 @@ func Interval(values []float64) (mean, half float64) { return meanInterval(value
 type Contrast struct {
 	Difference float64 // mean of the new values less that of the base values
 	Half       float64 // half-width of its 95 % interval; NaN with fewer than 2 values on a side
-	P          float64 // two-sided, that it is 0: not adjusted; NaN likewise
+	P          float64 // two-sided p value for no difference, not adjusted; NaN likewise
 }
 
 // Against compares the samples new and base, of at least one value each: value by value if paired, and of equal number

@@ -72,7 +72,7 @@ func encodeData(s *Summary) ([]byte, error) {
 type Stored struct {
 	// Summary has Settings and Data as far as the folder has them.
 	Summary  *Summary
-	Made     RunInfo // zero if there is no run.json
+	Made     RunInfo // content of run.json; zero if there is none
 	Scenario []byte  // scenario.yaml; nil if there is none
 	Absent   []string
 }

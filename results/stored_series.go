@@ -19,9 +19,9 @@ import (
 // seriesReader reads series.csv.gz into the chart data of a Summary.
 type seriesReader struct {
 	*Summary
-	label, seed string // of the rows under way
+	label, seed string // policy label and seed of the rows being read
 	into        *measure.Series
-	columns     []*[]float64 // by column of the file, from the fourth on; nil: one that is not known
+	columns     []*[]float64 // destination of each column of the file, from the fourth on; nil: an unknown column
 	names       []string
 }
 
@@ -89,7 +89,7 @@ func (r *seriesReader) begin(label, seed string) error {
 	for _, written := range []func(label string) string{
 		plain.Inert,
 		func(label string) string { return label },       // by an earlier version
-		func(label string) string { return "'" + label }, // by one that took -30s for a formula
+		func(label string) string { return "'" + label }, // by a version that escaped -30s as a spreadsheet formula
 	} {
 		if policy < 0 {
 			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == plain.Printable(label) })

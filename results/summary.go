@@ -12,10 +12,10 @@ type Summary struct {
 	Scenario   string
 	ConfigHash string
 	Seeds      []uint64 // seeds that every policy finished, ascending
-	Duration   float64  // s
-	Partial    bool     // seeds that were asked for are missing
+	Duration   float64  // longest time of arrivals, in seconds
+	Partial    bool     // some requested seeds are missing
 	Policies   []PolicySummary
-	Objectives []Verdict // in the order of the objectives, then of the policies
+	Objectives []Verdict // verdicts in the order of the objectives, then of the policies
 	Warnings   []string
 	SameWithin float64 // half-width of the equivalence band, as a share of the baseline's value
 	Exit       int     // 0: all objectives as expected; 1: one is missed that was not expected to be, or met that was
@@ -29,23 +29,24 @@ type Summary struct {
 
 // PolicySummary holds the results of one policy in a Summary.
 type PolicySummary struct {
-	Kind        string // in summary.json: name
+	Kind        string // kind of the policy; in summary.json: name
 	Label       string
 	Baseline    bool
-	Fingerprint string       // 16 hex digits: of all events of all seeds
-	Metrics     []Estimate   // over the whole run, in the order of Metrics
-	Filtered    []Estimate   // with a filter, a limit, or computed on request only
-	Versus      []Difference // of Metrics, then of Filtered, where both sides have values; none for the baseline
+	Fingerprint string       // digest of all events of all seeds, 16 hex digits
+	Metrics     []Estimate   // estimates over the whole run, in the order of measure's table
+	Filtered    []Estimate   // estimates with a filter, with a limit, or of metrics computed on request only
+	Versus      []Difference // differences from the baseline: Metrics, then Filtered, if both have values
 }
 
 // PolicyData holds the data that charts draw for one policy.
 type PolicyData struct {
-	Series []measure.Series         // by seed; a run that ended earlier has fewer elements
-	Pooled []measure.NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones
-	// Tenants are counted over all seeds, by number less 1 as in Settings.Tenants[1:], the first mostTenants
-	// at most; nil: there are fewer than two.
+	Series []measure.Series         // time series by seed; a run that ended earlier has fewer elements
+	Pooled []measure.NamedHistogram // histograms over all seeds: each family of waits, then filtered ones
+	// Tenants holds job counts by tenant over all seeds, in the order of Settings.Tenants[1:], at most
+	// mostTenants of them; nil: there are fewer than two tenants.
 	Tenants []measure.TenantCount
-	// TenantWaits are likewise, of the first mostTenantWaits; nil: an earlier version did not measure them.
+	// TenantWaits holds waits by tenant in the same order, at most mostTenantWaits of them; nil: an earlier version did
+	// not measure them.
 	TenantWaits []measure.TenantWait
 }
 
@@ -54,14 +55,14 @@ type PolicyData struct {
 type Estimate struct {
 	measure.Query
 	Unit   string
-	Mean   float64   // NaN: there is no value, for Reason
-	Low    float64   // of the 95 % interval, not beyond what the metric can be; NaN with fewer than 2 seeds
-	High   float64   // likewise
-	Half   float64   // half-width of the interval before it was cut to what the metric can be; not in summary.json
-	N      int       // seeds that had a value
+	Mean   float64   // mean or quantile; NaN: no value, for Reason
+	Low    float64   // lower end of the 95 % interval, within the metric's range; NaN with fewer than 2 seeds
+	High   float64   // upper end of the 95 % interval, cut likewise
+	Half   float64   // half-width of the interval before the cut; not in summary.json
+	N      int       // number of seeds with a value
 	Bound  string    // "" or ">=": the true value is at least Mean
-	Reason string    // why there is no value
-	Values []float64 // by seed; NaN: none
+	Reason string    // reason why there is no value
+	Values []float64 // values by seed; NaN: none
 }
 
 // Null reports whether the estimate has no value.
@@ -72,9 +73,9 @@ type Difference struct {
 	measure.Query
 	Difference float64 // mean over the seeds of the policy's value less the baseline's
 	Low, High  float64 // 95 % t-interval; NaN with fewer than 2 seeds
-	P          float64 // two-sided, paired t, not adjusted; NaN with fewer than 2 seeds
-	Adjusted   float64 // P after Holm over its family; not in summary.json
-	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
+	P          float64 // two-sided p value of the paired t test, not adjusted; NaN with fewer than 2 seeds
+	Adjusted   float64 // P after Holm's adjustment over its family of tests; not in summary.json
+	Shown      bool    // the difference is significant: Adjusted is below 0.05, and bounds on the values do not undo it
 	Likeness
 }
 
@@ -92,18 +93,18 @@ const (
 // Verdict is the result of an objective for one policy.
 type Verdict struct {
 	measure.Query
-	Policy  string  // label
-	Text    string  // the bound as the scenario writes it; in summary.json: limit
-	Value   float64 // NaN: no value
-	Low     float64 // NaN: no interval
+	Policy  string  // label of the policy
+	Text    string  // bound as the scenario writes it; in summary.json: limit
+	Value   float64 // measured value; NaN: none
+	Low     float64 // lower end of the interval; NaN: no interval
 	High    float64
-	Bound   string // of Value: "" or ">="
+	Bound   string // "" or ">=": Value is a lower bound
 	Outcome Outcome
-	Expect  bool    // it is expected to be missed
-	Seeds   int     // Unclear: about this many seeds would decide; 0: no number of seeds would, for Reason
-	Reason  string  // Unclear: why, if more seeds would not help
-	Half    float64 // of the interval; not in summary.json
-	Line    int     // of the objective in the scenario's file; 0: it is not in the file; not in summary.json
+	Expect  bool    // the scenario expects a miss
+	Seeds   int     // Unclear: about how many seeds would decide; 0: no number of seeds would, for Reason
+	Reason  string  // Unclear: reason why more seeds would not help
+	Half    float64 // half-width of the interval; not in summary.json
+	Line    int     // line of the objective in the scenario's file; 0: it is not in the file; not in summary.json
 }
 
 // Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does, too.
@@ -144,7 +145,7 @@ func (p *PolicySummary) Against(q measure.Query) *Difference {
 
 // Options are the options of Summarize.
 type Options struct {
-	Seeds  []uint64 // seeds asked for; nil: those of the runs
+	Seeds  []uint64 // requested seeds; nil: those of the runs
 	Strict bool     // an unclear objective fails
 	// Until is the relative error that ended the adding of seeds, in (0, 1); 0: their number was fixed.
 	Until float64

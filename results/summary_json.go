@@ -13,8 +13,8 @@ type storedSummary struct {
 	Seeds    []uint64 `json:"seeds"`      // seeds that every policy finished
 	Duration Float    `json:"duration_s"` // virtual time, without the drain
 	Partial  bool     `json:"partial"`    // the run was interrupted, and seeds are missing
-	// Share of the baseline's value within which a difference counts as none; null or missing: an earlier version
-	// wrote the file
+	// Share of the baseline's value within which a difference counts as none; null or missing: a file of an
+	// earlier version
 	SameWithin *Float          `json:"same_within"`
 	Policies   []storedPolicy  `json:"policies"`   // policies in the order of the scenario
 	Objectives []storedVerdict `json:"objectives"` // one for each objective and policy that it is about
@@ -22,7 +22,7 @@ type storedSummary struct {
 	Exit       int             `json:"exit"`       // exit code of the run: 0 objectives met, 1 one missed
 }
 
-// storedPolicy is what one policy did.
+// storedPolicy holds the results of one policy.
 type storedPolicy struct {
 	Kind     string `json:"name"`     // kind of policy
 	Label    string `json:"label"`    // label, unique within the scenario
@@ -31,23 +31,23 @@ type storedPolicy struct {
 	Fingerprint string                 `json:"fingerprint"`
 	Metrics     Object[storedEstimate] `json:"metrics"`  // metrics of the whole run, by name
 	Filtered    []storedFiltered       `json:"filtered"` // metrics narrowed to a storm, a class or a tenant
-	// Versus is the differences to the baseline, by metric; empty for the baseline itself.
+	// Versus holds the differences to the baseline, by metric; empty for the baseline itself.
 	Versus Object[storedDifference] `json:"versus_baseline"`
 }
 
 // storedFilter is the part of a run that a metric is narrowed to.
 type storedFilter struct {
 	During string `json:"during"` // storm that the metric is narrowed to; empty: none
-	After  string `json:"after"`  // storm after whose end it is measured; empty: none
+	After  string `json:"after"`  // storm after whose end the metric is measured; empty: none
 	Class  string `json:"class"`  // job class; empty: all
 	Tenant string `json:"tenant"` // tenant; empty: all
-	Limit  Float  `json:"limit"`  // of fresh.within, in seconds; 0: the metric takes none
+	Limit  Float  `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
 }
 
 // storedEstimate is the value of a metric over all seeds.
 type storedEstimate struct {
 	Unit string `json:"unit"` // s (seconds), 1 (a share or ratio), 1/s, or what is counted; empty: a count
-	// Mean over seeds; of a quantile, that of the jobs of all seeds together; null: there is no value
+	// Mean over seeds; for a quantile, over the jobs of all seeds together; null: there is no value
 	Mean *Float `json:"mean"`
 	Low  *Float `json:"low"`  // lower end of the 95 % interval; null: one seed has none
 	High *Float `json:"high"` // upper end of the 95 % interval; null: one seed has none
@@ -55,7 +55,7 @@ type storedEstimate struct {
 	// ">=": the value is a lower bound, as jobs were unfinished at the end; else empty
 	Bound  string   `json:"bound"`
 	Values []*Float `json:"values"`           // value by seed, in the order of seeds; null where a seed has none
-	Reason string   `json:"reason,omitempty"` // why there is no value
+	Reason string   `json:"reason,omitempty"` // reason why there is no value
 }
 
 // storedFiltered is a metric narrowed to a part of the run.
@@ -77,14 +77,14 @@ type storedDifference struct {
 	Shown bool   `json:"shown"` // the difference is significant: p is below 0.05
 	// The whole interval lies within same_within of the baseline's value
 	Same bool `json:"same"`
-	// Where it is neither shown nor the same: about so many seeds would decide
+	// Where neither a difference nor equivalence is shown: about how many seeds would decide
 	Tell int `json:"seeds_to_tell,omitempty"`
 }
 
 // storedVerdict is an objective applied to one policy.
 type storedVerdict struct {
 	Metric  string       `json:"metric"`           // name of the metric
-	Filter  storedFilter `json:"filter"`           // what the metric is narrowed to
+	Filter  storedFilter `json:"filter"`           // filter of the metric
 	Policy  string       `json:"policy"`           // label of the policy
 	Limit   string       `json:"limit"`            // the bound in words, inclusive: below 10s
 	Value   *Float       `json:"value"`            // the metric; null: there is no value
@@ -93,8 +93,8 @@ type storedVerdict struct {
 	Bound   string       `json:"bound"`            // ">=": the value is a lower bound; else empty
 	Verdict Outcome      `json:"verdict"`          // met, missed or unclear
 	Expect  Outcome      `json:"expect"`           // what the scenario expects: met or missed
-	Seeds   int          `json:"seeds,omitempty"`  // of an unclear one: about so many seeds would decide
-	Reason  string       `json:"reason,omitempty"` // why it is unclear
+	Seeds   int          `json:"seeds,omitempty"`  // of an unclear verdict: about how many seeds would decide
+	Reason  string       `json:"reason,omitempty"` // reason why the verdict is unclear
 }
 
 // summaryVersion is the version of the format of summary.json.

@@ -11,41 +11,41 @@ import (
 // values, with the same seeds in every cell.
 type Sweep struct {
 	Scenario   string
-	ConfigHash string // 8 hex digits: equal for equal scenarios, axes and queries
-	Version    string // of the program that computed it
+	ConfigHash string // hash of scenario, axes and queries, 8 hex digits
+	Version    string // version of the program that computed it
 	Seeds      []uint64
-	Duration   float64 // s, of the scenario with its own values
+	Duration   float64 // duration of the scenario without the axes' values, in seconds
 	Axes       []Axis
 	Policies   []measure.PolicyInfo
-	Baseline   int             // index into Policies
-	Queries    []measure.Query // of which each row has an estimate
+	Baseline   int             // index of the baseline in Policies
+	Queries    []measure.Query // metrics of each row's estimates
 	Objectives []measure.Objective
-	Cells      []Cell // in order of Index
+	Cells      []Cell // results in order of Index
 }
 
 // Axis is one scenario key of a sweep and the values that it takes.
 type Axis struct {
 	Key    string
-	Values []string // as a scenario writes them
-	// Numbers are the values in seconds, per second, shares of 1 or plain; nil: they are words.
+	Values []string // values as a scenario writes them
+	// Numbers holds the values in seconds, per second, shares of 1 or plain; nil: they are words.
 	Numbers []float64
-	Log     bool // they were given by a factor
+	Log     bool // values form a geometric series
 }
 
 // Cell holds the results of a scenario under one combination of a sweep's values.
 type Cell struct {
-	Index    int // in the product of the axes, of which the last one varies fastest
+	Index    int // number of the cell in the product of the axes, of which the last one varies fastest
 	Rows     []CellRow
 	Warnings []string
 }
 
 // CellRow holds the results of one policy in a cell of a sweep.
 type CellRow struct {
-	Policy      int        // index into Policies
-	Fingerprint string     // 16 hex digits: of all events of all seeds
-	Seeds       int        // finished
-	Estimates   []Estimate // by Queries, without their Values
-	Verdicts    []Verdict  // of the objectives that are about the policy, in their order
+	Policy      int        // index of the policy in Policies
+	Fingerprint string     // digest of all events of all seeds, 16 hex digits
+	Seeds       int        // number of finished seeds
+	Estimates   []Estimate // estimates by Queries, without their Values
+	Verdicts    []Verdict  // verdicts of the objectives that apply to the policy, in their order
 }
 
 // Size returns the number of cells that the axes of a sweep span; ok is false if there are more than most.

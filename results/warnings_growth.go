@@ -19,7 +19,7 @@ const (
 	ownDeviations  = 3
 )
 
-// growing reports whether a run's backlog grew over the last three tenths of the time of arrivals.
+// growing reports whether a run's backlog grew over the last three tenths of the arrival period.
 func growing(s *measure.Series, settings *measure.Settings, workers float64) bool {
 	if settings.Bucket <= 0 {
 		return false

@@ -86,7 +86,8 @@ func calmBuckets(s *measure.Settings) (from, to int) {
 	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
 }
 
-// busyWhenOverloaded is the least utilization of overloaded workers: between two jobs they wait for the store.
+// busyWhenOverloaded is the least utilization of overloaded workers: below 1, since workers wait for the store
+// between two jobs.
 const busyWhenOverloaded = 0.97
 
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are

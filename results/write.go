@@ -72,8 +72,7 @@ func Write(at Place, files []File) (dir string, err error) {
 }
 
 // Replace writes files into the existing folder of a run, in place of those with the same names. Each appears whole or
-// not at all; on an error some may have been replaced. It does not follow links that lead out of the folder, which may
-// be of others.
+// not at all; on an error some may have been replaced. It does not follow links that lead out of the folder.
 func Replace(dir string, files []File) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 //go:embed *.yaml */*.yaml
 var builtin embed.FS
 
-// shelves lists the folders of built-in scenarios, in the order in which names are looked up.
+// shelves lists the folders of built-in scenarios, in the order of look-up by name.
 var shelves = []string{".", "incidents", "published"}
 
 // BuiltinInfo describes a built-in scenario.
 type BuiltinInfo struct {
-	Name        string // what Open knows it by: retry-storm, incidents/NAME or published/NAME
+	Name        string // name that Open takes: retry-storm, incidents/NAME or published/NAME
 	Description string
 }
 
@@ -146,8 +146,8 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	return "", nil, fmt.Errorf("%w; built in are %s", err, strings.Join(names, ", "))
 }
 
-// readFile reads one byte more of a file than Load takes, so that Load refuses a file that is too large although it is
-// not all in memory.
+// readFile reads at most one byte more of a file than Load accepts, so that Load refuses too large a file without it
+// all being in memory.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -13,33 +13,33 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Checked is the result of comparing a preset with the library that it describes: which rules of the real, unmodified
+// Checked is the comparison of a preset with the library that it describes: which rules of the real, unmodified
 // library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
 type Checked struct {
 	Preset    string        `yaml:"preset"`
-	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0
+	System    string        `yaml:"system,omitempty"`         // name and version of the system: hibiken/asynq v0.26.0
 	Clock     string        `yaml:"clock,omitempty"`          // virtual, wall, or none for formulas; a rule may have its own
-	On        string        `yaml:"on,omitempty"`             // date
-	Seeds     int           `yaml:"seeds,omitempty"`          // of arrivals
-	Values    string        `yaml:"values,omitempty"`         // Hash of the preset that was checked
-	Rules     []CheckedRule `yaml:"rules,omitempty"`          // what was checked
-	Unchecked []string      `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule is about
-	Why       string        `yaml:"why,omitempty"`            // without rules: why there are none
+	On        string        `yaml:"on,omitempty"`             // date of the comparison
+	Seeds     int           `yaml:"seeds,omitempty"`          // number of seeds of the arrivals
+	Values    string        `yaml:"values,omitempty"`         // hash of the preset's values that were checked
+	Rules     []CheckedRule `yaml:"rules,omitempty"`          // rules that were checked
+	Unchecked []string      `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule checks
+	Why       string        `yaml:"why,omitempty"`            // reason why there are no rules
 }
 
-// CheckedRule is one observed behaviour of a library, with the verdict on whether the preset does the same.
+// CheckedRule is one observed behaviour of a library, with the verdict on whether the preset behaves the same.
 type CheckedRule struct {
 	Rule         string   `yaml:"rule"`
 	Verdict      string   `yaml:"verdict"`                // holds, near or off
-	Clock        string   `yaml:"clock,omitempty"`        // if it is not that of the others
-	Keys         []string `yaml:"keys,flow"`              // of the preset; a key stands for those below it too
-	Figure       string   `yaml:"figure"`                 // the one that decides
-	Real         string   `yaml:"real"`                   // its value in the system, for people
-	Simulated    string   `yaml:"simulated"`              // in a simulation of the preset
-	Off          string   `yaml:"off,omitempty"`          // how far the simulated one is from the real one: −24 %
-	Cause        string   `yaml:"cause,omitempty"`        // what the system does instead, and where, if it does not hold
-	Metrics      []string `yaml:"metrics,omitempty,flow"` // that are wrong where it does not hold
-	Approximates string   `yaml:"approximates,omitempty"` // the line of what the preset approximates whose size this is
+	Clock        string   `yaml:"clock,omitempty"`        // clock of the rule, if not that of the others
+	Keys         []string `yaml:"keys,flow"`              // keys that the rule checks, with the keys below them
+	Figure       string   `yaml:"figure"`                 // name of the figure that decides the verdict
+	Real         string   `yaml:"real"`                   // value of the figure in the system, for people
+	Simulated    string   `yaml:"simulated"`              // value of the figure in a simulation of the preset
+	Off          string   `yaml:"off,omitempty"`          // difference of the simulated value: −24 %
+	Cause        string   `yaml:"cause,omitempty"`        // for a rule off, the system's behaviour and its place in the source
+	Metrics      []string `yaml:"metrics,omitempty,flow"` // metrics that are wrong if the rule does not hold
+	Approximates string   `yaml:"approximates,omitempty"` // line of the approximations that this rule measures
 }
 
 //go:embed conform.yaml
@@ -135,7 +135,7 @@ func (r *CheckedRule) size() string {
 }
 
 // Measured returns the lines on the deviations of the preset from its library, each with its size as far as a rule
-// measured it. Designs are of no system, so that nothing of theirs can be measured.
+// measured it. Presets of designs, not of systems, have no library to measure.
 func (p *Preset) Measured() (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"

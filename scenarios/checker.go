@@ -13,11 +13,11 @@ import (
 // checker finds mistakes in a scenario whose single values are well-formed.
 type checker struct {
 	sc       *Scenario
-	policy   int                // whose overrides are in sc; noPolicy: nobody's
-	failed   map[yaml.Mark]bool // where decoding failed already
-	unknown  map[yaml.Mark]bool // where keys are that there are not
+	policy   int                // index of the policy whose overrides are in sc; noPolicy: none
+	failed   map[yaml.Mark]bool // positions of values that could not be decoded
+	unknown  map[yaml.Mark]bool // positions of unknown keys
 	problems []problem
-	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
+	asked    func(rule, []any) // if not nil, called for every rule of a single key, with the key's path
 }
 
 // ask calls the function asked, if that is set, with a rule of a key and the key's path.
@@ -78,8 +78,8 @@ func (c *checker) near(path ...any) *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// given returns the YAML node of the first of paths that the file contains: the others are defaults, and not the
-// author's mistake.
+// given returns the YAML node of the first of paths that the file contains: values that it does not contain are
+// defaults, not the author's mistake.
 func (c *checker) given(paths ...[]any) *yaml.Node {
 	for _, path := range paths {
 		if node := c.node(path...); node != nil && node.Line != 0 {
@@ -146,8 +146,8 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
-// unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, which the author may
-// have meant for it; its rules are then not checked.
+// unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, perhaps a
+// misspelling of it; its rules are then not checked.
 func (c *checker) unsaid(path []any) bool {
 	if node := c.node(path...); node != nil && node.Line != 0 {
 		return false
@@ -226,10 +226,10 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 		}
 	}
 	if len(c.sc.Jobs) == 0 && strings.HasPrefix(what, "job class") {
-		return false // what is wrong with the jobs has been said
+		return false // an error in jobs has already been reported
 	}
 	e := unknownName(what, name, names)
-	if near := closest(name, names); near != "" && at.Line > 0 { // on a command line nobody sees the file's lines
+	if near := closest(name, names); near != "" && at.Line > 0 { // overrides on a command line have no lines of the file
 		for _, n := range there {
 			if n.name == near && n.at != nil && n.at.Line > 0 {
 				e.Help = fmt.Sprintf("did you mean %q (line %d)?", near, n.at.Line)

@@ -9,36 +9,36 @@ import (
 
 // Fence and the types below are choices: keys whose value is one of several words, each with its meaning.
 type (
-	Fence        = quantity.Choice[engine.Fence, fences]            // what a commit must match
-	Place        = quantity.Choice[engine.Place, places]            // where a due retry stands
-	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // where a recovered job stands
-	LateClaim    = quantity.Choice[Late, lateClaims]                // what becomes of the answer of a claim given up on
-	GiveUp       = quantity.Choice[bool, giveUps]                   // Value: outcomes are forgotten after the last try
-	Owner        = quantity.Choice[bool, owners]                    // Value: only the leader does a maintenance job
-	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // which due jobs are promoted first
-	After        = quantity.Choice[engine.Verb, afters]             // what a recovered job becomes
-	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // what max-attempts counts
-	Counts       = quantity.Choice[bool, counts]                    // Value: an expiry is no failure
-	Guard        = quantity.Choice[measure.Guard, guards]           // what keeps an effect from being applied twice
-	Expect       = quantity.Choice[bool, expects]                   // Value: the objective is to be missed
-	Ack          = quantity.Choice[bool, acks]                      // Value: the claim is the ack
-	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
-	InFlightOf   = quantity.Choice[bool, inFlightOf]                // Value: retries count as in flight until they end
-	OnDue        = quantity.Choice[bool, onDues]                    // Value: a poll finds jobs that fall due
-	CooldownFrom = quantity.Choice[bool, coolsFrom]                 // Value: a cooldown begins with each signal to claim
-	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // when the delay of a retry begins to run
-	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // what a timeout does
-	Phase        = quantity.Choice[bool, phases]                    // Value: timers begin with a drawn part of their period
-	LeaseOf      = quantity.Choice[bool, leasesOf]                  // Value: leases are those of a node
-	NodeNames    = quantity.Choice[bool, nodeNames]                 // Value: a process that starts again is the holder it was
-	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // Value: holders look at their clocks
-	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
+	Fence        = quantity.Choice[engine.Fence, fences]            // condition for a commit to take effect
+	Place        = quantity.Choice[engine.Place, places]            // position of a due retry among the ready jobs
+	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // position of a recovered job among the ready jobs
+	LateClaim    = quantity.Choice[Late, lateClaims]                // treatment of a late answer to a claim
+	GiveUp       = quantity.Choice[bool, giveUps]                   // true: outcomes are dropped after the last try
+	Owner        = quantity.Choice[bool, owners]                    // true: only the leader does a maintenance job
+	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // order in which due jobs are promoted
+	After        = quantity.Choice[engine.Verb, afters]             // outcome of a recovered job
+	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // events counted by max-attempts
+	Counts       = quantity.Choice[bool, counts]                    // true: an expiry is no failure
+	Guard        = quantity.Choice[measure.Guard, guards]           // protection of an effect from being applied twice
+	Expect       = quantity.Choice[bool, expects]                   // true: the objective is expected to be missed
+	Ack          = quantity.Choice[bool, acks]                      // true: the claim is the ack
+	Waiting      = quantity.Choice[bool, waitings]                  // true: nodes hold their waiting jobs
+	InFlightOf   = quantity.Choice[bool, inFlightOf]                // true: retries count as in flight until they end
+	OnDue        = quantity.Choice[bool, onDues]                    // true: jobs that fall due are found by a poll
+	CooldownFrom = quantity.Choice[bool, coolsFrom]                 // true: a cooldown begins with each signal to claim
+	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // begin of the delay of a retry
+	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // effect of an execution timeout
+	Phase        = quantity.Choice[bool, phases]                    // true: timers begin with a random part
+	LeaseOf      = quantity.Choice[bool, leasesOf]                  // true: a lease belongs to a node, not a job
+	NodeNames    = quantity.Choice[bool, nodeNames]                 // true: a restarted process keeps its name as a holder
+	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // true: holders check expiries by their own clocks
+	ReaperFinds  = quantity.Choice[bool, finds]                     // true: jobs without a lease are found
 )
 
 // TimedOut is the effect of an execution timeout, see engine.KindConfig.
 type TimedOut struct{ WaitOut, Free bool }
 
-// Late is the treatment of jobs in the late reply to a claim that the node has given up on, see engine.LeaseConfig.
+// Late is the treatment of jobs in the late answer to a claim that the node has given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
 
 // fences and the variables below hold the words of Choice types.
@@ -133,8 +133,8 @@ func (finds) Words() ([]string, []bool)       { return []string{"in-flight", "le
 // pair returns the words of a Choice between false and true.
 func pair(no, yes string) ([]string, []bool) { return []string{no, yes}, []bool{false, true} }
 
-// Wake is the rule for who is told at once of new ready jobs: one node (written true or one), all or none (written
-// false).
+// Wake is the rule for waking nodes at once when jobs become ready: one node (written true or one), all or none
+// (written false).
 type Wake string
 
 // UnmarshalText parses true, one, all or false.
@@ -147,7 +147,7 @@ func (w *Wake) UnmarshalText(text []byte) error {
 	return err
 }
 
-// MarshalYAML returns the rule as a scenario spells it.
+// MarshalYAML returns the rule in the spelling of scenarios.
 func (w Wake) MarshalYAML() (any, error) {
 	switch w {
 	case "one":

@@ -64,8 +64,8 @@ func (e ErrorShares) MarshalYAML() (any, error) {
 // make up a count or a share is drawn per seed.
 type Nodes struct {
 	CountOrShare
-	List []Count // if not nil, exactly these
-	That bool    // the one where the event happened that the storm begins with
+	List []Count // if not nil, the indexes of the nodes hit
+	That bool    // the node of the event that triggered the storm
 }
 
 // thatNode is the word for the node of the event that triggers a storm.
@@ -84,7 +84,7 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 	return node.Load(&n.CountOrShare)
 }
 
-// MarshalYAML returns the nodes as a scenario spells them.
+// MarshalYAML returns the nodes in the spelling of scenarios.
 func (n Nodes) MarshalYAML() (any, error) {
 	if n.That {
 		return scalar(thatNode), nil
@@ -101,8 +101,8 @@ func (n Nodes) MarshalYAML() (any, error) {
 
 // Bound is the limit of an objective.
 type Bound struct {
-	Value float64 // seconds, shares of 1, events per second, or just a number
-	Unit  string  // "s", "%", "/s" or "": what the text was written with
+	Value float64 // number of seconds, share of 1, events per second, or plain number
+	Unit  string  // unit in which the text is written: "s", "%", "/s" or ""
 	Text  string
 }
 
@@ -142,5 +142,5 @@ func (b *Bound) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalYAML returns the bound as the scenario spelled it.
+// MarshalYAML returns the bound in the spelling of the scenario.
 func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }

@@ -16,13 +16,13 @@ import (
 
 // tree holds the YAML nodes from which a scenario was decoded.
 type tree struct {
-	given *yaml.Node // the file with the overrides laid upon it
-	full  *yaml.Node // given with presets and defaults below it
+	given *yaml.Node // file with the overrides applied
+	full  *yaml.Node // given, completed by presets and defaults
 	*layers
 }
 
-// strict holds the decoding options that refuse unknown keys. Double keys were refused before: a second search takes
-// time that grows with the square of their number.
+// strict holds the decoding options that refuse unknown keys. Double keys were refused before: the library's search
+// for them takes time quadratic in their number.
 var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
 // decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
@@ -39,7 +39,7 @@ func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 }
 
 // notInDigits returns an error for each whole number that is not written in plain digits, among those that the YAML
-// library parses itself: the library reads 010 as 8, but a Count is 10.
+// library parses: it reads 010 as 8, a Count as 10.
 func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	nodes := []*yaml.Node{lookup(full, "version"), lookup(full, "seed")}
 	if jobs := lookup(full, "jobs"); jobs != nil {
@@ -49,7 +49,7 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	}
 	for _, node := range nodes {
 		if node == nil || node.ShortTag() != "!!int" && node.ShortTag() != "!!float" {
-			continue // which is another mistake, if it is there
+			continue // a mistake of another kind
 		}
 		if bad := (*quantity.Error)(nil); errors.As(quantity.CheckDigits(node.Value), &bad) {
 			problems = append(problems, errorAt(node, bad))

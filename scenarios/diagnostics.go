@@ -16,7 +16,7 @@ type Severity uint8
 
 const (
 	Error   Severity = iota + 1 // the scenario cannot be run
-	Warning                     // it can, but probably not as meant
+	Warning                     // the scenario can be run, but probably not as meant
 )
 
 // String returns "error" or "warning".
@@ -24,13 +24,13 @@ func (s Severity) String() string { return [...]string{"?", "error", "warning"}[
 
 // Diagnostic is one problem of a scenario.
 type Diagnostic struct {
-	Line, Col int    // from 1, in characters; Line 0: about the file as a whole
-	Width     int    // characters to underline, at least 1
-	Set       string // if not empty, the problem is in this override and not in the file
+	Line, Col int    // position, from 1, in characters; Line 0: the diagnostic is about the whole file
+	Width     int    // number of characters to underline, at least 1
+	Set       string // if not empty, the override with the problem, which is not in the file
 	Severity  Severity
 	Message   string
-	Help      string // what to do about it, or empty
-	Note      string // what explains it, or empty
+	Help      string // advice, or empty
+	Note      string // explanation, or empty
 }
 
 // Diagnostics lists all problems of one scenario, in the order of the file.
@@ -124,7 +124,7 @@ const mostColumns = 100
 // shown is an excerpt of a line that fits on a terminal, with the columns to underline.
 type shown struct {
 	text          string
-	before, width int // columns before and under the mark
+	before, width int // columns before the mark, and columns of the mark
 }
 
 // excerpt cuts a line to the part around its characters [col, col+width), counted from 1.

@@ -9,22 +9,22 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Distribution is how a duration varies. Which fields count depends on Kind.
+// Distribution is the random distribution of a duration. Kind determines which fields are used.
 type Distribution struct {
-	Kind  string    `yaml:"dist"`            // how durations vary
-	Value *Duration `yaml:"value,omitempty"` // the duration
+	Kind  string    `yaml:"dist"`            // kind of distribution
+	Value *Duration `yaml:"value,omitempty"` // constant duration
 	Mean  *Duration `yaml:"mean,omitempty"`  // the mean
-	Min   *Duration `yaml:"min,omitempty"`   // the least
-	Max   *Duration `yaml:"max,omitempty"`   // the most
+	Min   *Duration `yaml:"min,omitempty"`   // shortest duration
+	Max   *Duration `yaml:"max,omitempty"`   // longest duration
 	CV    *Factor   `yaml:"cv,omitempty"`    // standard deviation ÷ mean
 	P50   *Duration `yaml:"p50,omitempty"`   // the median
-	P99   *Duration `yaml:"p99,omitempty"`   // what 99 of 100 are below
+	P99   *Duration `yaml:"p99,omitempty"`   // 99th percentile
 	SD    *Duration `yaml:"sd,omitempty"`    // the standard deviation
-	K     *Count    `yaml:"k,omitempty"`     // the number of phases, at least 1
-	// the shape: below 1 a longer tail than exponential, above 1 a shorter one
+	K     *Count    `yaml:"k,omitempty"`     // number of phases, at least 1
+	// shape: below 1 a longer tail than exponential, above 1 a shorter one
 	Shape  *Factor    `yaml:"shape,omitempty"`
-	Alpha  *Factor    `yaml:"alpha,omitempty"`       // the exponent of the tail, above 1
-	Values []Duration `yaml:"values,omitempty,flow"` // durations, each as likely as the others
+	Alpha  *Factor    `yaml:"alpha,omitempty"`       // exponent of the tail, above 1
+	Values []Duration `yaml:"values,omitempty,flow"` // durations, equally likely
 	// durations from a file in the folder of the scenario or below it; see OpenFile
 	File string `yaml:"file,omitempty"`
 
@@ -73,7 +73,7 @@ func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean
 func (d *Distribution) same(other *Distribution) bool {
 	for _, one := range []*Distribution{d, other} {
 		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
-			return false // what is wrong with it has been said
+			return false // an error has already been reported
 		}
 	}
 	a, b := dumped(d), dumped(other)

@@ -12,14 +12,14 @@ import (
 
 // Setting is one key of a scenario with its value and its origin: a line, a preset, an override or a default.
 type Setting struct {
-	Path   string `json:"path"`   // as --set takes it: engine.lease.ttl, jobs.mail.service; objectives go by their number from 1
-	Value  string `json:"value"`  // as YAML on one line
-	Origin string `json:"origin"` // line 12, preset river (line 5), --set engine.workers=80, or default and perhaps why
+	Path   string `json:"path"`   // path as for --set: jobs.mail.service; objectives by number from 1
+	Value  string `json:"value"`  // value as YAML on one line
+	Origin string `json:"origin"` // source: line 12, preset river (line 5), --set ..., or default with a reason
 }
 
 // Explain returns every key with an effect in sc, in the order of the language, with its value and its origin. sets are
-// the overrides that sc was loaded with. Of keys that depend on a kind, such as the parameters of a distribution, only
-// those of that kind are returned.
+// the overrides that sc was loaded with. Keys that depend on a kind, such as the parameters of a distribution, are
+// returned for that kind only.
 func (sc *Scenario) Explain(sets []Override) []Setting {
 	plain := sc.canonical()
 	for i := range plain.Policies {

@@ -22,7 +22,7 @@ import (
 type folder struct {
 	path  string
 	dists map[string]dist.Dist // empirical distributions by file, while Load reads them
-	bad   map[string]error     // what is wrong with the others
+	bad   map[string]error     // errors of the files that could not be read
 }
 
 func folderOf(scenario string) *folder {
@@ -60,7 +60,7 @@ func (f *folder) openHere(name string) (fs.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// Opening what is no file, such as a pipe, could wait for ever.
+	// Opening something that is not a file, such as a pipe, could block for ever.
 	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}

@@ -8,10 +8,10 @@ import (
 
 // Footprint is an estimate of the largest number of jobs in a simulation at one time, and of its memory.
 type Footprint struct {
-	All   float64 // jobs of a simulation
-	Jobs  float64 // of those, alive at once
-	Bytes float64 // of one simulation; as many run at once as there are processors
-	Key   string  // of the scenario: what brings most of the jobs
+	All   float64 // number of jobs of a simulation
+	Jobs  float64 // highest number of jobs alive at once
+	Bytes float64 // memory of one simulation; as many run at once as there are processors
+	Key   string  // key of the scenario that brings most of the jobs
 }
 
 // bytesPerJob and bytesPerLease are the memory of a job and of a lease, measured on runs of millions of either.

@@ -14,12 +14,12 @@ import (
 const (
 	CopyBits   = 8
 	IndexBits  = 44
-	BurstShift = 32 // above it: which burst, plus 1; below it: which job of the burst
+	BurstShift = 32 // position of the number of the burst, plus 1; the bits below it number the job in the burst
 
 	CopyMask engine.JobID = 1<<CopyBits - 1
 )
 
-// JobID returns the ID of the first copy of a job: of the arrival with that index in a class (an index of Jobs).
+// JobID returns the ID of the first copy of a job: of arrival number index in a class (an index of Jobs).
 func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }
@@ -52,7 +52,8 @@ func (sc *Scenario) JobName(id engine.JobID) string {
 // resubmit.
 func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
 
-// ParseJob parses a job's name, in JobName's format, or its number. No run need have the job. Errors show the format.
+// ParseJob parses a job's name, in JobName's format, or its number. The job need not exist in any run. Errors show
+// the format.
 func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
 		id := engine.JobID(number)

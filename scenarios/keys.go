@@ -11,17 +11,17 @@ import (
 
 // key describes one key of the language: its default, the rule for its value, and the behaviour without it.
 type key struct {
-	path   string // in which * stands for each element of a list
-	usual  string // its default, as YAML; empty: it has none
+	path   string // path of the key, in which * stands for each element of a list
+	usual  string // default as YAML; empty: none
 	rule   rule
-	unsaid string // what stands for it where it may be left out: "none", "as" another key, or how it is reckoned; empty: its default
+	unsaid string // meaning of a key left out, if not its default: "none", "as" another key, or a formula
 }
 
 // rule is a condition on the value of one key: it is required, is a count in [least, most], or is a duration above 0.
 type rule struct {
 	required, positive bool
 	least, most        int
-	why                string // of most
+	why                string // reason for the limit most
 }
 
 func count(least, most int, why string) rule { return rule{least: least, most: most, why: why} }
@@ -41,8 +41,8 @@ const (
 )
 
 // keys lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
-// nothing but a default stand together, in the row of the key above them. What goes with a kind of distribution,
-// backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
+// nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
+// backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go.
 var keys = []key{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -216,7 +216,7 @@ func (c *checker) value(path []any) any {
 			v = fieldOf(v, step.(string))
 		}
 		if v.Kind() == reflect.Pointer {
-			v = v.Elem() // the zero Value of nil
+			v = v.Elem() // zero Value for nil
 		}
 		if !v.IsValid() {
 			return nil

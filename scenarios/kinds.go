@@ -15,8 +15,8 @@ import (
 
 // kindTable lists the kinds of a map, such as those of distributions, each with the keys it takes.
 type kindTable struct {
-	what string // "distribution"
-	key  string // "dist": the key that names the kind
+	what string // noun for the map: "distribution"
+	key  string // key that names the kind: "dist"
 	rows []kindRow
 }
 
@@ -122,7 +122,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		if key.Value == t.key || contains(row.required, key.Value) || contains(row.optional, key.Value) || !t.has(key.Value) {
-			continue // what no kind has is an unknown key, and reported as one
+			continue // a key that no kind has is reported as an unknown key
 		}
 		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)
 		bad.Help = spell(rows)

@@ -11,7 +11,7 @@ import (
 // layers overlays the defaults with the presets named in a scenario, and those with the scenario's own values. A preset
 // lies below everything that the file and its overrides set.
 type layers struct {
-	preset   map[*yaml.Node]string // by node of a preset: its name
+	preset   map[*yaml.Node]string // name of the preset that a node comes from
 	problems []*yaml.LoadError
 }
 
@@ -60,7 +60,7 @@ func (l *layers) retry(at *yaml.Node) *Preset {
 // named returns the preset of a node's name; if there is none, nil after adding an error.
 func (l *layers) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
-		return nil // what is no word is found wrong when it is decoded
+		return nil // a value that is no word is reported when it is decoded
 	}
 	if p := PresetNamed(at.Value); p != nil {
 		return p

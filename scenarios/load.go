@@ -49,7 +49,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 }
 
 // checkEntries returns errors for text that would take the parser too long. It counts separators of entries, wherever
-// they are; without separators there is only depth, which has its own limit.
+// they are; the depth of nesting has a limit of its own.
 func checkEntries(src []byte) Diagnostics {
 	n, line := 0, 1
 	for _, c := range src {
@@ -95,10 +95,10 @@ type loader struct {
 	src    []byte
 	lines  []string
 	found  Diagnostics
-	failed []yaml.Mark               // where a short form could not be written out
-	width  map[yaml.Mark]*yaml.Node  // the scalars of the file by where they start
-	around map[*yaml.Node]*yaml.Node // the maps of the file by their keys
-	paths  map[yaml.Mark]string      // of the values of the file
+	failed []yaml.Mark               // positions of short forms that could not be expanded
+	width  map[yaml.Mark]*yaml.Node  // scalars of the file, by position
+	around map[*yaml.Node]*yaml.Node // maps of the file, by their keys
+	paths  map[yaml.Mark]string      // paths of the file's values, by position
 	last   lastLine
 }
 

@@ -15,7 +15,7 @@ func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
-// PoliciesNamed returns the indexes of the policies with the label name, or else of all of that kind.
+// PoliciesNamed returns the indexes of the policies with the label name, or else of all policies of that kind.
 func (sc *Scenario) PoliciesNamed(name string) []int {
 	var kinds []int
 	for i := range sc.Policies {

@@ -23,7 +23,7 @@ func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if syntax && e.Mark.Line > 1 {
 		lines = []int{e.Mark.Line - 1, e.Mark.Line}
 	} else if strings.HasSuffix(e.Message, "has no value") && e.Mark.Line < len(l.lines) {
-		lines = []int{e.Mark.Line, e.Mark.Line + 1} // which is perhaps no part of it
+		lines = []int{e.Mark.Line, e.Mark.Line + 1} // the next line need not be part of it
 	}
 	for _, line := range lines {
 		if bad, column := l.strange(line); bad != nil {
@@ -34,7 +34,7 @@ func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	from, text := 0, l.lines[e.Mark.Line-1]
 	if !syntax {
 		if from = e.Mark.Column - 1; from > 0 && l.character(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
-			from-- // the outer one of two
+			from-- // the outer of two templates
 		}
 		text = from64(l.runes(e.Mark.Line), from)
 	}

@@ -14,10 +14,10 @@ import (
 
 // Override gives one key of a scenario another value, as `--set KEY=VALUE` does.
 type Override struct {
-	Path  string // such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
-	Value string // as YAML: 80, 30s, {kind: fixed, delay: 60s}
-	Flag  string // what the user typed, if it was not --set
-	// NoFile refuses a value that names a file, for overrides that come from elsewhere than the person at this machine.
+	Path  string // path of the key, such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
+	Value string // value as YAML: 80, 30s, {kind: fixed, delay: 60s}
+	Flag  string // text of the command line, if it was not --set
+	// NoFile refuses a value that names a file, for overrides from other sources than the user of this machine.
 	NoFile bool
 }
 
@@ -272,8 +272,7 @@ func Set(path string, value any) Override {
 	return Override{Path: path, Value: oneLine(&node)}
 }
 
-// Overrides returns what the policy overrides for itself as overrides of the whole scenario, in the order in which they
-// are applied.
+// Overrides returns the policy's `with:` as overrides of the whole scenario, in the order in which they are applied.
 func (p *Policy) Overrides() []Override {
 	paths := sortedKeys(p.With)
 	sort.SliceStable(paths, func(i, j int) bool { return before(paths[i], paths[j]) })

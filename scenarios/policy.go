@@ -54,8 +54,9 @@ func (sc *Scenario) policyClasses() []policies.Class {
 // PolicyKinds returns the kinds of policies that scenarios can use, with their parameters.
 func PolicyKinds() []policies.Kind { return policies.Kinds() }
 
-// Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives lose the
-// policies that are gone, by what their names mean among all, and go if none is left. The baseline is the first policy if it was not selected.
+// Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives about
+// policies that were not selected are narrowed to the others, or dropped. The baseline is the first policy if it was
+// not selected.
 func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	var keep []int
 	for _, name := range names {

@@ -16,7 +16,7 @@ func (c *checker) checkNeeds() {
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
 		at := slices.IndexFunc(kinds, func(k policies.Kind) bool { return k.Name == p.Kind })
-		seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0 // with what it overrides
+		seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0 // the policy is checked with its overrides
 		if need := kinds[max(at, 0)].Needs; at >= 0 && seen && !c.sc.meets(need) && !c.sc.expectedToFail(p) {
 			c.warnf(c.near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, need.Lacks())
 		}
@@ -25,7 +25,7 @@ func (c *checker) checkNeeds() {
 
 // meets reports whether sc has the features, such as tenants, without which a kind of policy acts as fifo.
 func (sc *Scenario) meets(need policies.Need) bool {
-	if len(sc.Jobs) == 0 { // which is wrong by itself
+	if len(sc.Jobs) == 0 { // no jobs is an error of its own
 		return true
 	}
 	switch need {

@@ -12,12 +12,12 @@ import (
 
 // Preset holds the settings of a known system or design, as keys of a scenario.
 type Preset struct {
-	Name         string     `yaml:"name"`         // a-z 0-9 -
-	Family       string     `yaml:"family"`       // what it is or stands on, such as Redis
-	Aliases      []string   `yaml:"aliases"`      // what else it is called
-	Doc          string     `yaml:"doc"`          // what it promises, in a few sentences
-	Source       string     `yaml:"source"`       // where the values are from
-	Approximates []string   `yaml:"approximates"` // what differs from the system, since the language has no key for it
+	Name         string     `yaml:"name"`         // name: a-z 0-9 -
+	Family       string     `yaml:"family"`       // technology of the system, such as Redis
+	Aliases      []string   `yaml:"aliases"`      // other names
+	Doc          string     `yaml:"doc"`          // description with the system's guarantees, in a few sentences
+	Source       string     `yaml:"source"`       // source of the values
+	Approximates []string   `yaml:"approximates"` // differences from the system that the language cannot express
 	Retry        *yaml.Node `yaml:"retry"`        // a map of keys of `retry`; nil: none
 	Engine       *yaml.Node `yaml:"engine"`       // a map of keys of `engine`; nil: none
 }

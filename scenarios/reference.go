@@ -12,12 +12,12 @@ import (
 
 // Key is the reference entry of one key of the language.
 type Key struct {
-	Path     string   `json:"path"`               // with a word in capitals for the name of an element of a list: jobs.CLASS.service
-	Value    string   `json:"value"`              // what it takes: duration, late | early, map
-	Default  string   `json:"default,omitempty"`  // what stands for it where it is left out, as YAML; empty: the text says
-	Required bool     `json:"required,omitempty"` // of the map that it is a key of
-	Doc      string   `json:"doc"`                // what it means
-	Examples []string `json:"examples,omitempty"` // of values, as YAML
+	Path     string   `json:"path"`               // path, with capitals for names of list elements: jobs.CLASS.service
+	Value    string   `json:"value"`              // description of the values: duration, late | early, map
+	Default  string   `json:"default,omitempty"`  // default as YAML; empty: Doc describes it
+	Required bool     `json:"required,omitempty"` // the map with the key must contain it
+	Doc      string   `json:"doc"`                // meaning of the key
+	Examples []string `json:"examples,omitempty"` // examples of values, as YAML
 
 	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
 }
@@ -26,8 +26,8 @@ type Key struct {
 type Kind struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
-	Keys    []Key  `json:"keys"`    // those that go with it; their paths begin where its map does
-	Example string `json:"example"` // the map, as YAML
+	Keys    []Key  `json:"keys"`    // keys of the kind; their paths begin at its map
+	Example string `json:"example"` // example of the map, as YAML
 }
 
 // Kinds lists the kinds of storms, arrivals, distributions and backoffs.
@@ -36,8 +36,8 @@ type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 // Keys returns every key of the language, a map before its keys.
 func Keys() []Key { return slices.Clone(reference().keys) }
 
-// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. The keys of a
-// class's retry are those of retry, those of a policy's `with:` what they change.
+// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of a
+// class's retry have the entries of retry, keys of a policy's `with:` the entries of the keys that they override.
 func KeyOf(path string) (Key, bool) {
 	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
 		path = rest
@@ -60,7 +60,7 @@ func AllKinds() *Kinds { return &reference().kinds }
 //go:embed scenario.schema.json
 var schema []byte
 
-// definitionsAt is where the schema has its definitions, for references to them.
+// definitionsAt is the prefix of references to the schema's definitions.
 const definitionsAt = "#/$defs/"
 
 // referenceText is the reference of the language: the results of Keys and AllKinds.
@@ -71,7 +71,7 @@ type referenceText struct {
 
 // reference computes the reference of the language from the schema, which contains the comments of the structs.
 var reference = sync.OnceValue(func() *referenceText {
-	root, problems := parse(schema) // JSON is YAML, and so the values in it stand in their order
+	root, problems := parse(schema) // JSON is YAML, so the parser keeps the order of the values
 	if len(problems) > 0 {
 		panic("scenarios: " + problems[0].Error()) // it is this package's own
 	}

@@ -11,92 +11,91 @@ import (
 // Scenario is the content of one scenario file, with the defaults filled in. Load makes it; its values have been
 // checked and need no checking again.
 type Scenario struct {
-	Version     int      `yaml:"version"`     // of the language: 1
-	Name        string   `yaml:"name"`        // of results and reports: a-z, 0-9 and -
+	Version     int      `yaml:"version"`     // version of the language: 1
+	Name        string   `yaml:"name"`        // name in results and reports: a-z, 0-9 and -
 	Description string   `yaml:"description"` // text for the report
-	Duration    Duration `yaml:"duration"`    // virtual time in which jobs arrive
-	Drain       Duration `yaml:"drain"`       // how much longer a run may go on to finish what is left; 0s: not at all
-	Warmup      Duration `yaml:"warmup"`      // jobs enqueued before this are left out of every number
-	// replications: so many seeds, each with other arrivals, run times and failures
+	Duration    Duration `yaml:"duration"`    // virtual time during which jobs arrive
+	Drain       Duration `yaml:"drain"`       // longest additional time of a run to finish the remaining jobs; 0s: none
+	Warmup      Duration `yaml:"warmup"`      // jobs enqueued before this time are left out of every number
+	// number of replications: each seed gives different arrivals, run times and failures
 	Seeds    Count  `yaml:"seeds"`
-	Seed     uint64 `yaml:"seed"`     // the first seed, at least 1; the others follow it
-	Baseline string `yaml:"baseline"` // label or kind of the policy that the others are compared with
-	Engine   Engine `yaml:"engine"`   // the processes of the queue and the store they share
-	Retry    Retry  `yaml:"retry"`    // what becomes of failed jobs of every class; see RetryOf
+	Seed     uint64 `yaml:"seed"`     // first seed, at least 1; the others follow it
+	Baseline string `yaml:"baseline"` // label or kind of the policy with which the others are compared
+	Engine   Engine `yaml:"engine"`   // processes of the queue and the store they share
+	Retry    Retry  `yaml:"retry"`    // retry policy of failed jobs of every class; see RetryOf
 
-	Dependencies []Dependency `yaml:"dependencies"` // what handlers call; shared by all nodes
+	Dependencies []Dependency `yaml:"dependencies"` // external services that handlers call; shared by all nodes
 	Jobs         []JobClass   `yaml:"jobs"`         // classes of jobs, at least one; see ClassIndex
-	Storms       []Storm      `yaml:"storms"`       // windows of trouble
-	Policies     []Policy     `yaml:"policies"`     // what is claimed next: compared on the same seeds
+	Storms       []Storm      `yaml:"storms"`       // faults and overloads with their windows of time
+	Policies     []Policy     `yaml:"policies"`     // fetch policies to compare on the same seeds
 	Objectives   []Objective  `yaml:"objectives"`   // bounds on metrics: they decide the exit code
 
-	tree       *tree                                   // what the scenario was made from
-	retry      []Retry                                 // by class
-	variants   []*Scenario                             // by policy; nil: the policy overrides nothing
-	custom     map[int]func(workers int) engine.Policy // by policy: see Compare
-	errorKinds []string                                // by engine.ErrorKind
+	tree       *tree                                   // YAML nodes that the scenario was decoded from
+	retry      []Retry                                 // retry settings by class
+	variants   []*Scenario                             // scenarios by policy; nil: the policy has no overrides
+	custom     map[int]func(workers int) engine.Policy // constructors of policies added by Compare, by index of the policy
+	errorKinds []string                                // names of error kinds, by engine.ErrorKind
 	tenants    tenantNumbers
-	files      *folder         // what the scenario's own paths are relative to
-	asked      []measure.Query // see Measure
+	files      *folder         // folder to which paths in the scenario are relative
+	asked      []measure.Query // queries added by Measure
 }
 
 // Retry is the retry policy of failed jobs: limit on attempts, backoff and jitter.
 type Retry struct {
-	// a system whose retry policy lies below the other keys; none: the one of the engine's preset
+	// system whose retry policy gives the values of keys left out here; left out: the retry policy of the engine's preset
 	Preset      string   `yaml:"preset,omitempty"`
 	MaxAttempts Attempts `yaml:"max-attempts"` // executions in all, or unlimited
-	// executions after the first one: another way of writing max-attempts
+	// executions after the first one: another form of max-attempts
 	MaxRetries *Limit  `yaml:"max-retries,omitempty"`
 	Backoff    Backoff `yaml:"backoff"` // delay after a failure, before jitter
-	// how delays are spread: none, full, equal, decorrelated, ±20%, +10%, -50%, +30s
+	// spread of delays: none, full, equal, decorrelated, ±20%, +10%, -50%, +30s
 	Jitter Jitter `yaml:"jitter"`
-	// when a delay begins to run: commit, when the store learns of the failure; failure; claim, with the attempt that fails
+	// begin of a delay: commit, when the store receives the failure; failure; claim, with the failing attempt
 	From DelayFrom `yaml:"from,omitempty"`
-	// the time at which a retry, or a job with a delay, is due is cut to a whole multiple of this, as where a system keeps
-	// whole seconds; 0s: none
+	// the due time of a retry, or of a job with a delay, is rounded down to a whole multiple of this, as in a system that
+	// stores whole seconds; 0s: no rounding
 	Grain Duration `yaml:"grain,omitempty"`
-	Never []string `yaml:"never,flow"` // error kinds that bury at once
-	// what max-attempts counts: claim, every delivery; failure, those alone that fail
+	Never []string `yaml:"never,flow"` // error kinds that bury a job at once (to the dead-letter set)
+	// unit of max-attempts: claim, every delivery; failure, only deliveries that fail
 	Count    RetryCount `yaml:"count"`
-	Deadline Duration   `yaml:"deadline"` // give up once a job is this old; 0s: never
-	// error kinds that cost no attempt; none of them is among never
+	Deadline Duration   `yaml:"deadline"` // age from which a job gets no further attempt; 0s: none
+	// error kinds whose failures cost no attempt; no kind may also be in never
 	Free []string `yaml:"free,flow"`
-	// how many failures of one job may be free; those above it cost an attempt
+	// number of failures of one job that may be free; further ones cost an attempt
 	FreeMax Limit `yaml:"free-max"`
 }
 
-// Backoff is the delay after the n-th failure, before jitter. Which fields count
-// depends on Kind: exponential First*Factor^(n-1) plus Plus, at most Max; linear
-// First+Step*(n-1), at most Max; fixed Delay; fibonacci First*(1 1 2 3 5 ...), at
-// most Max; polynomial (n-Less)^Power seconds plus Plus, at most Max; table Delays, the last
-// repeats; random Delay; none. With Scale, and more attempts in all than that, an exponential
-// one takes n*Scale/max-attempts, rounded, for n.
+// Backoff is the delay after the n-th failure, before jitter. Kind determines which fields are
+// used: exponential First*Factor^(n-1) plus Plus, at most Max; linear First+Step*(n-1), at most
+// Max; fixed Delay; fibonacci First*(1 1 2 3 5 ...), at most Max; polynomial (n-Less)^Power seconds
+// plus Plus, at most Max; table Delays, the last repeats; random Delay; none. With Scale, and more
+// attempts in all than that, an exponential one takes n*Scale/max-attempts, rounded, for n.
 type Backoff struct {
-	Kind   string   `yaml:"kind"`             // how the delay grows with the number of failures
+	Kind   string   `yaml:"kind"`             // formula of the delay by the number of failures
 	First  Duration `yaml:"first,omitempty"`  // delay after the first failure
-	Factor Factor   `yaml:"factor,omitempty"` // each delay is so many times the last one; left out: 2
-	Step   Duration `yaml:"step,omitempty"`   // added to the delay at each failure
+	Factor Factor   `yaml:"factor,omitempty"` // ratio of each delay to the one before; left out: 2
+	Step   Duration `yaml:"step,omitempty"`   // increase of the delay at each failure
 	Power  Count    `yaml:"power,omitempty"`  // exponent of the number of failures, in seconds
-	// subtracted from the number of failures before the power is taken
+	// number subtracted from the number of failures before the power is taken
 	Less Count    `yaml:"less,omitempty"`
-	Plus Duration `yaml:"plus,omitempty"` // added to every delay
-	// with more attempts in all than this, the delays are stretched over them; 0: never
+	Plus Duration `yaml:"plus,omitempty"` // constant added to every delay
+	// number of attempts over which delays grow: with more attempts in all, the growth is stretched over them; 0: never
 	Scale  Count         `yaml:"scale,omitempty"`
 	Max    Duration      `yaml:"max,omitempty"`         // longest delay; 0s: no bound
-	Delay  *Distribution `yaml:"delay,omitempty"`       // the delay: a duration for fixed, a distribution for random
+	Delay  *Distribution `yaml:"delay,omitempty"`       // delay: a duration for fixed, a distribution for random
 	Delays []Duration    `yaml:"delays,omitempty,flow"` // delays by number of failures; the last repeats
 }
 
 // Policy is one of the policies compared.
 type Policy struct {
 	Kind  string `yaml:"kind"`  // which policy it is: `qsim list policies` describes them
-	Label string `yaml:"label"` // its name in tables and charts, at most 40 characters; unique
-	// other keys of engine, retry, dependencies, jobs and storms for this policy alone, by path; see Variant
+	Label string `yaml:"label"` // name in tables and charts, at most 40 characters; unique
+	// overrides of keys of engine, retry, dependencies, jobs and storms for this policy alone, by path; see Variant
 	With   map[string]yaml.Node `yaml:"with,omitempty"`
-	Params map[string]yaml.Node `yaml:",inline"` // the kind's own parameters
+	Params map[string]yaml.Node `yaml:",inline"` // parameters of the policy's kind
 
 	values  map[string]policies.Value
-	spelled map[string]yaml.Node // With as Resolved writes it
+	spelled map[string]yaml.Node // With in the form that Resolved writes
 }
 
 // Objective is a bound on a metric: exactly one of Below and Above is set.
@@ -106,17 +105,17 @@ type Objective struct {
 	After  string `yaml:"after,omitempty"`  // only jobs enqueued after the storm of that name
 	Class  string `yaml:"class,omitempty"`  // only jobs of that class
 	Tenant string `yaml:"tenant,omitempty"` // only jobs of the tenant of that name; see TenantName
-	// the limit of fresh.within: a share of jobs claimed in this time
+	// wait limit of fresh.within: a share of jobs claimed in this time
 	Limit *Duration `yaml:"limit,omitempty"`
-	Below *Bound    `yaml:"below,omitempty"` // at most this
-	Above *Bound    `yaml:"above,omitempty"` // at least this
-	// labels or kinds of the policies that it is for; none: every policy
+	Below *Bound    `yaml:"below,omitempty"` // the metric must be at most this
+	Above *Bound    `yaml:"above,omitempty"` // the metric must be at least this
+	// labels or kinds of the policies that it applies to; none: every policy
 	Policies []string `yaml:"policies,omitempty,flow"`
-	// missed: a scenario that shows a failure says so, and the objective is met by being missed
+	// missed: the scenario demonstrates a failure, and the objective is as expected if it is missed
 	Expect Expect `yaml:"expect"`
 
 	line int
 }
 
-// Line returns the line of the scenario's file on which the objective stands, from 1; 0: it was set from elsewhere.
+// Line returns the line of the objective in the scenario's file, from 1; 0: it was set elsewhere.
 func (o *Objective) Line() int { return o.line }

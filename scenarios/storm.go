@@ -13,15 +13,15 @@ import (
 // Storm is a named fault, with its kind as one of the pointers to a Trouble. It has a window of time, which may come
 // again, or begins with an event.
 type Storm struct {
-	Name string   `yaml:"name"` // as objectives and paths name it: a-z, 0-9, - and _
-	At   Duration `yaml:"at"`   // its start; with on: how long after that event
-	For  Duration `yaml:"for"`  // how long it lasts; 0s: an instant
-	// the event that it begins with, such as leased; left out: it begins at a known time
+	Name string   `yaml:"name"` // name for objectives and paths: a-z, 0-9, - and _
+	At   Duration `yaml:"at"`   // start of the storm; with on: delay after that event
+	For  Duration `yaml:"for"`  // length of the window; 0s: an instant
+	// event that the storm begins with, such as leased; left out: it begins at a known time
 	On string `yaml:"on,omitempty"`
-	Op string `yaml:"op,omitempty"` // for on: called, which call; left out: any
-	// which of those events, by each named node or over all; left out: 1
+	Op string `yaml:"op,omitempty"` // for on: called, the name of the call; left out: any call
+	// number of that event, counted on each named node or over all; left out: 1
 	Nth Count `yaml:"nth,omitempty"`
-	// an event at this time or later brings nothing; 0s: whenever it is
+	// an event at this time or later has no effect; 0s: no limit
 	Before     Duration        `yaml:"before,omitempty"`
 	Fail       *FailStorm      `yaml:"fail,omitempty"`
 	Slow       *SlowStorm      `yaml:"slow,omitempty"`
@@ -42,44 +42,44 @@ type Storm struct {
 	Leases     *LeaseStorm     `yaml:"leases,omitempty"`
 	Clock      *ClockStorm     `yaml:"clock,omitempty"`
 	Redrive    *RedriveStorm   `yaml:"redrive,omitempty"`
-	Repeat     *Repeat         `yaml:"repeat,omitempty"` // it comes again; see Starts. Left out: once
+	Repeat     *Repeat         `yaml:"repeat,omitempty"` // repetition of the window; see Starts. Left out: none
 }
 
 // Trouble is the fault of one kind of storm: its keys, the conditions on them, and its effect. Each has a file of its
-// own, storm_KIND.go, and a field of Storm; no other code has to know it.
+// own, storm_KIND.go, and a field of Storm.
 type Trouble interface {
-	// check reports what is wrong with the trouble of s, whose keys lie at a path.
+	// check reports errors in the keys of s's fault, which lie at a path.
 	check(c *checker, s *Storm, at keyPath)
-	// effect returns what the trouble of s does; where keys of it are wrong, of the others.
+	// effect returns the faults of s, without those whose keys are wrong.
 	effect(s *Storm) Effect
 }
 
 // Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
 // simulations inject them, and bounds and warnings are computed from them. The zero value of a field is no fault.
 type Effect struct {
-	Instant   bool          // it comes at its start, whatever the window
-	Follows   bool          // it may begin with an event
-	Lasts     time.Duration // from its start until all is as before; 0: as long as the window
-	Simulated string        // why a run on the wall clock cannot have it; empty: it can
+	Instant   bool          // the fault happens at the start of the window, whatever its length
+	Follows   bool          // the fault may be triggered by an event
+	Lasts     time.Duration // time from the start until the fault is over; 0: the length of the window
+	Simulated string        // reason why a run on the wall clock cannot have the fault; empty: it can
 
-	Control *fault.Control // of processes or the store: all of it but when, and on which node
-	Fault   *fault.Fault   // of calls: all of it but when, and of which nodes
-	Nodes   *Nodes         // that Control and Fault hit; nil: all of them, or the store
-	Store   float64        // calls cost the store so many times as much
+	Control *fault.Control // fault of processes or the store, without its time and node
+	Fault   *fault.Fault   // fault of calls, without its time and nodes
+	Nodes   *Nodes         // nodes that Control and Fault hit; nil: all of them, or the store
+	Store   float64        // factor on the store's cost of calls
 
-	Hits                []string      // attempts of these classes, and of those that call these dependencies; none: all
-	Fails, Hangs, Kills float64       // shares of those attempts that fail, take longer, or crash their process
-	Slower              float64       // run times are so many times as long
-	Extra               time.Duration // by which the run times of those that hang are longer
-	Error               string        // what those fail with that fail
-	Takes               *Distribution // how long those run that fail; nil: the service time
+	Hits                []string      // classes hit, and dependencies whose callers are hit; none: all classes
+	Fails, Hangs, Kills float64       // shares of the attempts hit that fail, take longer, or crash their process
+	Slower              float64       // factor on run times
+	Extra               time.Duration // time added to the run times of attempts that hang
+	Error               string        // error kind of attempts that fail
+	Takes               *Distribution // run times of attempts that fail; nil: the service time
 
-	Dependency string  // that fails, or whose limit is
-	Limit      float64 // so many times as high
+	Dependency string  // dependency that fails, or whose limit changes
+	Limit      float64 // factor on the dependency's limit
 
-	Class string  // of which more jobs come:
-	Jobs  *Count  // so many at once
-	Rate  *Factor // or at so many times the rate
+	Class string  // class with additional jobs
+	Jobs  *Count  // number of additional jobs at once
+	Rate  *Factor // or factor on the class's rate
 }
 
 // ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in simulations
@@ -124,8 +124,8 @@ func (s *Storm) Trouble() (Trouble, string) {
 
 // Repeat is the repetition of a storm's window.
 type Repeat struct {
-	Every Duration `yaml:"every"` // from one start to the next; longer than the window
-	Times Count    `yaml:"times"` // in all, the first included; at least 1
+	Every Duration `yaml:"every"` // time from one start to the next; longer than the window
+	Times Count    `yaml:"times"` // number of windows, the first included; at least 1
 }
 
 // Starts returns the start times of the windows of s, in order. Each lasts For.
@@ -149,7 +149,7 @@ func (s *Storm) End() time.Duration {
 	return end
 }
 
-// Effect returns the faults of a storm; none if the storm has an error.
+// Effect returns the faults of a storm; none if it has an error.
 func (s *Storm) Effect() Effect {
 	if t, _ := s.Trouble(); t != nil {
 		return t.effect(s)

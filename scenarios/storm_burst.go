@@ -2,9 +2,9 @@ package scenarios
 
 // BurstStorm brings more jobs: a count at once, or a multiple of the rate during the window.
 type BurstStorm struct {
-	Class  string  `yaml:"class"`            // whose jobs come
-	Count  *Count  `yaml:"count,omitempty"`  // so many come at once
-	Factor *Factor `yaml:"factor,omitempty"` // the rate in the window is so many times as high
+	Class  string  `yaml:"class"`            // class of the additional jobs
+	Count  *Count  `yaml:"count,omitempty"`  // number of jobs that arrive at once
+	Factor *Factor `yaml:"factor,omitempty"` // factor on the rate during the window
 }
 
 func (t *BurstStorm) check(c *checker, s *Storm, at keyPath) {

@@ -12,16 +12,16 @@ import (
 
 // CallStorm disturbs calls between nodes and store. Each share is drawn for itself.
 type CallStorm struct {
-	// which calls: claim, commit, extend, recover, promote, lead, stats; none: all of them
+	// names of the calls: claim, commit, extend, recover, promote, lead, stats; none: all of them
 	Ops         []string `yaml:"ops,flow"`
-	LoseRequest Share    `yaml:"lose-request"` // share of requests that get lost: nothing happens
-	// share of replies that get lost: it happened, and the caller does not know
+	LoseRequest Share    `yaml:"lose-request"` // share of requests that get lost: the call is not executed
+	// share of replies that get lost: the call is executed, and the caller does not know
 	LoseReply Share         `yaml:"lose-reply"`
 	Duplicate Share         `yaml:"duplicate"`       // share of requests that arrive twice
 	Echo      Share         `yaml:"duplicate-reply"` // share of replies that arrive twice
 	Error     Share         `yaml:"error"`           // share of requests that the store refuses
-	Delay     *Distribution `yaml:"delay,omitempty"` // added to every request; left out: none
-	Nodes     *Nodes        `yaml:"nodes,omitempty"` // whose calls; left out: those of all nodes
+	Delay     *Distribution `yaml:"delay,omitempty"` // delay added to every request; left out: none
+	Nodes     *Nodes        `yaml:"nodes,omitempty"` // nodes whose calls are disturbed; left out: all nodes
 }
 
 func (t *CallStorm) check(c *checker, s *Storm, at keyPath) {

@@ -2,13 +2,12 @@ package scenarios
 
 import "qsim/engine/fault"
 
-// ClockStorm sets the clocks of nodes off: by a skew for the window, or by a jump from its
-// start on. Exactly one of them is set. Only a node that looks at its clock notices: see
-// Lease.Check.
+// ClockStorm makes clocks of nodes wrong: by a skew during the window, or by a jump from its start on. Exactly one of
+// them is set. It affects only nodes that check leases by their own clock: see Lease.Check.
 type ClockStorm struct {
 	Nodes Nodes   `yaml:"nodes"`          // whose clocks
-	Skew  *Offset `yaml:"skew,omitempty"` // forward or back while the storm lasts
-	Jump  *Offset `yaml:"jump,omitempty"` // forward or back from its start on
+	Skew  *Offset `yaml:"skew,omitempty"` // clock error during the storm, forward or back
+	Jump  *Offset `yaml:"jump,omitempty"` // clock error from the start of the storm on, forward or back
 }
 
 func (t *ClockStorm) check(c *checker, s *Storm, at keyPath) {

@@ -6,7 +6,7 @@ import "qsim/engine/fault"
 type CrashStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes        Nodes    `yaml:"nodes"`
-	RestartAfter Duration `yaml:"restart-after"` // how long they stay down
+	RestartAfter Duration `yaml:"restart-after"` // time that the processes stay down
 }
 
 func (t *CrashStorm) check(c *checker, s *Storm, at keyPath) {

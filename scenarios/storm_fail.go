@@ -5,7 +5,7 @@ type FailStorm struct {
 	// classes, and dependencies: all classes that call them; none: every class; see Classes
 	Hits  []string      `yaml:"hits,flow"`
 	Rate  Share         `yaml:"rate"`            // share of attempts that fail
-	Error string        `yaml:"error"`           // what they fail with
+	Error string        `yaml:"error"`           // error kind of the failing attempts
 	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
 }
 

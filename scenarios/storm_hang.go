@@ -1,10 +1,10 @@
 package scenarios
 
-// HangStorm makes attempts take longer, and deaf to being told to stop.
+// HangStorm makes attempts take longer and ignore cancellation.
 type HangStorm struct {
 	Hits  []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
 	Rate  Share    `yaml:"rate"`      // share of the attempts that begin in the window
-	Extra Duration `yaml:"extra"`     // added to their run time; more than 0s
+	Extra Duration `yaml:"extra"`     // time added to their run time; more than 0s
 }
 
 func (t *HangStorm) check(c *checker, s *Storm, at keyPath) {

@@ -5,7 +5,7 @@ import "qsim/engine/fault"
 // HeartbeatStorm loses heartbeats on their way to the store.
 type HeartbeatStorm struct {
 	Lose  Share  `yaml:"lose"`            // share of heartbeats that get lost
-	Nodes *Nodes `yaml:"nodes,omitempty"` // whose heartbeats; left out: those of all nodes
+	Nodes *Nodes `yaml:"nodes,omitempty"` // nodes whose heartbeats are lost; left out: all nodes
 }
 
 func (t *HeartbeatStorm) check(c *checker, s *Storm, at keyPath) {

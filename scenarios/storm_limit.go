@@ -5,8 +5,8 @@ import "qsim/engine/quantity"
 // LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
 // is rounded up.
 type LimitStorm struct {
-	Dependency string `yaml:"dependency"` // which one; it must have a limit
-	Factor     Factor `yaml:"factor"`     // its limit is so many times as high; below 1: lower
+	Dependency string `yaml:"dependency"` // name of the dependency; it must have a limit
+	Factor     Factor `yaml:"factor"`     // factor on the limit; below 1: a lower limit
 }
 
 func (t *LimitStorm) check(c *checker, s *Storm, at keyPath) {

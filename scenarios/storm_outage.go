@@ -2,8 +2,8 @@ package scenarios
 
 // OutageStorm makes every call to a dependency fail, whatever its limit.
 type OutageStorm struct {
-	Dependency string        `yaml:"dependency"`      // which one
-	Error      string        `yaml:"error"`           // what attempts fail with
+	Dependency string        `yaml:"dependency"`      // name of the dependency
+	Error      string        `yaml:"error"`           // error kind of the failing attempts
 	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
 }
 

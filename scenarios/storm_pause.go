@@ -2,7 +2,7 @@ package scenarios
 
 import "qsim/engine/fault"
 
-// PauseStorm freezes processes for the window. Then they go on as if nothing had been.
+// PauseStorm freezes processes for the window. Afterwards they go on where they stopped.
 type PauseStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes Nodes `yaml:"nodes"`

@@ -2,7 +2,7 @@ package scenarios
 
 import "qsim/engine/fault"
 
-// PromoterStorm stops whoever makes waiting jobs ready.
+// PromoterStorm stops the promoter, which makes waiting jobs ready.
 type PromoterStorm struct {
 	Stall bool `yaml:"stall"` // true
 }

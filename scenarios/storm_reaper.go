@@ -2,7 +2,7 @@ package scenarios
 
 import "qsim/engine/fault"
 
-// ReaperStorm stops whoever looks for expired leases.
+// ReaperStorm stops the reaper, which recovers expired leases.
 type ReaperStorm struct {
 	Stall bool `yaml:"stall"` // true
 }

@@ -5,8 +5,8 @@ import "qsim/engine/fault"
 // RollingStorm kills one process after the other, by index, as a deployment does: node 0
 // at the start of the window, then the next one, and round again until the window ends.
 type RollingStorm struct {
-	Every        Duration `yaml:"every"`         // from one process to the next; more than 0s
-	RestartAfter Duration `yaml:"restart-after"` // how long each stays down
+	Every        Duration `yaml:"every"`         // time from one process to the next; more than 0s
+	RestartAfter Duration `yaml:"restart-after"` // time that each process stays down
 }
 
 func (t *RollingStorm) check(c *checker, s *Storm, at keyPath) {

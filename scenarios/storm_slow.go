@@ -3,7 +3,7 @@ package scenarios
 // SlowStorm multiplies run times.
 type SlowStorm struct {
 	Hits   []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
-	Factor Factor   `yaml:"factor"`    // run times are so many times as long
+	Factor Factor   `yaml:"factor"`    // factor on run times
 }
 
 func (t *SlowStorm) check(c *checker, s *Storm, at keyPath) {

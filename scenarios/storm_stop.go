@@ -7,7 +7,7 @@ import "qsim/engine/fault"
 type StopStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes Nodes    `yaml:"nodes"`
-	Grace Duration `yaml:"grace"` // after it they end, whatever they still do, and others start in their place
+	Grace Duration `yaml:"grace"` // time after which the processes end in any case, and others replace them
 }
 
 func (t *StopStorm) check(c *checker, s *Storm, at keyPath) {

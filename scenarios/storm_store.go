@@ -5,7 +5,7 @@ import "qsim/engine/fault"
 // StoreStorm disturbs the store: exactly one of its keys is set.
 type StoreStorm struct {
 	Stall bool    `yaml:"stall,omitempty"` // true: calls wait for the end of the window
-	Slow  *Factor `yaml:"slow,omitempty"`  // calls cost so many times as much
+	Slow  *Factor `yaml:"slow,omitempty"`  // factor on the cost of every call
 	Error *Share  `yaml:"error,omitempty"` // share of calls that are refused
 	// so many calls are served at once, the rest wait their turn; at least 1
 	Parallel *Count `yaml:"parallel,omitempty"`

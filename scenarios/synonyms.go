@@ -11,10 +11,10 @@ import (
 
 // synonym is another system's word for a key, with the key to write instead.
 type synonym struct {
-	in    string // the type of the map in which a word is met
-	at    string // the path of that map, as Keys has it
-	words string // separated by spaces, in lower case without - and _
-	key   string // from that map on; empty: the hint says all
+	in    string // type of the map that the word occurs in
+	at    string // path of that map, as in Keys
+	words string // words in lower case, without - and _, separated by spaces
+	key   string // path of the key, relative to that map; empty: the hint alone is enough
 	hint  string
 }
 
@@ -125,7 +125,7 @@ func docOf(path string) string {
 			return k.Doc
 		}
 	}
-	return "" // every path of the table is one: a test
+	return "" // a test checks that every path in the table exists
 }
 
 // synonymOf returns the synonym for a word in a map of a type, or nil.
@@ -172,7 +172,7 @@ func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	switch {
 	case key == "kind" && contains(known, "preset") && in == "Retry" && PresetNamed(word(around, key)) != nil:
 		e.Help = "write preset: " + word(around, key)
-	case key == "kind" && (s == nil || s.in != in): // a key of many maps
+	case key == "kind" && (s == nil || s.in != in): // "kind" is a key of many maps
 	case s != nil && s.in == in && near != strings.ToLower(key):
 		e.Help = s.help(in)
 	case near != "":

@@ -7,36 +7,36 @@ import (
 
 // System is a job system with its settings for the keys of a scenario; systems.yaml explains the fields.
 type System struct {
-	Name         string            `yaml:"name"` // also of its preset
+	Name         string            `yaml:"name"` // name of the system and of its preset
 	Title        string            `yaml:"title"`
-	Unit         string            `yaml:"unit"` // of durations: go, s, whole, ms
-	Docs         string            `yaml:"docs"` // where the settings are described
+	Unit         string            `yaml:"unit"` // unit of durations: go, s, whole, ms
+	Docs         string            `yaml:"docs"` // address of the documentation of the settings
 	Translations []Translation     `yaml:"translations"`
 	Cannot       []Missing         `yaml:"cannot"`
-	Policies     map[string]string `yaml:"policies"` // by kind
-	Nearest      string            `yaml:"nearest"`  // to a policy that the system does not have
+	Policies     map[string]string `yaml:"policies"` // settings of policies, by kind
+	Nearest      string            `yaml:"nearest"`  // nearest policy for kinds that the system does not have
 }
 
 // Translation is a setting of a System for a key of a scenario, or for a map with all its keys.
 type Translation struct {
 	Key   string            `yaml:"key"`
-	With  []string          `yaml:"with"` // further keys that the setting includes
+	With  []string          `yaml:"with"` // further keys that the setting covers
 	As    string            `yaml:"as"`
-	When  map[string]string `yaml:"when"`  // in place of As, by value of the key
-	Kinds map[string]string `yaml:"kinds"` // in place of As, by the kind of the map
+	When  map[string]string `yaml:"when"`  // settings by value of the key, in place of As
+	Kinds map[string]string `yaml:"kinds"` // settings by the kind of the map, in place of As
 	Least float64           `yaml:"least"`
-	Most  float64           `yaml:"most"` // 0: no bound
+	Most  float64           `yaml:"most"` // highest value; 0: no bound
 	// Leasts are lower bounds by the names of keys below the key.
 	Leasts map[string]float64 `yaml:"leasts"`
-	// Needs holds the only values of other keys with which the setting does what the key does.
+	// Needs holds, for other keys, the only values with which the setting has the effect of the key.
 	Needs        map[string]string `yaml:"needs"`
 	OverTimeouts bool              `yaml:"over-timeouts"` // the value is at least the longest timeout of a job
 	Paced        bool              `yaml:"paced"`         // the poll is at least the cooldown
-	Always       bool              `yaml:"always"`        // also where the value is the preset's
-	Several      bool              `yaml:"several"`       // also there, with more than one node
+	Always       bool              `yaml:"always"`        // also set if the value is the preset's
+	Several      bool              `yaml:"several"`       // also set with more than one node, if the value is the preset's
 }
 
-// Missing holds keys, each with all below it, for which a System has no setting.
+// Missing holds keys, with all keys below them, for which a System has no setting.
 type Missing struct {
 	Keys []string `yaml:"keys"`
 	Why  string   `yaml:"why"`
@@ -64,6 +64,6 @@ var systems = sync.OnceValue(func() (all systemList) {
 // Systems returns the systems in whose settings a scenario can be written. The caller must not change them.
 func Systems() []System { return systems().Systems }
 
-// WorldKeys returns the keys, each with all below it, that describe the load, the store, the trouble and the run: for
-// which no system has a setting.
+// WorldKeys returns the keys that, with all keys below them, describe the load, the store, the storms and the run: no
+// system has settings for them.
 func WorldKeys() []string { return systems().World }

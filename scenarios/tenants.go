@@ -9,9 +9,9 @@ import (
 
 // tenantNumbers maps tenants of classes to their numbers in the engine.
 type tenantNumbers struct {
-	first  []engine.TenantID   // by class without names: that of its tenant 0
-	named  [][]engine.TenantID // by class with names: by index
-	names  []string            // by number; number 0 is no tenant
+	first  []engine.TenantID   // number of tenant 0 of each class without names
+	named  [][]engine.TenantID // numbers of the tenants of each class with names, by index
+	names  []string            // names of tenants by number; number 0 is no tenant
 	number map[string]engine.TenantID
 }
 

@@ -24,8 +24,8 @@ const (
 type reader struct {
 	problems []*yaml.LoadError
 	nodes    int
-	open     map[*yaml.Node]bool // nodes being copied, against aliases of themselves
-	full     bool                // too many nodes: nothing more is read
+	open     map[*yaml.Node]bool // nodes being copied, to detect aliases of themselves
+	full     bool                // there were too many nodes: the rest is not read
 }
 
 func (r *reader) report(at *yaml.Node, e *quantity.Error) {
@@ -60,7 +60,7 @@ func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 	}
 	plain := r.copy(node)
 	if r.full {
-		plain = nil // half a tree has nothing but false errors
+		plain = nil // half a tree would only cause false errors
 	}
 	return plain, r.problems
 }
@@ -143,7 +143,7 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 		if n := len(plain.Content); n > 0 && isNull(value) && afterComma(plain.Content[n-1], key) {
 			before := plain.Content[n-1]
 			r.report(key, &quantity.Error{Message: "a comma ends a value here", Help: "write " + before.Value + key.Value})
-			before.Value, before.Tag = before.Value+key.Value, "!!str" // of which nothing else is wrong
+			before.Value, before.Tag = before.Value+key.Value, "!!str" // the entry is otherwise correct
 			continue
 		}
 		if isNull(value) {

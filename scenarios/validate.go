@@ -10,13 +10,13 @@ import (
 // mostNodes and the constants below limit the size of one run.
 const (
 	mostNodes    = 100_000
-	mostWorkers  = 1_000_000 // of all nodes
+	mostWorkers  = 1_000_000 // workers of all nodes
 	mostSeeds    = 10_000
 	mostClasses  = 64 // a plan names classes by the bits of a word
 	mostStorms   = 1000
 	mostPolicies = 64            // policies of one scenario
-	mostJobs     = 1_000_000_000 // of one run
-	mostTicks    = 1_000_000_000 // of anything periodic in one run
+	mostJobs     = 1_000_000_000 // jobs of one run
+	mostTicks    = 1_000_000_000 // ticks of any one timer in one run
 	mostBatch    = 100_000
 )
 

@@ -15,11 +15,11 @@ const mostTries = 1000
 
 // failing is one way in which attempts of a job class can fail, with its share.
 type failing struct {
-	kinds []string // of error: one of these
-	share float64  // of the attempts; in (0, 1]
-	jobs  float64  // how many jobs may fail so
-	takes float64  // seconds of an attempt, on the average
-	lasts float64  // seconds of the run in which attempts fail so
+	kinds []string // possible error kinds
+	share float64  // share of the attempts, in (0, 1]
+	jobs  float64  // number of jobs that may fail in this way
+	takes float64  // mean seconds of such an attempt
+	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
 // checkEndless refuses a class whose jobs would fail again and again at one instant, so that the run never ends, or too
@@ -31,7 +31,7 @@ func (c *checker) checkEndless(i int, job *JobClass) {
 	r := &c.sc.retry[i]
 	b, err := r.retryPolicy(func(string) engine.ErrorKind { return engine.NoError })
 	if err != nil {
-		return // what is wrong with it has been said
+		return // an error has already been reported
 	}
 	most, worst := 0.0, failing{}
 	for _, f := range c.failings(i, job) {
@@ -86,7 +86,7 @@ func (c *checker) overhead(jobs float64) float64 {
 	e := &c.sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
 	if jobs >= float64(e.Commit.Batch) {
-		return time // a batch that is full does not linger
+		return time // a full batch does not linger
 	}
 	return time + e.Commit.Linger.Std().Seconds()
 }
@@ -152,7 +152,7 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 	if limit := c.sc.TimeoutOf(i).Seconds(); limit > 0 {
 		takes := limit
 		if job.IgnoresCancel {
-			takes = max(limit, job.takes(nil)) // its worker is busy so long
+			takes = max(limit, job.takes(nil)) // its worker is busy for that long
 		}
 		add([]string{engine.Timeout.Name()}, above(job.Service.Dist(), limit), jobs, takes, total)
 	}

@@ -22,7 +22,7 @@ const (
 	mostKeys         = 1_000_000
 	mostResubmits    = 1<<CopyBits - 1
 	mostDependencies = 64
-	mostPhases       = 10_000_000 // pairs of on and off
+	mostPhases       = 10_000_000 // pairs of on and off phases
 )
 
 func (c *checker) checkJobs() {
@@ -30,7 +30,7 @@ func (c *checker) checkJobs() {
 	if c.node("jobs") == nil {
 		for key := 0; key < len(c.sc.tree.given.Content); key += 2 {
 			if s := synonymOf("Scenario", c.sc.tree.given.Content[key].Value); s != nil && s.key == "jobs" {
-				return // they stand under another word, which has been said
+				return // the arrivals have another key, which has been reported
 			}
 		}
 		c.errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help = "a scenario needs `jobs:`, a list of at least one class"
@@ -38,7 +38,7 @@ func (c *checker) checkJobs() {
 	}
 	if len(jobs) == 0 {
 		if list := lookup(c.sc.tree.given, "jobs"); list == nil || c.failedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
-			return // what stands there has been found wrong
+			return // the value has been reported as wrong
 		}
 		c.errorf(c.near("jobs"), "there are no jobs: want at least one class")
 	}
@@ -225,7 +225,7 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 func (c *checker) checkPhases(i int, a *Arrivals) {
 	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
 	if on < 1e-6 || off < 1e-6 {
-		return // that has been said
+		return // the error has been reported
 	}
 	if times := a.length(c.sc.Duration).Seconds() / (on + off); times > mostPhases {
 		c.errorf(c.given([]any{"jobs", i, "arrivals", "on"}, []any{"jobs", i, "arrivals", "off"}),

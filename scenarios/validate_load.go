@@ -36,13 +36,13 @@ func (c *checker) checkLoad() {
 	c.checkOffered()
 }
 
-// comes returns the expected number of jobs of a class without storms, every copy by a caller included; 0 for a trace,
+// comes returns the expected number of jobs of a class without storms, including all copies by callers; 0 for a trace,
 // whose length is not known.
 func (job *JobClass) comes(duration Duration) float64 {
 	a := &job.Arrivals
 	count := a.MeanRate() * a.length(duration).Seconds()
 	if a.Process == "batch" && a.Size != nil && count > 0 {
-		count += float64(*a.Size) // the first comes at the start
+		count += float64(*a.Size) // the first arrival is at the start
 	}
 	return count * job.copies()
 }
@@ -55,7 +55,7 @@ func (job *JobClass) copies() float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// burstJobs returns the number of jobs that a storm adds to the usual arrivals, every copy included.
+// burstJobs returns the number of jobs that a storm adds to the usual arrivals, including copies.
 func (sc *Scenario) burstJobs(s *Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)
@@ -95,7 +95,7 @@ func (c *checker) checkClassLoad(i int, job *JobClass) {
 func (c *checker) checkOffered() {
 	workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
 	var worst float64
-	var classes []int // at the busiest time
+	var classes []int // indexes of the classes active at the busiest time
 	for i := range c.sc.Jobs {
 		var load float64
 		var active []int

@@ -96,7 +96,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		}
 		p.values[name] = value
 	}
-	// A policy that overrides something is checked with that.
+	// A policy with overrides is checked with them.
 	seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0
 	if workers := int(c.sc.Engine.Workers); seen && sound && workers >= 1 && c.sound("engine", "workers") {
 		if _, err := policies.NewFor(p.Kind, p.values, workers, c.sc.policyClasses()); err != nil {

@@ -11,10 +11,10 @@ import (
 	"qsim/scenarios"
 )
 
-// Axis is a key of a scenario and the values that a study gives it.
+// Axis is a key of a scenario with the values that it takes in a study.
 type Axis struct {
-	Text  string // as it was given: KEY=RANGE
-	Key   string // a path, as that of scenarios.Override
+	Text  string // text from which the axis was parsed: KEY=RANGE
+	Key   string // path of the key, as in scenarios.Override
 	Range Range
 }
 

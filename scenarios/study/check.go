@@ -13,20 +13,20 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Wrong is the error for a study with invalid cells, none of which is simulated: it lists their problems.
+// Wrong is the error for a study with invalid cells: it lists their problems. No cell has been simulated.
 type Wrong struct {
 	plan     *Plan
 	problems []problem
-	combined bool // they come from the combination of values; none of a value alone is left
+	combined bool // the problems come from combinations of values; each value alone is valid
 }
 
 // problem is a diagnostic of the scenarios of one or more cells.
 type problem struct {
 	scenarios.Diagnostic
 	cell  int
-	axis  int // whose value it is about; -1: none
-	value int // index of Range.Values of the axis
-	count int // of the cells that have it
+	axis  int // index of the axis whose value is at fault; -1: none
+	value int // index of the value in Range.Values of the axis
+	count int // number of cells with the problem
 }
 
 // Error returns the number of problems and the first one; Render prints them all.
@@ -35,7 +35,7 @@ func (w *Wrong) Error() string {
 		w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with the line of input it is about: an axis, as given by flag, or the
+// Render writes all problems for a person, each with the input at fault: an axis, as given by flag, or a line of the
 // scenario.
 func (w *Wrong) Render(out io.Writer, flag string) error {
 	for i := range w.problems {
@@ -48,7 +48,7 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 			name, text = flag, []byte(axis.Text)
 			if w.ofKey(p) {
 				if p.value > 0 {
-					continue // said once
+					continue // already written
 				}
 				d.Col, d.Width = 1, utf8.RuneCountInString(axis.Key)
 			}
@@ -63,8 +63,8 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 	return nil
 }
 
-// ofKey reports whether a problem is with an axis's key rather than a value: every value has it, and it quotes a part
-// of the key.
+// ofKey reports whether a problem is with an axis's key rather than a value: it occurs with every value, and it
+// quotes a part of the key.
 func (w *Wrong) ofKey(p *problem) bool {
 	axis := &w.plan.Axes[p.axis]
 	for _, word := range strings.Split(axis.Key, ".") {
@@ -89,14 +89,14 @@ func (w *Wrong) values(p *problem) int {
 // Note is a warning about one or more cells of a study.
 type Note struct {
 	Text  string
-	Cells int    // that it is about
-	First string // values of the first of them
+	Cells int    // number of cells with the warning
+	First string // values of the first of these cells
 	cell  int
 }
 
-// Check loads cells without simulating them. It returns the warnings that the scenario with its own values does not
-// have, and a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found
-// first, without loading all cells.
+// Check loads cells without simulating them. It returns the warnings that the unchanged scenario does not have, and
+// a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found first,
+// without loading all cells.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
 	var notes []problem
 	few := p.few()
@@ -159,7 +159,7 @@ func (c *checks) add(cell int, found scenarios.Diagnostics) {
 	}
 }
 
-// addProblem adds p to list, or its count to an equal problem that is there already.
+// addProblem adds p to list, or its count to an equal problem in list.
 func addProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]
@@ -175,10 +175,10 @@ func addProblem(list []problem, p problem) []problem {
 	return append(list, p)
 }
 
-// mostProblems is the highest number of different problems that are kept.
+// mostProblems is the highest number of different problems that a Wrong lists.
 const mostProblems = 100
 
-// inOrder sorts problems by the first cell that has them; those of one cell keep their order.
+// inOrder sorts problems by their first cell; problems of one cell keep their order.
 func inOrder(list []problem) {
 	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
 }

@@ -1,10 +1,10 @@
-// Package study simulates one scenario under many values of its keys: all combinations (a sweep), those at the edge
-// beyond which nothing recovers (a map), or those that a search asks for (tuning).
+// Package study simulates one scenario under many values of its keys: all combinations (a sweep), those near the edge
+// between recovery and collapse (a map), or those that a search needs (tuning).
 //
-// A Plan is made of a scenario and axes: keys with the values that they take. Each combination is a cell, numbered in
-// the order of the product, in which the last axis varies fastest. All cells have the scenario's seeds, so that the
-// same jobs arrive in all of them (common random numbers) and what differs between cells is due to the values. What
-// comes of a study does not depend on how many simulations run at once.
+// A Plan has a scenario and axes: keys with their values. Each combination is a cell, numbered in the order of the
+// product, in which the last axis varies fastest. All cells have the scenario's seeds, so that the same jobs arrive
+// in all of them (common random numbers) and what differs between cells is due to the values. The results do not
+// depend on how many simulations run in parallel.
 //
 // # Sweeps
 //
@@ -14,36 +14,36 @@
 //	err = work.Finish()                // dir/shard-0-of-4.jsonl
 //	merged, err := study.Merge(dir)    // when all four are there
 //
-// Shard I of N computes the cells whose index leaves I when divided by N. A cell that has been simulated is a file of
-// its own until its shard is complete, so that a process that ends early loses only the cells it was at. What is
-// merged does not depend on the number of shards, on who computed them or in which order.
+// Shard I of N computes the cells whose index modulo N is I. Each finished cell is a separate file until its shard is
+// complete, so that an interrupted process loses only the cells under way. The merged result does not depend on the
+// number, the place or the order of the shards' computations.
 //
 // # Maps
 //
-// A Map measures a coarse grid over two keys, and then halves, again and again, only the cells of which the corners
-// disagree: the edge is drawn as finely as a full grid would, for the price of a line.
+// A Map measures a coarse grid over two keys, and then repeatedly halves only the cells whose corners lie on
+// different sides of the edge: it is as fine there as a full grid, with far fewer points.
 //
 // # Tuning
 //
-// A Problem asks for the setting that serves the objectives best, with few simulations. How it searches depends on
-// the goal:
+// A Problem is a search for the best setting under the objectives, with few simulations. The method depends on the
+// goal:
 //
 //   - The smallest or the largest value of one key that meets all objectives: bisection, which
-//     takes for granted that who meets them at one value does so at all easier ones. Each value
-//     gets 20 seeds, then 40, 80, ..., until the intervals of all objectives lie on one side of
-//     their bounds; what stays unclear counts as not met. The neighbours of the answer
-//     are looked at: where they contradict it, all values are.
+//     assumes that a policy that meets them at one value meets them at all easier values. Each
+//     value gets 20 seeds, then 40, 80, ..., until the intervals of all objectives lie on one side
+//     of their bounds; an objective still unclear counts as not met. The neighbours of the result
+//     are judged too: if they contradict it, all values are.
 //   - The least or greatest value of a metric, or else the greatest margin to the objectives,
 //     of at most 32 settings: KN of Kim and Nelson: A fully sequential procedure for
 //     indifference-zone selection in simulation, ACM TOMACS 11 (2001), which compares all
-//     with all after every seed and drops who has fallen behind. A setting may drop others
+//     pairs after every seed and drops settings that have fallen behind. A setting may drop others
 //     only once it is known to meet all objectives (Andradóttir, Kim: Fully sequential procedures
 //     for comparing constrained systems via simulation, Naval Research Logistics 57, 2010).
-//   - The same of more settings: successive halving (Karnin, Koren, Somekh: Almost optimal
+//   - The same for more settings: successive halving (Karnin, Koren, Somekh: Almost optimal
 //     exploration in multi-armed bandits, ICML 2013) until 32 are left, by 4 seeds, then 8, ...;
-//     then KN with other seeds. Nothing is promised about those that were dropped before.
+//     then KN with other seeds. No confidence is stated about settings dropped by halving.
 //
-// The chance to say anything wrong of a policy is at most 1 - Confidence, shared out evenly
-// (Bonferroni): half to objectives and half to comparisons. It is that of t-intervals, over means
-// of seeds: of a quantile, the mean of each seed's own.
+// The probability of any wrong statement about a policy is at most 1 - Confidence, divided evenly (Bonferroni): half
+// for objectives and half for comparisons. It is that of t-intervals of means over seeds; for a quantile, of the mean
+// of the seeds' quantiles.
 package study

@@ -13,22 +13,22 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Doctor runs the trouble of every incident of the library against a scenario under one policy: its engine, retry
-// policy, store and jobs.
+// Doctor applies the storms and overloads of every incident of the library to a scenario under one policy: its
+// engine, retry policy, store and jobs.
 type Doctor struct {
-	Source    Source // its baseline is judged, or the policy that it selects
+	Source    Source // scenario to judge, under its baseline or the policy that Source selects
 	Seeds     int
-	Incidents []string // names; none: all
-	Parallel  int      // simulations at once; 0: one per core that Go uses
-	// Judged, if it is not nil, is called for each incident with what came of it, from several goroutines at once.
+	Incidents []string // names of the incidents to apply; none: all
+	Parallel  int      // highest number of simulations at once; 0: one per core that Go uses
+	// Judged, if not nil, is called with the verdict on each incident, from several goroutines at once.
 	Judged func(incident string, e Exposure)
 }
 
-// Exposure is how a scenario fares in an incident.
+// Exposure is the verdict on a scenario in an incident: exposed, not sure, safe or not applicable.
 type Exposure string
 
-// The verdicts of a Finding: the interval is beyond the limit, within it, or on both sides or not known, for the trouble
-// does not fit the scenario; or it cannot happen.
+// The verdicts of a Finding: the interval lies beyond the limit, within it, or on both sides (or the trouble does not
+// fit the scenario); or the incident cannot happen.
 const (
 	Exposed Exposure = "exposed"
 	Safe    Exposure = "safe"
@@ -41,28 +41,28 @@ var exposures = map[results.Outcome]Exposure{results.Met: Safe, results.Missed: 
 // Diagnosis holds the verdict of each incident of the library about one scenario.
 type Diagnosis struct {
 	Scenario, Policy string
-	Scale            float64 // share of the scenario's workers and load that was simulated
+	Scale            float64 // simulated share of the scenario's workers and load
 	Seeds            int
-	Findings         []Finding // the worst first
+	Findings         []Finding // verdicts, the worst first
 }
 
-// Finding is the outcome of a scenario in one incident.
+// Finding is the result of applying one incident to a scenario.
 type Finding struct {
 	Incident string
 	Exposure Exposure
-	Why      string              // why it does not apply, was not simulated or has no cure
-	Yours    results.Verdict     // the objective of the incident, without its cure
-	Cured    results.Verdict     // and with it; NaN if the cure does not fit the scenario
-	Calm     float64             // the metric without the incident's trouble; NaN: it was not needed, or has no value
+	Why      string              // reason why the incident does not apply, was not simulated or has no cure
+	Yours    results.Verdict     // verdict on the incident's objective, without its cure
+	Cured    results.Verdict     // verdict with the cure; NaN if the cure does not fit the scenario
+	Calm     float64             // value of the metric without the incident's trouble; NaN: not needed, or no value
 	Cure     string              // as a policy has it, in `with:` or with another kind
-	Cost     string              // what the cure makes worse in this incident; "": nothing that shows
-	Scenario *scenarios.Scenario // that shows it; nil if it was not simulated
-	Command  string              // that shows it; set by who writes the scenario
-	over     float64             // the metric as a multiple of its limit
+	Cost     string              // metrics that the cure makes worse in this incident, as text; "": none
+	Scenario *scenarios.Scenario // scenario with the incident, to reproduce the finding; nil if it was not simulated
+	Command  string              // command that reproduces the finding; set by the code that writes the scenario
+	over     float64             // value of the metric as a multiple of its limit
 }
 
-// Run simulates all incidents that apply, and again, without its trouble, each incident whose limit is not met: whoever
-// has more than half of the limit without it has twice that for a limit. Its errors are those of a sweep.
+// Run simulates all incidents that apply, and again, without its trouble, each incident whose limit is not met: if the
+// metric is above half of the limit even then, the limit becomes twice that value. Its errors are those of a sweep.
 func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 	p, err := admit(d.Source, d.Seeds)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 		f.Cured.Value = f.Calm
 		r, why := p.lay(&incidents[i])
 		if f.Why = why; r != nil {
-			if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil { // perhaps for its cure alone
+			if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil { // the error may come from its cure alone
 				f.Exposure, f.Why = Unsure, "its cure does not fit: "+errors.Unwrap(err).Error()
 				r.sets[len(r.sets)-1] = p.policies("")
 				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
@@ -136,13 +136,13 @@ func (d *Doctor) each(ctx context.Context, p *patient, rows []*row, sets func(*r
 	err := s.run(ctx, tasks, func(k int, settings *measure.Settings, runs []measure.Run) error {
 		return done(at[k], settings, runs)
 	})
-	if failed := (*SettingError)(nil); errors.As(err, &failed) { // so that the values repeat it from the scenario itself
+	if failed := (*SettingError)(nil); errors.As(err, &failed) { // repeat the values from the scenario itself
 		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)
 	}
 	return err
 }
 
-// compare judges a row anew by the runs of the same without its trouble.
+// compare judges a row anew, given its runs without the trouble.
 func (f *Finding) compare(r *row, settings *measure.Settings, runs []measure.Run) error {
 	summary, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
@@ -184,8 +184,8 @@ func roundUp(v float64) float64 {
 	return math.Ceil(v/unit-1e-9) * unit
 }
 
-// costs are metrics that a cure may make worse, with what is said of them, and the least difference, absolute and as a
-// share of the old value, that is a cost.
+// costs lists metrics that a cure may make worse, with their descriptions and the least difference, absolute and as a
+// share of the old value, that counts as a cost.
 var costs = []struct {
 	metric, text string
 	least, share float64
@@ -196,7 +196,7 @@ var costs = []struct {
 	{"store.calls.claim", "claims of the store", 1, 1},
 }
 
-// cost returns what is clearly worse with the cure than without; "" if nothing is.
+// cost returns, as text, the metrics that are clearly worse with the cure than without; "": none.
 func cost(s *results.Summary) string {
 	var worse []string
 	for _, c := range costs {

@@ -8,24 +8,24 @@ import (
 	"qsim/scenarios"
 )
 
-// incident is how the doctor lays an incident of the library, a scenario of its own, upon another scenario.
+// incident describes how to apply an incident of the library, a scenario, to another scenario, the patient.
 type incident struct {
 	name   string
-	metric string // of the objective that is judged
+	metric string // metric of the objective that is judged
 	cure   string // keys for a policy's `with:`, or a policy that begins with `kind:`; see patient.cure
-	// adds names the classes of the incident's scenario that are part of its trouble. All others stand for classes of
-	// the patient.
+	// adds lists the classes of the incident's scenario that belong to its trouble. Each other class stands for a
+	// class of the patient.
 	adds  []string
-	whole bool // the counts of its trouble are not scaled by the number of workers
-	store bool // what its store takes for claims is part of its trouble
-	// always: without its storms it strikes as well, only less often, so that its limit is not measured against that
+	whole bool // the counts of the trouble are not scaled by the number of workers
+	store bool // the store's cost of claims is part of the trouble
+	// the trouble also strikes without the storms, only less often: the limit is not compared with a calm run
 	always bool
-	least  float64 // the least limit, where a little of the metric cannot be helped
-	needs  []need  // what a scenario must have for the incident to apply
+	least  float64 // least limit, where small values of the metric cannot be avoided
+	needs  []need  // conditions on a scenario for the incident to apply
 	role   map[string]role
 }
 
-// need is a condition on a scenario, and the phrase for a scenario that does not meet it.
+// need is a condition on a scenario, with the phrase for a scenario that does not meet it.
 type need struct {
 	met     func(sc *scenarios.Scenario) bool
 	missing string
@@ -56,10 +56,11 @@ func engine(missing string, met func(e *scenarios.Engine) bool) need {
 	return need{func(sc *scenarios.Scenario) bool { return met(&sc.Engine) }, missing}
 }
 
-// role finds the class of a patient that stands for a class of an incident: that with the highest score above 0.
+// role is the rule for the class of a patient that stands for a class of an incident: the one with the highest score
+// above 0.
 type role struct {
 	score   func(p *patient, j *scenarios.JobClass) float64
-	missing string // there is none
+	missing string // phrase for a patient without such a class
 }
 
 var (
@@ -91,7 +92,7 @@ func classes(sc *scenarios.Scenario) (all []int) {
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the class of a patient that plays a role, none of those in but; nil if none does.
+// cast returns the class of a patient that plays a role, except those in but; nil if none does.
 func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
 	for i := range p.sc.Jobs {
@@ -103,7 +104,7 @@ func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	return found
 }
 
-// kindOf returns how a dependency refuses calls, in words; two of one kind stand for each other.
+// kindOf describes how a dependency refuses calls; two dependencies with equal descriptions stand for each other.
 func kindOf(d *scenarios.Dependency) string {
 	switch {
 	case d.Conflict != nil:
@@ -127,7 +128,7 @@ func limitOf(d *scenarios.Dependency) float64 {
 	return float64(*cmp.Or(d.Limit.Concurrency, new(scenarios.Count(1))))
 }
 
-// incidents are those of the library, in the order of their names.
+// incidents lists the incidents of the library by name.
 var incidents = []incident{
 	{name: "abandoned-batches", metric: "duplicates.count", cure: "engine.commit.give-up: requeue"},
 	{name: "acks-lost-by-half", metric: "unfinished.count", cure: "engine.commit.tries: 0"},
@@ -204,7 +205,7 @@ var incidents = []incident{
 	{name: "unreachable-store-hot-loop", metric: "store.calls.claim", cure: "engine.fetch.error-pause: 100ms"},
 }
 
-// Incidents returns the names of the incidents that the doctor knows.
+// Incidents returns the names of the incidents that the doctor can apply.
 func Incidents() (names []string) {
 	for i := range incidents {
 		names = append(names, incidents[i].name)

@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// judgeBy chooses the objective that is judged: the first that the bad policies of the incident miss, with the bound
-// that its cures hold if the incident has one.
+// judgeBy chooses the objective to judge: the first that the bad policies of the incident miss, with the bound that
+// its cures meet, if any.
 func (r *row) judgeBy() {
 	for _, expect := range []bool{true, false} {
 		for _, o := range world.Settings(r.library).Objectives {
@@ -39,10 +39,10 @@ func (r *row) judgeBy() {
 	r.bound(max(bound, r.of.least))
 }
 
-// bound gives the row another limit.
+// bound replaces the row's limit.
 func (r *row) bound(value float64) {
 	if value == r.objective.Bound {
-		return // as the incident spells it
+		return // keep the spelling of the incident
 	}
 	r.objective.Bound = value
 	switch info, _ := measure.Lookup(r.of.metric); {

@@ -15,21 +15,21 @@ import (
 	"qsim/scenarios"
 )
 
-// patient is a scenario under one of its policies, its load scaled down, before any incident is laid upon it.
+// patient is a scenario under one of its policies, with its load scaled down, before any incident is applied.
 type patient struct {
 	source Source
-	sc     *scenarios.Scenario // as source loads
+	sc     *scenarios.Scenario // the scenario as loaded from source
 	policy scenarios.Policy
-	label  string             // of the policy, in the scenario
-	scale  float64            // workers, rates and limits are this share of the scenario's, in (0, 1]
-	traces map[string]float64 // mean arrivals per second, by file
+	label  string             // label of the policy, in the scenario
+	scale  float64            // simulated share of the scenario's workers, rates and limits, in (0, 1]
+	traces map[string]float64 // mean arrivals per second, by trace file
 	seeds  int
 }
 
-// mostLoad is the most jobs per second that the doctor simulates; a heavier scenario is scaled down to it.
+// mostLoad is the highest rate, in jobs per second, that the doctor simulates; a heavier scenario is scaled down to it.
 const mostLoad = 150.0
 
-// mostNodes is the most nodes of a scenario of which a smaller share is simulated: each polls, whatever the load.
+// mostNodes is the highest number of nodes of a scaled-down scenario: each node polls, whatever the load.
 const mostNodes = 8
 
 // admit returns the scenario of source under its baseline, or its only policy, with its load scaled down.
@@ -76,7 +76,7 @@ func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
 	}
 	text, err := io.ReadAll(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	last, _, _ := scenarios.TraceLine(lines[len(lines)-1]) // which a run refuses if it is wrong
+	last, _, _ := scenarios.TraceLine(lines[len(lines)-1]) // a run refuses the line if it is invalid
 	return float64(len(lines)) / max(1, last), errors.Join(err, file.Close())
 }
 
@@ -91,8 +91,8 @@ func (p *patient) rate(a *scenarios.Arrivals) float64 {
 // load returns the mean number of workers that a class keeps busy.
 func (p *patient) load(j *scenarios.JobClass) float64 { return p.rate(&j.Arrivals) * meanRun(j) }
 
-// policies returns the override that compares the patient's own policy, Yours, with Cured, which has the keys or is the
-// policy that cure says; "": with none.
+// policies returns the override that compares the patient's own policy, Yours, with Cured: the policy with the keys in
+// cure, or the policy that cure names; "": without Cured.
 func (p *patient) policies(cure string) scenarios.Override {
 	yours := p.policy
 	yours.Label = "Yours"
@@ -137,8 +137,8 @@ func (p *patient) scaled(share float64) []scenarios.Override {
 	return append(sets, p.limits(workers)...)
 }
 
-// limits returns the overrides that fit the counts, rates and amounts of the policy, which are those of a node unless
-// the store counts for all, to nodes of so many workers.
+// limits returns the overrides that scale the policy's counts, rates and amounts to nodes with the given number of
+// workers. They apply to one node, or to all if the store keeps the policy's state.
 func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 	kind, _ := policies.Find(p.policy.Kind)
 	share := float64(workers) / float64(p.sc.Engine.Workers)
@@ -204,8 +204,8 @@ func rate(perSecond float64) scenarios.Rate {
 	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
 }
 
-// cure returns the incident's cure with the patient's numbers: TTL/3 is a third of its lease, MOST most of the workers
-// that its own jobs leave idle, MORE a worker more on each node.
+// cure returns the incident's cure with the patient's numbers in place of words: TTL/3 is a third of its lease, MOST
+// most of the workers that its own jobs leave idle, MORE a worker more on each node.
 func (r *row) cure() string {
 	e, text := &r.sc.Engine, r.of.cure
 	idle := float64(e.Nodes * e.Workers)

@@ -11,28 +11,28 @@ import (
 	"qsim/scenarios"
 )
 
-// row is an incident laid upon a patient.
+// row is an incident applied to a patient.
 type row struct {
 	*patient
 	of      *incident
-	library *scenarios.Scenario // the incident's own
-	as      map[string]string   // classes of the incident, to those of the patient or, of its trouble, to new names
-	has     []string            // classes of the incident's trouble that the patient has already
-	on      map[string]string   // dependencies likewise
+	library *scenarios.Scenario // scenario of the incident
+	as      map[string]string   // class of the incident: the patient's that stands for it, or its new name
+	has     []string            // classes of the incident's trouble that the patient already has
+	on      map[string]string   // for each dependency of the incident, the patient's dependency that stands for it
 	dose    float64             // workers of the patient ÷ those of the incident, or limits of the dependency
-	start   time.Duration       // of the incident's trouble, in its own scenario
-	lead    time.Duration       // before it here
-	longest time.Duration       // of a window here
-	length  time.Duration       // in which jobs arrive
+	start   time.Duration       // start of the incident's trouble in its own scenario
+	lead    time.Duration       // time before the trouble in the row
+	longest time.Duration       // length of the longest window in the row
+	length  time.Duration       // duration of arrivals
 
-	fails      []scenarios.Override // for classes that never fail, where the incident is about failures
-	sets, calm []scenarios.Override // of the incident, and of the same without its trouble
+	fails      []scenarios.Override // overrides for classes that never fail, where the incident is about failures
+	sets, calm []scenarios.Override // overrides with the incident, and without its trouble
 	objective  measure.Objective
-	settings   *measure.Settings // of the runs
+	settings   *measure.Settings // settings of the runs
 	runs       []measure.Run
 }
 
-// lay lays an incident upon the patient. why is the reason why it does not apply; "" if it does.
+// lay applies an incident to the patient. why is the reason why it does not apply; "" if it does.
 func (p *patient) lay(of *incident) (r *row, why string) {
 	for _, need := range of.needs {
 		if !need.met(p.sc) {
@@ -57,7 +57,7 @@ func (p *patient) lay(of *incident) (r *row, why string) {
 	return r, ""
 }
 
-// charge gives the store of the patient the costs of claims that are part of the incident, unless it has its own.
+// charge gives the patient's store the costs of claims that are part of the incident, unless it has costs already.
 func (r *row) charge() {
 	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, scenarios.RowCosts{}
 	if own.Scan.Claim == none {
@@ -82,7 +82,8 @@ func libraryScenario(name string) *scenarios.Scenario {
 	return sc
 }
 
-// cast finds the dependencies and classes of the patient that stand for those of the incident; why: there are none.
+// cast matches the dependencies and classes of the incident with those of the patient; why is the reason if there is
+// no match.
 func (r *row) cast() (why string) {
 	r.dose = float64(r.sc.Engine.Nodes*r.sc.Engine.Workers) / float64(r.library.Engine.Nodes*r.library.Engine.Workers)
 	for i := range r.library.Dependencies {
@@ -134,9 +135,9 @@ func (r *row) cast() (why string) {
 	return ""
 }
 
-// clock sets the times of the row: those of the incident, less what the patient's jobs and leases do not need.
+// clock sets the times of the row: those of the incident, without time that the patient's jobs and leases do not need.
 func (r *row) clock() {
-	var run, first, end time.Duration // the longest of nearly all run times; the last start of a class; of the trouble
+	var run, first, end time.Duration // bound of nearly all run times; last start of a class; end of the trouble
 	for i := range r.sc.Jobs {
 		j := &r.sc.Jobs[i]
 		run = max(run, time.Duration(1e9*min(j.Service.Dist().Sample(0.99), 1e6)))
@@ -165,7 +166,7 @@ func (r *row) clock() {
 		r.start = 0
 	}
 	drain := max(10*time.Minute+2*r.sc.Engine.Lease.TTL.Std(), 3*run)
-	if info, _ := measure.Lookup(r.of.metric); info.Unit == "s" { // a wait that never ends must be over the limit
+	if info, _ := measure.Lookup(r.of.metric); info.Unit == "s" { // an endless wait must exceed the limit
 		drain = max(drain, time.Duration(1.25e9*r.objective.Bound))
 	}
 	drain = min(r.library.Drain.Std(), drain+delay)
@@ -181,15 +182,15 @@ func (r *row) clock() {
 	r.calm = slices.Clone(r.sets)
 }
 
-// here returns when something of the incident happens in the row.
+// here converts a time of the incident to a time of the row.
 func (r *row) here(at scenarios.Duration) scenarios.Duration {
 	return max(0, at-scenarios.Duration(r.start-r.lead))
 }
 
-// arrive adds the classes of the incident's trouble. One that the patient has already only gets its arrivals, if they
-// are batches. Steady ones take their share of the patient's load.
+// arrive adds the classes of the incident's trouble. A class that the patient already has only gets the arrivals of
+// batches. Steady classes take their share of the patient's load.
 func (r *row) arrive() {
-	var trouble, all, own float64 // load in workers
+	var trouble, all, own float64 // load in busy workers
 	for i := range r.library.Jobs {
 		j := &r.library.Jobs[i]
 		if j.Arrivals.Process == "batch" {
@@ -203,7 +204,7 @@ func (r *row) arrive() {
 	for i := range r.sc.Jobs {
 		own += r.load(&r.sc.Jobs[i])
 	}
-	each := r.dose // a rate of the patient, as a multiple of the incident's
+	each := r.dose // factor from the incident's rates to the patient's
 	if trouble > 0 && trouble < all {
 		each = own / all
 		for i := range r.sc.Jobs {
@@ -225,7 +226,7 @@ func (r *row) arrive() {
 		if j.Arrivals.Size != nil && !r.of.whole && *j.Arrivals.Size > 1 {
 			j.Arrivals.Size = new(scaledCount(*j.Arrivals.Size, r.dose))
 		}
-		if j.Arrivals.Rate.Num > 0 { // some at the least, if they leave most workers to others
+		if j.Arrivals.Rate.Num > 0 { // at least some, if they leave most workers to others
 			few := min(8/r.length.Seconds(), 0.3*float64(r.sc.Engine.Nodes*r.sc.Engine.Workers)/max(meanRun(&j), 1e-9))
 			j.Arrivals.Rate = rate(max(few, j.Arrivals.Rate.PerSecond()*each))
 		}
@@ -237,7 +238,7 @@ func (r *row) arrive() {
 			r.sets = append(r.sets, scenarios.Set("jobs."+name+".arrivals", j.Arrivals))
 		}
 	}
-	if len(added) > 0 { // before the patient's own: of jobs that come at one instant those of the trouble are the first
+	if len(added) > 0 { // first, so that of jobs at one instant the trouble's are the first
 		r.sets = append([]scenarios.Override{scenarios.Set("jobs", append(added, r.sc.Jobs...))}, r.sets...)
 	}
 }
@@ -294,7 +295,7 @@ func (r *row) storm() {
 		length := scenarios.Duration(max(s.End()-s.At.Std(), time.Second))
 		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Slow: &scenarios.SlowStorm{Factor: 1}})
 	}
-	for _, j := range r.library.Jobs { // a batch of what stands for the patient's own jobs
+	for _, j := range r.library.Jobs { // a batch of the class that stands for the patient's own jobs
 		class := r.as[j.Class]
 		at := r.sc.ClassIndex(class)
 		if j.Arrivals.Process != "batch" || at < 0 || r.sc.Jobs[at].Arrivals.Process == "batch" {
@@ -310,7 +311,7 @@ func (r *row) storm() {
 	}
 }
 
-// hits returns what stands for classes and dependencies of the incident.
+// hits returns the patient's classes and dependencies that stand for the given ones of the incident.
 func (r *row) hits(names []string) (here []string) {
 	for _, name := range names {
 		switch {
@@ -326,7 +327,7 @@ func (r *row) hits(names []string) (here []string) {
 	return here
 }
 
-// burst returns a burst of the size that the incident's has for its own workers, or for its dependency.
+// burst returns a burst of the incident, scaled to the patient's workers, or to its dependency.
 func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
 	own := &r.library.Jobs[r.library.ClassIndex(b.Class)]
 	b.Class = cmp.Or(r.as[b.Class], b.Class)
@@ -346,7 +347,7 @@ func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
 		b.Count = new(scaledCount(*b.Count, size))
 		return &b
 	}
-	// As far above the capacity as the incident's is.
+	// Exceed the capacity by the same factor as in the incident.
 	load := func(sc *scenarios.Scenario, factor float64, class string) (all float64) {
 		for i := range sc.Jobs {
 			one := r.load(&sc.Jobs[i])

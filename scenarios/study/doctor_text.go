@@ -17,22 +17,22 @@ import (
 	"qsim/results/text"
 )
 
-// diagnosisJSON is what qsim doctor found.
+// diagnosisJSON is the result of qsim doctor.
 type diagnosisJSON struct {
 	Version   int           `json:"version"`   // of this format: 1
 	Scenario  string        `json:"scenario"`  // name of the scenario
 	Policy    string        `json:"policy"`    // label of the policy that was judged
-	Scale     float64       `json:"scale"`     // share of its workers and load that was simulated, in (0, 1]
+	Scale     float64       `json:"scale"`     // simulated share of its workers and load, in (0, 1]
 	Seeds     int           `json:"seeds"`     // replications of each row
 	Incidents []findingJSON `json:"incidents"` // one for each incident of the library, the worst first
 }
 
-// findingJSON is how the scenario fares in one incident.
+// findingJSON is the result of one incident.
 type findingJSON struct {
 	Incident string   `json:"incident"` // name of the incident's scenario in the library
-	Exposure Exposure `json:"exposure"` // interval beyond the limit, within it, on both sides; or none
-	Why      string   `json:"why"`      // why it does not apply, was not tried or has no cure; else empty
-	Metric   string   `json:"metric"`   // what is judged, with its filters
+	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
+	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
+	Metric   string   `json:"metric"`   // metric to judge, with its filters
 	Limit    string   `json:"limit"`    // the bound in words, inclusive: below 10s
 	Value    number   `json:"value"`    // the metric; null: there is no value
 	Low      number   `json:"low"`      // lower end of its 95 % interval
@@ -43,8 +43,8 @@ type findingJSON struct {
 	Cured    number   `json:"cured"`    // the metric with the cure
 	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: it was not simulated
 	Holds   results.Outcome `json:"cured_verdict"`
-	Cost    string          `json:"cost"`    // what the cure makes clearly worse in the incident; empty: nothing
-	Command string          `json:"command"` // command line that shows it; empty: no files were written
+	Cost    string          `json:"cost"`    // metrics that the cure makes clearly worse in the incident; empty: none
+	Command string          `json:"command"` // command line that reproduces the finding; empty: no files were written
 }
 
 // MarshalJSON returns the diagnosis as JSON; keys have a fixed order.
@@ -111,8 +111,8 @@ func (d *Diagnosis) Count(e Exposure) (n int) {
 	return n
 }
 
-// sort puts the findings in the order of their verdicts: exposed, not sure, safe, does not apply; of each, those first
-// that are the most over their limits.
+// sort orders the findings by verdict: exposed, not sure, safe, does not apply; within a verdict by the metric as a
+// multiple of its limit, largest first.
 func (d *Diagnosis) sort() {
 	order := []Exposure{Exposed, Unsure, Safe, Immune}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
@@ -121,7 +121,7 @@ func (d *Diagnosis) sort() {
 	})
 }
 
-// WriteDiagnosis writes a row for each incident, and for people what they come to.
+// WriteDiagnosis writes a row for each incident, and for people a summary.
 func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
 	header := []string{"incident", "verdict", "metric", "limit", "yours", "cured", "cure, and what it costs"}
 	var rows [][]string
@@ -159,7 +159,7 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// remedy returns the cure with what it costs, and whether it helps.
+// remedy returns, as text, the cure, its cost and whether it helps.
 func (f *Finding) remedy() string {
 	words := []string{cmp.Or(f.Cure, f.Why)}
 	switch f.Cured.Outcome {

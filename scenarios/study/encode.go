@@ -44,21 +44,21 @@ type header struct {
 	Version    string          `json:"version"`
 	Scenario   string          `json:"scenario"`
 	Duration   float64         `json:"duration_s"`
-	Cells      int             `json:"cells"` // of the whole sweep
+	Cells      int             `json:"cells"` // number of cells of the whole sweep
 	Seeds      []uint64        `json:"seeds"`
 	Vary       []axisJSON      `json:"vary"`
 	Policies   []policyJSON    `json:"policies"`
 	Metrics    []queryJSON     `json:"metrics"`
 	Objectives []objectiveJSON `json:"objectives"`
-	YAML       string          `json:"scenario_yaml"` // with its own values, resolved
+	YAML       string          `json:"scenario_yaml"` // unchanged scenario, resolved
 }
 
 // axisJSON is a key with its values in a sweep.
 type axisJSON struct {
 	Key     string    `json:"key"`               // key of the scenario
 	Values  []string  `json:"values"`            // values as a scenario writes them
-	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: they are words
-	Log     bool      `json:"log,omitempty"`     // they were given by a factor
+	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: words
+	Log     bool      `json:"log,omitempty"`     // the values form a geometric series
 }
 
 // policyJSON is a policy of the scenario.
@@ -73,10 +73,10 @@ type queryJSON struct {
 	Name   string  `json:"name"`   // metric with its filters
 	Metric string  `json:"metric"` // name of the metric
 	During string  `json:"during"` // storm that it is narrowed to; empty: none
-	After  string  `json:"after"`  // storm after whose end it is measured; empty: none
+	After  string  `json:"after"`  // storm after whose end the metric is measured; empty: none
 	Class  string  `json:"class"`  // job class; empty: all
 	Tenant string  `json:"tenant"` // tenant; empty: all
-	Limit  float64 `json:"limit"`  // of fresh.within, in seconds; 0: the metric takes none
+	Limit  float64 `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
 	Unit   string  `json:"unit"`   // s (seconds), 1 (a share or ratio), 1/s, or what is counted
 }
 
@@ -91,7 +91,7 @@ type objectiveJSON struct {
 }
 
 // line is the result of one cell in JSON: a file of its own while a shard is computed, then a line of the shard file.
-// It names its sweep, because files are copied about.
+// It names its sweep, since files may be copied elsewhere.
 type line struct {
 	Config   string    `json:"config"`
 	Version  string    `json:"version"`
@@ -111,14 +111,14 @@ type estimateJSON struct {
 	Mean   number `json:"mean"`
 	Low    number `json:"low"`
 	High   number `json:"high"`
-	Half   number `json:"half"` // width before the interval was cut to what the metric can be
+	Half   number `json:"half"` // half-width of the interval before it was cut at the metric's least possible value
 	N      int    `json:"n"`
 	Bound  string `json:"bound"`
 	Reason string `json:"reason,omitempty"`
 }
 
 type verdictJSON struct {
-	Metric  int    `json:"metric"` // index into the metrics of the header
+	Metric  int    `json:"metric"` // index of the metric in the header
 	Limit   string `json:"limit"`
 	Value   number `json:"value"`
 	Low     number `json:"low"`

@@ -42,7 +42,7 @@ func writeTo(folder, path string, synced bool, write func(out io.Writer) error) 
 	if err == nil {
 		err = os.Rename(filepath.Join(folder, name), path)
 	}
-	return errors.Join(err, file.Close()) // until then nobody takes it for a leftover
+	return errors.Join(err, file.Close()) // still locked here, so that no other process removes it
 }
 
 // tidy removes from a folder the unfinished files of processes that were killed.
@@ -62,8 +62,7 @@ const (
 	scenarioOf  = "sweep.yaml"
 )
 
-// Files returns the files of a complete sweep except charts: sweep.json, sweep.csv and the scenario with its own
-// values.
+// Files returns the files of a complete sweep except charts: sweep.json, sweep.csv and the unchanged scenario.
 func (m *Merged) Files() ([]results.File, error) {
 	data, err := MarshalSweep(m.Sweep)
 	if err != nil {
@@ -77,24 +76,24 @@ func (m *Merged) Files() ([]results.File, error) {
 		{Path: scenarioOf, Data: m.Scenario}}, nil
 }
 
-// sweepJSON is a sweep: a row for each combination of values of its keys and each policy.
+// sweepJSON is the result of a sweep: a row for each combination of values of its keys and each policy.
 type sweepJSON struct {
 	Version    int             `json:"version"`    // version of this format: 1
 	Scenario   string          `json:"scenario"`   // name of the scenario
 	Config     string          `json:"config"`     // digest of the scenario, the keys with their values and the metrics
 	Program    string          `json:"program"`    // version of the program
 	Seeds      []uint64        `json:"seeds"`      // seeds, the same in every cell
-	Duration   float64         `json:"duration_s"` // virtual time in seconds, of the scenario with its own values
+	Duration   float64         `json:"duration_s"` // virtual time in seconds of the unchanged scenario
 	Vary       []axisJSON      `json:"vary"`       // keys with their values
 	Cells      int             `json:"cells"`      // number of cells
 	Policies   []policyJSON    `json:"policies"`   // policies in the order of the scenario
-	Metrics    []queryJSON     `json:"metrics"`    // metrics of which each row has an estimate
+	Metrics    []queryJSON     `json:"metrics"`    // metrics estimated in each row
 	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
 	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
 	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
 }
 
-// sweepRow has the estimates and verdicts of one policy in one cell of a sweep.
+// sweepRow holds the estimates and verdicts of one policy in one cell of a sweep.
 type sweepRow struct {
 	Cell        int                       `json:"cell"`        // number of the cell; the last key varies fastest
 	Set         results.Object[string]    `json:"set"`         // values of the keys
@@ -113,7 +112,7 @@ type sweepCell struct {
 	High   number `json:"high"`             // upper end of the 95 % interval; null: one seed has none
 	N      int    `json:"n"`                // seeds with a value
 	Bound  string `json:"bound"`            // ">=": the value is a lower bound; else empty
-	Reason string `json:"reason,omitempty"` // why there is no value
+	Reason string `json:"reason,omitempty"` // reason why there is no value
 }
 
 // sweepVerdict is an objective applied to the policy of a row.
@@ -131,8 +130,8 @@ type sweepVerdict struct {
 // sweepWarning is a warning of one or more cells.
 type sweepWarning struct {
 	Text  string `json:"text"`  // warning as a sentence
-	Cells int    `json:"cells"` // number of cells that have it
-	First int    `json:"first"` // first of them
+	Cells int    `json:"cells"` // number of cells with the warning
+	First int    `json:"first"` // number of the first such cell
 }
 
 // MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal

@@ -20,7 +20,7 @@ import (
 )
 
 // Refusal is an error for a folder that cannot be used: it does not hold, or would mix files with, the sweep in
-// question. It is no failure to read or write.
+// question. It is not an error of reading or writing.
 type Refusal struct{ why string }
 
 // Error returns the reason of the refusal.
@@ -31,26 +31,26 @@ func refuse(format string, arguments ...any) error {
 }
 
 // Work is a shard under computation in a folder, shard-I-of-N.partial, with a file for each finished cell. Several
-// processes may compute one shard: they write the same.
+// processes may compute one shard: they write equal files.
 type Work struct {
-	Path    string   // of the file of the complete shard
-	Damaged []string // files that are not as they should be: what they held is computed again
+	Path    string   // path of the complete shard's file
+	Damaged []string // damaged files, whose cells are computed again
 
 	parent string
-	dir    string // of the finished cells
+	dir    string // folder of the finished cells
 	plan   *Plan
 	shard  Shard
 	size   int
 	left   []int
-	done   bool // the complete file is there
+	done   bool // the complete file exists
 	afresh bool
 
-	removeAll func(dir string) error // a folder and all that is in it
+	removeAll func(dir string) error // removes a folder with its content
 }
 
 // Open reads the state of a shard in dir, so that finished cells are not computed again, and changes nothing. It
-// returns an error for a folder that holds anything of another sweep, unless afresh is set: then Start removes that,
-// and the shard's own results.
+// returns an error for a folder with files of another sweep, unless afresh is set: then Start removes them, and the
+// shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
 		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
@@ -148,7 +148,7 @@ func (w *Work) Keep(cell *results.Cell) error {
 		return err
 	})
 	if err != nil && w.completed() {
-		return nil // by another process, which cleared the cells away
+		return nil // another process has finished the shard and removed the cells
 	}
 	return err
 }
@@ -221,8 +221,8 @@ func isIO(err error) bool {
 // mostLine is the highest length in bytes of a line in a shard file.
 const mostLine = 64 << 20
 
-// readShard reads the cells of a shard file. It returns as many cells as there are: a file cut short has too few. Cells
-// of another sweep than the header's, or not in order, are an error.
+// readShard reads the cells of a shard file. A truncated file gives fewer cells. Cells of another sweep than the
+// header's, or not in order, are an error.
 func readShard(path string) (*header, []results.Cell, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -291,12 +291,12 @@ func formatOf(text []byte) int {
 		Format int `json:"format"`
 	}
 	if json.Unmarshal(text, &h) != nil {
-		return 0 // what is wrong with it is found later
+		return 0 // the error is found later
 	}
 	return h.Format
 }
 
-// cellOf returns the index of the cell stored in a file of that name; false if it is no cell's file.
+// cellOf returns the index of the cell stored in a file of that name; false for any other file.
 func cellOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "cell-")
 	digits, ends := strings.CutSuffix(digits, ".json")
@@ -304,7 +304,7 @@ func cellOf(name string) (int, bool) {
 	return n, ok && ends && err == nil
 }
 
-// entries returns the sorted names of the files in a folder, none if there is no such folder.
+// entries returns the sorted names of the files in a folder, none if the folder does not exist.
 func entries(dir string) ([]string, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

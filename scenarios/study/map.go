@@ -14,18 +14,18 @@ import (
 
 // MapPlan is the plan of a map: a metric measured over two keys of a scenario, with an edge at a bound of the metric.
 type MapPlan struct {
-	Source Source // its objectives and Queries do not matter
+	Source Source // scenario; its objectives and Queries are ignored
 	X, Y   Axis
-	Depth  int // how often cells at the edge are halved
+	Depth  int // number of times that cells at the edge are halved
 	Query  measure.Query
-	// Edge is where the far side begins: values above it and all lower bounds, or values below it
-	// for a metric of which more is better. NaN: the far side is where the value is but a bound.
+	// Edge is the bound of the far side: values above it and all lower bounds, or values below it if
+	// more is better. NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
-	EdgeText string // Edge as it was given; empty: NaN
-	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	EdgeText string // Edge as the user wrote it; empty: NaN
+	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int
-	// Progress is told of each round, from one goroutine: it returns what is to be called when
-	// one of its points has been measured, from one goroutine at a time.
+	// Progress is called at each round, from one goroutine: it returns a function to call after each
+	// measured point, from one goroutine at a time.
 	Progress func(policy string, round, points int) (measured func())
 }
 
@@ -34,26 +34,26 @@ type Mapped struct {
 	*MapPlan
 	Scenario, ConfigHash string
 	Seeds                int
-	Labels               []string // of the policies
+	Labels               []string // labels of the policies
 	Maps                 []*Map
 }
 
 // PointValue is the measured value of the metric at one point of a map.
 type PointValue struct {
-	Mean   float64 // over the seeds that have a value or a bound, see AtLeast; NaN: none has
-	Never  bool    // most seeds have but a bound, beyond the edge: what is measured did not come in the whole run
-	Beyond bool    // the point lies on the far side of the edge: under most seeds
+	Mean   float64 // mean over the seeds with a value or a bound, see AtLeast; NaN: no such seed
+	Never  bool    // most seeds have only a lower bound, beyond the edge: the event did not happen
+	Beyond bool    // the point lies on the far side of the edge under most seeds
 	Seeds  int
-	Bounds int    // seeds with but a bound
-	Reason string // why there is no value at all
+	Bounds int    // number of seeds with only a lower bound
+	Reason string // reason why there is no value
 }
 
 // AtLeast reports whether the mean is only a lower bound, because the value of at least one seed is.
 func (v *PointValue) AtLeast() bool { return v.Bounds > 0 }
 
-// Run makes a map for each policy of base, the scenario with its own values, with all its seeds. When ctx is done it
-// returns ctx.Err(); a point that cannot be simulated makes it return a *SettingError, before anything is simulated
-// if it is one of the coarse grid.
+// Run makes a map for each policy of base, the unchanged scenario, with all its seeds. When ctx is done it returns
+// ctx.Err(); a point that cannot be simulated makes it return a *SettingError, before anything is simulated if it is
+// one of the coarse grid.
 func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, error) {
 	lattice, err := NewLattice(p.X, p.Y, p.Depth)
 	if err != nil {

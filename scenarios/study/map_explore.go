@@ -11,7 +11,7 @@ const MostDepth = 6
 // mostPoints is the highest number of points measured in a map of one policy.
 const mostPoints = 20_000
 
-// Point is a position on the lattice of a map, with 2^depth steps from one value of an axis to the next.
+// Point is a position on the lattice of a map, in steps, 2^depth of them from one value of an axis to the next.
 type Point struct{ X, Y int }
 
 // Patch is a rectangle of a map of which only the corners have been measured.
@@ -19,8 +19,8 @@ type Patch struct{ X0, X1, Y0, Y1 int }
 
 // Lattice is the grid of all points that a map can measure; an exploration measures a part of them.
 type Lattice struct {
-	X, Y  []Value // by position; Text is empty where there is nothing between two values
-	Steps int     // from one value of an axis to the next
+	X, Y  []Value // values of each axis, by position; Text is empty if there is no value between two given ones
+	Steps int     // number of steps from one value of an axis to the next
 }
 
 // NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth
@@ -96,11 +96,11 @@ func (l *Lattice) Size() int {
 	return count(l.X) * count(l.Y)
 }
 
-// Map is the map of a metric under one policy: the points measured and the patches that they divide it into.
+// Map is the map of a metric under one policy: the measured points, and the patches between them.
 type Map struct {
 	*Lattice
-	Values  map[Point]PointValue // that were measured
-	Patches []Patch              // that cover the map, by Y0 and X0
+	Values  map[Point]PointValue // values of the measured points
+	Patches []Patch              // patches that cover the map, by Y0 and X0
 }
 
 // Explore measures the coarse grid and refines it near the edge.

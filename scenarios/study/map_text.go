@@ -19,12 +19,12 @@ type mapRow struct {
 	Policy string   `json:"policy"`
 	X      string   `json:"x"`
 	Y      string   `json:"y"`
-	Value  *float64 `json:"value"` // null: no seed has one
-	Bound  string   `json:"bound"` // ">=": value is but a lower bound, as that of some seeds is
-	Never  int      `json:"never"` // seeds with but a bound
+	Value  *float64 `json:"value"` // mean value; null: no seed has one
+	Bound  string   `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
+	Never  int      `json:"never"` // number of seeds with only a lower bound
 	Seeds  int      `json:"seeds"`
 	Beyond bool     `json:"beyond"`
-	Coarse bool     `json:"coarse"` // of the grid that the ranges span
+	Coarse bool     `json:"coarse"` // the point is on the grid of the ranges
 }
 
 func (m *Mapped) rows() []mapRow {
@@ -58,7 +58,7 @@ func (m *Mapped) JSON() ([]byte, error) {
 		Scenario string   `json:"scenario"`
 		Config   string   `json:"config"`
 		Metric   string   `json:"metric"`
-		Edge     string   `json:"edge"` // beyond it; empty: no value within the run
+		Edge     string   `json:"edge"` // values beyond the edge, in words; empty: no value within the run
 		X        string   `json:"x"`
 		Y        string   `json:"y"`
 		Points   []mapRow `json:"points"`

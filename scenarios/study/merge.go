@@ -13,7 +13,7 @@ import (
 // Merged is a complete sweep, joined from the files of all its shards.
 type Merged struct {
 	Sweep    *results.Sweep
-	Scenario []byte // with its own values, resolved
+	Scenario []byte // unchanged scenario, resolved
 	Shards   int
 }
 
@@ -21,12 +21,12 @@ type Merged struct {
 type inventory struct {
 	dir      string
 	of       int
-	files    []string // by shard; empty: none
+	files    []string // paths of shard files, by shard; empty: none
 	cells    [][]results.Cell
-	begun    []string // folders of shards that are not complete
+	begun    []string // folders of incomplete shards
 	damaged  []error
 	problems []error
-	first    string // the file that the others are compared with
+	first    string // path of the file with which the others are compared
 	model    *header
 }
 
@@ -74,7 +74,7 @@ func take(dir string) (*inventory, error) {
 		return nil, err
 	}
 	v := &inventory{dir: dir}
-	var copies []string // named otherwise: they come after those that they may double
+	var copies []string // files with other names come after the shards that they may duplicate
 	for _, name := range names {
 		_, ending, isShard := shardOf(name)
 		switch {
@@ -155,7 +155,7 @@ func (v *inventory) file(name string) error {
 // begin adds the folder of an incomplete shard to the inventory.
 func (v *inventory) begin(name string, s Shard) {
 	if v.of == s.Of && v.files[s.Index] != "" {
-		return // complete, and being cleared away
+		return // the shard is complete, and its cells are being removed
 	}
 	if v.count(s.Of, name) {
 		v.begun = append(v.begun, name)

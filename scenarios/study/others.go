@@ -53,7 +53,7 @@ func (w *Work) strays(dir string) ([]stray, error) {
 		}
 		own := &w.plan.Sweep
 		switch {
-		case config == "": // damaged, or nothing yet
+		case config == "": // damaged, or still empty
 		case config != own.ConfigHash:
 			strays = append(strays, stray{name, fmt.Sprintf("its config is %s, not %s", config, own.ConfigHash)})
 		case version != own.Version:

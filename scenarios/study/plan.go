@@ -18,13 +18,13 @@ import (
 
 // Source is a scenario's text with overrides, ready to be loaded with further overrides.
 type Source struct {
-	Name     string // as it is shown; the files that the scenario names are beside it
+	Name     string // display name; files named in the scenario are in its folder
 	Text     []byte
-	Sets     []scenarios.Override // laid upon it, before those of a cell
-	Policies []string             // labels or kinds; none: all
-	Queries  []measure.Query      // measured beside what the objectives are about
-	// Fits refuses settings that are too large to simulate; nil: none is. It is not asked of the scenario with its own
-	// values, which only those may simulate that have no others.
+	Sets     []scenarios.Override // overrides of the scenario, applied before those of a cell
+	Policies []string             // labels or kinds of the policies to use; none: all
+	Queries  []measure.Query      // metrics measured in addition to the objectives'
+	// Fits returns an error for settings that are too large to simulate; nil: no limit. It is not called for the
+	// unchanged scenario, which only studies without axes simulate.
 	Fits func(*scenarios.Scenario) error
 }
 
@@ -98,16 +98,16 @@ func setsOf(overrides []scenarios.Override) []string {
 type Plan struct {
 	Source Source
 	Axes   []Axis
-	// Sweep is what there will be, without its cells.
+	// Sweep is the future result, without its cells.
 	Sweep results.Sweep
 
-	base     *scenarios.Scenario // with its own values
+	base     *scenarios.Scenario // unchanged scenario
 	scenario []byte              // base, resolved
 	known    map[string]bool     // warnings about base
 }
 
-// New plans a sweep; version is the version of the program. The scenario with its own values must be free of errors;
-// Check finds the errors of cells.
+// New plans a sweep; version is the version of the program. The unchanged scenario must be free of errors; Check
+// finds the errors of cells.
 func New(source Source, axes []Axis, version string) (*Plan, error) {
 	if len(axes) > mostAxes {
 		return nil, fmt.Errorf("%d keys vary: at most %d can", len(axes), mostAxes)
@@ -156,8 +156,8 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	return p, nil
 }
 
-// queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or without either the metrics
-// of the usual table.
+// queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or if there are none those of
+// the usual table.
 func queriesOf(s *measure.Settings) []measure.Query {
 	var queries []measure.Query
 	for i := range s.Objectives {
@@ -225,7 +225,7 @@ func (p *Plan) hash(parts []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
-// hashFiles writes to sum the names and contents of all files that the scenario reads, with its own values or those of
+// hashFiles writes to sum the names and contents of all files that the scenario reads, unchanged or with the values of
 // an axis, in the order of names. A file of an axis that cannot be read is left out: the settings that name it do not
 // load.
 func (p *Plan) hashFiles(sum io.Writer) error {
@@ -262,8 +262,8 @@ func (a *Axis) mayName(value int) bool {
 	return strings.HasSuffix(a.Key, ".file") || strings.Contains(text, "file") || strings.Contains(text, `\`)
 }
 
-// filesWith returns the files named in the scenario with one value of an axis: by itself, and together with the first
-// values of the others.
+// filesWith returns the files named in the scenario with one value of an axis: alone, and together with the first
+// values of the other axes.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string
 	if strings.HasSuffix(p.Axes[axis].Key, ".file") {

@@ -25,27 +25,25 @@ import (
 // 20%, counts as 100k. Arithmetic is exact: 0.1..0.3/0.1 ends with 0.3.
 type Range struct {
 	Values []Value
-	// Numeric says that all values are numbers of one sort, so that there are others
-	// between them.
+	// Numeric reports whether all values are numbers of one dimension, with other numbers between them.
 	Numeric bool
-	// Log says that they were given by a factor: what lies between two is their
-	// geometric mean.
+	// Log reports whether the values form a geometric series: the value between two is their geometric mean.
 	Log bool
-	// Short tells of ranges whose steps end before they do: 250ms..16s*3 ends with 6.75s.
+	// Short is a warning about ranges whose steps end before their end: 250ms..16s*3 ends with 6.75s.
 	Short []string
 
 	unit  unit
-	whole bool // nothing lies between 1 and 2
+	whole bool // the values are whole numbers: none lies between 1 and 2
 }
 
 // Value is one value of a Range, as text and as a number.
 type Value struct {
-	Text   string   // as a scenario writes it
-	Number float64  // if the range is Numeric: seconds, per second, shares of 1, or plain; else its index
-	exact  *big.Rat // if the range is Numeric, in base units
+	Text   string   // text in the spelling of scenarios
+	Number float64  // number in seconds, per second, shares of 1, or plain, if the range is Numeric; else the index
+	exact  *big.Rat // exact number in base units, if the range is Numeric
 
-	// Column and Width are where the part of the text stands that it came from, in
-	// characters, the first of which has Column 1. 0 for what Between made.
+	// Column and Width are the position of the value's part of the text, in characters from 1; 0 for a
+	// value made by Between.
 	Column, Width int
 }
 
@@ -80,7 +78,7 @@ func ParseRange(text string) (Range, error) {
 	return r, nil
 }
 
-// Texts returns the values as a scenario file has them.
+// Texts returns the values in the spelling of scenarios.
 func (r Range) Texts() []string {
 	texts := make([]string, len(r.Values))
 	for i, v := range r.Values {
@@ -100,9 +98,9 @@ func (r Range) Ascending() bool {
 	return true
 }
 
-// Between returns the value halfway from a to b, two values of a Numeric range or between two: their mean, of a Log
-// range the geometric one, rounded where that leaves it between them. It returns false where no value lies between, as
-// for 1 and 2 workers.
+// Between returns the value halfway between a and b of a Numeric range: their mean, or geometric mean if the range is
+// Log, rounded if the rounded value still lies between them. It returns false if no value lies between, as for 1 and 2
+// workers.
 func (r Range) Between(a, b Value) (Value, bool) {
 	if !r.Numeric {
 		return Value{}, false

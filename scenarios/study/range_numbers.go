@@ -17,20 +17,20 @@ type sort uint8
 const (
 	aNumber   sort = iota
 	aDuration      // base unit: seconds
-	aRate          // base unit: per hour, so that all three are exact
+	aRate          // base unit: per hour, so that rates per second, minute and hour are exact
 	aShare         // base unit: 1
 )
 
 // unit is the dimension of a number in a range with the unit in which it is written.
 type unit struct {
 	sort sort
-	per  string // of a rate: /s, /m or /h
+	per  string // period of a rate: /s, /m or /h
 }
 
 // typedNumber is a number with its unit, as typed in a range.
 type typedNumber struct {
 	typed string
-	value *big.Rat // in base units
+	value *big.Rat // number in base units
 	unit  unit
 	whole bool
 }
@@ -101,7 +101,7 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 		if d := nanoseconds.Num(); d.IsInt64() {
 			return quantity.Offset(d.Int64()).String(), nanoseconds.Mul(nanoseconds, nanosecond)
 		}
-		text, _ = decimals(exact, 9) // far too long: the scenario will say so
+		text, _ = decimals(exact, 9) // too long a number, which the scenario will refuse
 		return text + "s", exact
 	case aRate:
 		unit = perHour[u.per]
@@ -146,7 +146,7 @@ func toWhole(x *big.Rat) *big.Rat {
 // part is one element of a comma-separated list of values, without the space around it.
 type part struct {
 	text   string
-	column int // in the list, in characters, from 1
+	column int // position in the list, in characters, from 1
 }
 
 // split splits a list at its commas, except those in brackets and quotes.

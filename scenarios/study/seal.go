@@ -27,7 +27,7 @@ func sealed(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = text[:len(text)-1] // the brace
+	text = text[:len(text)-1] // without the closing brace
 	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
 }
 

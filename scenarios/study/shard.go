@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Shard is one of Of parts of a sweep: the cells whose index modulo Of is Index.
+// Shard is one of Of parts of a sweep, with the cells whose index modulo Of is Index.
 type Shard struct{ Index, Of int }
 
 // mostShards is the highest number of shards of a sweep: one for each cell.
@@ -45,8 +45,8 @@ func (s Shard) cells(size int) []int {
 }
 
 const (
-	complete = ".jsonl"   // ends the file of a shard that is complete
-	partial  = ".partial" // ends the folder of the cells of one that is not
+	complete = ".jsonl"   // ending of the file of a complete shard
+	partial  = ".partial" // ending of the folder with the cells of an incomplete shard
 )
 
 var shardName = regexp.MustCompile(`^shard-(\d{1,6})-of-(\d{1,6})(\.jsonl|\.partial)$`)

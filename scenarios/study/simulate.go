@@ -11,17 +11,17 @@ import (
 
 // task is one setting of a scenario's keys to simulate, with its policies and seeds.
 type task struct {
-	sets   []scenarios.Override // laid upon the scenario
-	policy string               // a label; empty: all policies
-	from   int                  // the first seed, counted from that of the scenario
-	seeds  int                  // 0: as many as the scenario has
+	sets   []scenarios.Override // overrides of the scenario
+	policy string               // label of the policy; empty: all policies
+	from   int                  // first seed, counted from the scenario's first
+	seeds  int                  // number of seeds; 0: all of the scenario's
 }
 
 // simulator simulates settings of one scenario, several in parallel.
 type simulator struct {
 	source   *Source
-	parallel int    // simulations at once; 0: one per core that Go uses
-	each     int    // simulations of a task, at the least
+	parallel int    // highest number of simulations at once; 0: one per core that Go uses
+	each     int    // least number of simulations of a task
 	ended    func() // called after every simulation, from several goroutines at once; may be nil
 }
 
@@ -31,8 +31,8 @@ type simulator struct {
 func (s *simulator) run(ctx context.Context, tasks []task,
 	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	gate := pool.NewGate(s.parallel)
-	// So many are open that there is always one to simulate while another is loaded, summarized and
-	// written: the simulations of all of them share the processors, and few are in memory.
+	// So many tasks are open that one can be simulated while another is loaded, summarized and
+	// written: their simulations share the processors, and few tasks are in memory.
 	open := min(cap(gate), 1+(cap(gate)+s.each-1)/s.each)
 	return pool.Each(ctx, open, len(tasks), func(ctx context.Context, i int) error {
 		settings, runs, err := s.simulate(ctx, &tasks[i], gate)

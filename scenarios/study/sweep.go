@@ -11,12 +11,11 @@ import (
 
 // Options are the options of Plan.Run.
 type Options struct {
-	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int
-	// Progress is told of every simulation that ends. It is called from several goroutines at once.
+	// Progress is called after every simulation, from several goroutines at once.
 	Progress func()
-	// Keep is given every cell that is finished, in any order, from one goroutine at a time.
-	// If it fails, so does Run.
+	// Keep is called with every finished cell, in any order, from one goroutine at a time. If it fails, so does Run.
 	Keep func(cell *results.Cell) error
 }
 

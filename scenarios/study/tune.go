@@ -117,7 +117,7 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	}
 	out.Runs, out.Grid = s.runs, p.plan.Size()*seeds
 	out.Said = p.say(a, out)
-	// By setting, as charts and tables have them.
+	// Sorted by setting, as in charts and tables.
 	bestSetting := -1
 	if out.Best >= 0 {
 		bestSetting = out.Trials[out.Best].Setting
@@ -129,7 +129,7 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	return out, nil
 }
 
-// confirm judges the best setting once more, with as many fresh seeds, which had no part in choosing it.
+// confirm judges the best setting once more, with as many fresh seeds as chose it.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) (err error) {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
@@ -160,19 +160,19 @@ type arena interface {
 // simulated is an arena that simulates a scenario under one policy.
 type simulated struct {
 	problem   *Problem
-	policy    int // index into the scenario's
+	policy    int // index of the policy in the scenario
 	label     string
 	simulator simulator
-	runs      int // so far
+	runs      int // number of simulations so far
 	kept      *memory
 	mutex     sync.Mutex
-	judged    map[int]bool // settings
+	judged    map[int]bool // settings judged so far
 }
 
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
 	answers := make([][]observation, len(asks))
 	var left []ask
-	var of []int // the answers that those are for
+	var of []int // answers that the observations belong to
 	for i := range asks {
 		if seen, known := s.kept.recall(s.label, &asks[i]); known {
 			answers[i] = seen

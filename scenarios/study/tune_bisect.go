@@ -13,8 +13,8 @@ type bisection struct {
 	arena      arena
 	objectives []measure.Objective
 	confidence float64
-	most       int   // seeds
-	order      []int // settings
+	most       int   // highest number of seeds of a setting
+	order      []int // settings, the most wanted first
 	tried      map[int]*candidate
 	monotone   bool
 	level      float64
@@ -23,17 +23,17 @@ type bisection struct {
 // answer is the result of a search for one policy: the settings tried, the best of them, and its confidence.
 type answer struct {
 	tried    []*candidate
-	best     int // of tried; -1: none
+	best     int // index of the best setting in tried; -1: none
 	rivals   []int
 	monotone bool
 	level    float64
-	dropped  int // settings given up by successive halving
+	dropped  int // number of settings given up by successive halving
 	decided  bool
 	delta    float64
-	absolute bool       // delta is no share of the best goal, which is 0
-	misses   *candidate // by bisection: the easiest value that is known to miss, of those before the best
-	spent    int        // seeds before those of the candidates
-	refuted  bool       // fresh seeds do not bear out that the best one meets the objectives
+	absolute bool       // delta is absolute, since the best goal is 0
+	misses   *candidate // by bisection: the easiest value before the best that certainly misses
+	spent    int        // seeds spent before those of the candidates
+	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
 }
 
 // bisect searches the best setting by bisection. It judges only a number of candidates that grows with the logarithm of
@@ -93,7 +93,7 @@ func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
 			return err
 		}
 	}
-	// They and all others that were tried must agree.
+	// The values must agree with all others tried.
 	for at := range b.order {
 		if c := b.tried[at]; c != nil && c.outcome != results.Unclear && (c.outcome == results.Met) != (at >= high) {
 			b.monotone = false
@@ -112,7 +112,7 @@ func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
 		}
 	}
 	a := &answer{best: -1, monotone: b.monotone, level: b.level}
-	before := results.Missed // of the value before the best one
+	before := results.Missed // outcome of the value before the best one
 	for at := range b.order {
 		c := b.tried[at]
 		if c == nil {
@@ -134,7 +134,7 @@ func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
 		}
 	}
 	if a.best < 0 {
-		a.decided = before == results.Missed // no value meets them
+		a.decided = before == results.Missed // no value meets the objectives
 	}
 	a.decided = a.decided && a.monotone
 	return a, nil

@@ -11,9 +11,9 @@ import (
 // candidate is a setting of the keys with its observations and its verdict.
 type candidate struct {
 	setting int
-	seen    []observation // by seed
+	seen    []observation // observations by seed
 	outcome results.Outcome
-	why     string // it was given up; empty: it was not
+	why     string // reason why the setting was given up; empty: it was not
 }
 
 // goals returns the values of a search's goal so far, by seed.
@@ -37,8 +37,7 @@ func (c *candidate) margins() []float64 {
 	return v
 }
 
-// judge returns whether all objectives are met, at that confidence for each of them, and the index of the first that is
-// missed.
+// judge returns whether all objectives are met, each at the given confidence, and the index of the first missed one.
 func (c *candidate) judge(objectives []measure.Objective, confidence float64) (outcome results.Outcome, missed int) {
 	outcome = results.Met
 	for k := range objectives {
@@ -61,8 +60,8 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	return outcome, -1
 }
 
-// holds reports whether all objectives are still met when fresh seeds are added to those by which the setting was
-// chosen: the older seeds may lack a catastrophe that strikes one seed in twenty.
+// holds reports whether all objectives are still met when fresh seeds are added to those that chose the setting,
+// which may lack a catastrophe that strikes one seed in twenty.
 func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
 	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
 	outcome, _ := both.judge(objectives, confidence)

@@ -15,17 +15,17 @@ type selection struct {
 	arena        arena
 	objectives   []measure.Objective
 	confidence   float64
-	indifference float64 // relative, or absolute if the goal is the margin
+	indifference float64 // difference in the goal that does not matter, relative, or absolute if the goal is the margin
 	absolute     bool
-	most         int // seeds
+	most         int // highest number of seeds of a setting
 	settings     []int
-	offset       int // seeds that were spent on halving
+	offset       int // number of seeds spent on halving
 
 	all     []*candidate
 	delta   float64
-	least   float64     // goal, in the first stage
-	scale   float64     // h² of KN
-	spread  [][]float64 // by two settings: variance of their difference over the first stage
+	least   float64     // smallest mean goal in the first stage
+	scale   float64     // h² of the procedure KN
+	spread  [][]float64 // by two settings, variance of their difference over the first stage
 	decided bool
 }
 
@@ -56,7 +56,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 		if c.why == whyEqual && a.best >= 0 && len(c.seen) <= len(s.all[a.best].seen) {
 			same := candidate{seen: s.all[a.best].seen[:len(c.seen)]}
 			if mean(c) != mean(&same) {
-				c.why = "worse" // as the one that it is equal to
+				c.why = "worse" // for the same reason as the setting that it is equal to
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
 
 // halve drops the worse half of the settings until few are left, each round with twice as many seeds. Settings that
-// seem to miss objectives rank last, the more so the further they are off.
+// seem to miss objectives rank last, in the order of their distances.
 func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
 	var left []*candidate
 	spent := 0
@@ -98,7 +98,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 	slices.SortFunc(left, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
 	slices.SortFunc(dropped, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
 	for _, c := range left {
-		c.seen = nil // who was chosen by these seeds looks better under them than it is
+		c.seen = nil // the seeds that chose a setting overestimate it
 	}
 	s.all = left
 	return dropped, nil
@@ -145,7 +145,7 @@ func (s *selection) pilot(ctx context.Context) error {
 		}
 	}
 	k := max(2, len(s.all))
-	// η and h² of KN with c = 1; half of what may go wrong is for objectives.
+	// η and h² of KN with c = 1; half of the error probability is for objectives.
 	alpha := (1 - s.confidence) / 2
 	if len(s.objectives) == 0 {
 		alpha *= 2
@@ -213,7 +213,7 @@ func (s *selection) race(ctx context.Context) error {
 			return nil
 		}
 		if n++; len(left) == 1 && next < len(tries) {
-			n = tries[next] // nothing but its objectives is left to find out
+			n = tries[next] // only its objectives are still unclear
 		}
 		if err := s.extend(ctx, left, n); err != nil {
 			return err

@@ -22,9 +22,9 @@ type memory struct {
 
 // memoryLine is one line of the file in which a search stores its observations.
 type memoryLine struct {
-	Tune string `json:"tune,omitempty"` // of the first line: which search it is
+	Tune string `json:"tune,omitempty"` // hash of the search, in the first line
 	Ask  string `json:"ask,omitempty"`
-	Seen []byte `json:"seen,omitempty"` // observations, by gob: numbers of theirs may be infinite
+	Seen []byte `json:"seen,omitempty"` // observations in gob format, which allows infinite numbers
 }
 
 // openMemory reads the stored observations of a search from a file; an unfinished line, or observations of another
@@ -45,7 +45,7 @@ func openMemory(path, search string) (*memory, error) {
 			!first && gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
 			break
 		}
-		m.known[line.Ask] = seen // of the first line, which asks nothing, nothing
+		m.known[line.Ask] = seen // the first line, a header, has no observations
 		whole = append(append(whole, lines.Bytes()...), '\n')
 	}
 	if len(whole) == 0 {

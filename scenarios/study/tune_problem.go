@@ -32,36 +32,36 @@ func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
 
 // Problem describes a search: the scenario, the keys with their values, and the aim.
 type Problem struct {
-	Source       Source // objectives are those of the scenario
+	Source       Source // scenario, with the objectives
 	Axes         []Axis
 	Aim          Aim
-	Query        measure.Query // Minimize, Maximize
-	Key          string        // Smallest, Largest: that of the only axis
-	Confidence   float64       // in (0, 1); 0: 0.95
-	Indifference float64       // KN: a relative difference that is of no account, of margins an absolute one; 0: 0.05
-	MostSeeds    int           // of one setting; 0: 200
-	Version      string        // of the program
-	// Keep, if it is not nil, returns the file that what was observed is kept in until the search is done, given the
-	// hash of its configuration.
+	Query        measure.Query // metric of the aims Minimize and Maximize
+	Key          string        // key of the aims Smallest and Largest: that of the only axis
+	Confidence   float64       // confidence of all statements about a policy together, in (0, 1); 0: 0.95
+	Indifference float64       // KN: relative difference that does not matter, for margins absolute; 0: 0.05
+	MostSeeds    int           // highest number of seeds of one setting; 0: 200
+	Version      string        // version of the program
+	// Keep, if not nil, returns the path of the file that stores the search's observations until it is done, given
+	// the hash of its configuration.
 	Keep func(hash string) string
-	// Judged, if it is not nil, is told how many settings of a policy something is known of, and of how many; all of them
-	// once the policy is done.
+	// Judged, if not nil, is called with the number of settings of a policy judged so far, and their total; both are
+	// equal once the policy is done.
 	Judged func(policy string, settings, of int)
 
-	plan       *Plan // its cells are the settings
+	plan       *Plan // plan whose cells are the settings
 	settings   measure.Settings
-	objectives [][]measure.Objective // by policy
-	policies   []int                 // that the axes concern
+	objectives [][]measure.Objective // objectives by policy
+	policies   []int                 // indexes of the policies that the axes affect
 }
 
 const (
 	defaultConfidence   = 0.95
 	defaultIndifference = 0.05
 	defaultMostSeeds    = 200
-	// firstSeeds is the number of seeds of a setting before its first verdict: what goes wrong in one of seven is missed
-	// by all of them once in 25 searches, and by the check with as many fresh ones once in 600.
+	// firstSeeds is the number of seeds of a setting before its first verdict: a failure of one seed in seven is missed
+	// once in 25 searches, and with as many fresh seeds once in 600.
 	firstSeeds   = 20
-	pilotSeeds   = 20 // first stage of KN
+	pilotSeeds   = 20 // number of seeds in the first stage of KN
 	mostForKN    = 32
 	halvingSeeds = 4
 )
@@ -91,7 +91,7 @@ func (p *Problem) prepare() (err error) {
 	if err := p.checkKey(); err != nil {
 		return err
 	}
-	// A misspelt key is what is complained about first.
+	// A misspelt key is the first error reported.
 	if _, err := p.Source.setting(p.plan.Overrides(0)); err != nil {
 		return err
 	}
@@ -190,11 +190,11 @@ func (p *Problem) goal() string {
 	return "greatest margin to the objectives"
 }
 
-// observation holds the goal's value and the distances to the objectives of a setting under one seed.
+// observation holds the goal's value and the distances to the objectives for a setting under one seed.
 type observation struct {
-	Goal   float64   // the smaller the better; NaN: no value
-	Slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
-	Open   []bool    // by objective: the run ended too early to say more than that
+	Goal   float64   // value of the goal, the smaller the better; NaN: no value
+	Slacks []float64 // distances to bounds, relative if those are not 0: below 0 is a miss; NaN: no value
+	Open   []bool    // by objective: the slack is only a bound, since the run ended too early
 }
 
 // observe returns the observation of one run under one policy.

@@ -146,7 +146,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	switch {
 	case p.Aim == Margin:
 		near = fmt.Sprintf("%s of the bounds", share(p.Indifference))
-	case a.absolute: // a share of the least value, 0, is none
+	case a.absolute: // there is no share of a least value of 0
 		info, _ := measure.Lookup(p.Query.Metric)
 		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info),
 			share(p.Indifference), p.Query.String())
@@ -160,7 +160,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]),
 			counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
 	default:
-		if missed > 0 { // which may be better, but for that
+		if missed > 0 { // settings that may be better, but miss objectives
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
 		}
 		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(),

@@ -20,7 +20,7 @@ const (
 	jobProcess    = 3
 	firstNode     = 10 // node n is process firstNode+n
 
-	nodeThread = 0 // of a node: whether it is up. Its workers follow
+	nodeThread = 0 // track of the node itself, up or down; its workers' tracks follow
 )
 
 // storeThreads lists the events of the store that have a track of their own in a Chrome trace.
@@ -93,7 +93,7 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		return c.err == nil, c.err
 	})
 	if err != nil {
-		end = min(end, last) // what came after is not known
+		end = min(end, last) // later events are unknown
 	}
 	c.close(end)
 	if flushed := c.out.Flush(); c.err == nil {
@@ -118,8 +118,8 @@ type slice struct {
 	from            time.Duration
 	job             engine.JobID
 	attempt         int32
-	arrow           time.Duration // where an arrow to the next attempt begins: within the slice
-	before          *slice        // the attempt before this one; nil: there is none that is drawn
+	arrow           time.Duration // begin of an arrow to the next attempt, within the slice
+	before          *slice        // previous attempt; nil: none is drawn
 }
 
 type chrome struct {
@@ -131,11 +131,11 @@ type chrome struct {
 	arrows int
 
 	runs   map[place]*slice        // executions under way
-	lanes  map[int32][]bool        // by node: which of its worker tracks are taken
+	lanes  map[int32][]bool        // by node, whether each worker track is in use
 	latest map[engine.JobID]*slice // latest attempt of each job that has not ended
 	off    map[int32]*slice        // nodes that are down or frozen
-	nodes  int32                   // that have a track
-	state  *slice                  // of the job
+	nodes  int32                   // number of nodes with a track
+	state  *slice                  // present state of the job
 }
 
 // head writes the beginning of a Chrome trace and the names of the tracks above the nodes.

@@ -14,7 +14,7 @@ type Interest string
 
 // WorstWait and the constants below are the interests, in the order in which they are listed.
 const (
-	WorstWait Interest = "worst-wait" // of all waits of ready jobs for a claim, the longest
+	WorstWait Interest = "worst-wait" // the longest wait of a ready job for a claim
 	Duplicate Interest = "duplicate"  // executed to a success most often, more than once
 	Dead      Interest = "dead"       // buried after the most attempts, perhaps to be made ready again
 	Fenced    Interest = "fenced"     // most commits refused because the lease had gone on
@@ -27,10 +27,10 @@ func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenc
 // Finding is the most extreme job by an Interest: of equals, the first.
 type Finding struct {
 	Interest Interest
-	Job      engine.JobID // 0: there is none
+	Job      engine.JobID // ID of the job; 0: there is none
 	Name     string
 	Words    string // why it, without its name: waits 4m13s for its 1st claim
-	Jobs     int64  // that are of interest at all; of waits: all jobs
+	Jobs     int64  // number of jobs in the category; for waits the number of all jobs
 }
 
 // Find runs the simulation and returns a finding for each of Interests. It stores some tens of bytes for every job that

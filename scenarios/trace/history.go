@@ -13,45 +13,45 @@ import (
 // JobHistory is the history of one job: its events, attempts and end.
 type JobHistory struct {
 	Job    string       `json:"job"`              // class and number of its arrival: payments/1234
-	ID     engine.JobID `json:"id"`               // number by which the engine knows it
+	ID     engine.JobID `json:"id"`               // number of the job in the engine
 	Class  string       `json:"class"`            // job class
-	Tenant string       `json:"tenant,omitempty"` // tenant; missing: the class has one
+	Tenant string       `json:"tenant,omitempty"` // name of the tenant; missing: the class has one
 	// At the end of the run: ready, waiting, in-flight, done, dead
 	State    string `json:"state"`
-	Enqueued Span   `json:"enqueued_s"` // when it was enqueued
+	Enqueued Span   `json:"enqueued_s"` // time of its enqueueing
 	// When it was done or dead; null: not, or it was made ready again
 	Ended     Span      `json:"ended_s"`
 	Successes int       `json:"successes"`      // executions that ended in success
 	Lapsed    int       `json:"leases_expired"` // leases that a reaper took back
 	Fenced    int       `json:"commits_fenced"` // commits that were refused
-	Attempts  []Attempt `json:"attempts"`       // deliveries, in order
+	Attempts  []Attempt `json:"attempts"`       // attempts in the order of the claims
 	// Other jobs that the same caller enqueued for the same work
 	Copies  []string `json:"copies,omitempty"`
-	Facts   []Fact   `json:"events"`                    // events in order, with those of the nodes that held it
-	LeftOut int      `json:"events_left_out,omitempty"` // events that were too many to keep
+	Facts   []Fact   `json:"events"`                    // events of the job and its nodes, in order
+	LeftOut int      `json:"events_left_out,omitempty"` // number of events beyond the limit, which are missing
 }
 
 // Attempt is one delivery of a job to a worker.
 type Attempt struct {
 	Number int32 `json:"attempt"` // number of the attempt, from 1
-	// Status is what became of it: done, retried, dead, lapsed, handed-back, dropped, succeeded, failed, running or claimed.
+	// Status is the outcome: done, retried, dead, lapsed, handed-back, dropped, succeeded, failed, running or claimed.
 	Status  string       `json:"status"`
 	Node    int32        `json:"node"`             // node that claimed it
 	Token   engine.Token `json:"token"`            // token of its lease
 	Fresh   bool         `json:"fresh"`            // the job had not been claimed before
-	Leased  Span         `json:"claimed_s"`        // when it was claimed
-	Waited  Span         `json:"waited_s"`         // how long the job had been ready
-	Started Span         `json:"started_s"`        // when its handler started; null: none did
-	Ran     Span         `json:"ran_s"`            // how long its handler ran; null: it did not end
-	Delay   Span         `json:"delay_s"`          // pause that the retry policy set after it; null: none did
-	Due     Span         `json:"due_s"`            // when that pause was over; null: there was none
-	Error   string       `json:"error,omitempty"`  // kind of error; missing: it did not fail, or has not ended
-	Storms  []string     `json:"storms,omitempty"` // storms that were on while it was claimed
+	Leased  Span         `json:"claimed_s"`        // time of the claim
+	Waited  Span         `json:"waited_s"`         // time that the job had been ready
+	Started Span         `json:"started_s"`        // start of its handler; null: it did not start
+	Ran     Span         `json:"ran_s"`            // run time of its handler; null: it did not end
+	Delay   Span         `json:"delay_s"`          // delay set by the retry policy after it; null: none
+	Due     Span         `json:"due_s"`            // end of that delay; null: none
+	Error   string       `json:"error,omitempty"`  // error kind of the failure; missing: it did not fail, or has not ended
+	Storms  []string     `json:"storms,omitempty"` // storms during the attempt
 	Notes   []string     `json:"notes,omitempty"`  // further facts, in words
 
-	until      time.Duration // when its part of the job's history was over; 0: not yet
+	until      time.Duration // time of its last event in the job's history; 0: not yet
 	taken      bool          // a reaper took its lease
-	aborted    bool          // it died with its process
+	aborted    bool          // it ended with the death of its process
 	process    process       // node that claimed it
 	heartbeats int
 }
@@ -67,8 +67,8 @@ type process uint8
 
 const (
 	lives    process = iota
-	died             // and its node is down
-	replaced         // by another on the same node
+	died             // its process died, and the node is down
+	replaced         // its process died, and another runs on the node
 )
 
 // held reports whether an event of its node affects an attempt: it holds the lease, or its handler runs.

@@ -22,21 +22,21 @@ type header struct {
 // --to), or extreme jobs. Times are in seconds of virtual time.
 type document struct {
 	header
-	Life  *JobHistory `json:"life,omitempty"`   // what happened to one job
+	Life  *JobHistory `json:"life,omitempty"`   // history of one job
 	From  *Span       `json:"from_s,omitempty"` // start of the window
 	To    *Span       `json:"to_s,omitempty"`   // end of the window
 	Facts []Fact      `json:"events,omitempty"` // events of the window, in order
 	// Where the window ended early because of --limit; null: it did not
 	Stopped  *Span      `json:"stopped_s,omitempty"`
-	Findings []foundJob `json:"findings,omitempty"` // jobs worth a look
+	Findings []foundJob `json:"findings,omitempty"` // extreme jobs of the run
 }
 
 // foundJob is the job found for one interest.
 type foundJob struct {
 	Find  Interest `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
-	Job   string   `json:"job,omitempty"`   // its name, for --job; missing: there is none
-	Words string   `json:"words,omitempty"` // what happened to it, in words
-	Jobs  int64    `json:"jobs"`            // how many jobs are of that kind
+	Job   string   `json:"job,omitempty"`   // name for --job; missing: no such job
+	Words string   `json:"words,omitempty"` // description of its events; missing: no such job
+	Jobs  int64    `json:"jobs"`            // number of jobs of that kind
 }
 
 func (s *Simulation) header() header {

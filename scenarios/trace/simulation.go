@@ -18,8 +18,8 @@ import (
 
 // Simulation is one run of a scenario, repeated for each question about its events.
 type Simulation struct {
-	sc   *scenarios.Scenario // with one policy and one seed
-	seen *scenarios.Scenario // as that policy sees it
+	sc   *scenarios.Scenario // scenario reduced to one policy and one seed
+	seen *scenarios.Scenario // scenario with the overrides of that policy
 	// windows are the storms, each as often as it comes, in order of their start.
 	windows []measure.Window
 }

@@ -11,11 +11,11 @@ import (
 
 // WindowOptions select a window of time and the events that are reported of it.
 type WindowOptions struct {
-	From, To   time.Duration // both inclusive
-	Job        engine.JobID  // 0: all of them
-	Limit      int           // stop after so many facts; 0: never
-	Calls      bool          // tell of every call to the store too
-	Heartbeats bool          // and of every heartbeat
+	From, To   time.Duration // bounds of the window, both inclusive
+	Job        engine.JobID  // ID of a job; 0: all jobs
+	Limit      int           // highest number of facts; 0: no limit
+	Calls      bool          // include every call to the store
+	Heartbeats bool          // include every heartbeat
 }
 
 // Window calls emit with all events in a window of time, in order, those of storms and nodes included. If emit returns

@@ -15,13 +15,13 @@ import (
 type Fact struct {
 	At      Span   `json:"at_s"`              // virtual time
 	Event   string `json:"event"`             // name of the engine's event, or storm-begins or storm-ends
-	Job     string `json:"job,omitempty"`     // name of the job; missing: it is about none
-	Attempt int32  `json:"attempt,omitempty"` // attempt of the job, from 1; missing: none in particular
-	Node    NodeID `json:"node,omitzero"`     // number of the node; missing: it happened on none
+	Job     string `json:"job,omitempty"`     // name of the job; missing: the event has none
+	Attempt int32  `json:"attempt,omitempty"` // attempt of the job, from 1; missing: none
+	Node    NodeID `json:"node,omitzero"`     // number of the node; missing: none
 	Error   string `json:"error,omitempty"`   // name of an error kind; missing: none
 	Wait    Span   `json:"wait_s,omitzero"`   // leased: how long the job had been ready; missing: another event
 	Delay   Span   `json:"delay_s,omitzero"`  // pause before a retry or a scheduled job is ready; missing: none
-	Due     Span   `json:"due_s,omitzero"`    // when that pause is over; missing: there is none
+	Due     Span   `json:"due_s,omitzero"`    // end of that pause; missing: none
 	Words   string `json:"words"`             // a sentence without its subject and full stop
 }
 

@@ -79,8 +79,9 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestWakes measures from the end of the first enqueue since the previous claim to the next claim caused by a wake, of
-// any engine, without time in which the store was frozen, and without enqueues whose jobs another claim took.
+// TestWakes measures the delay of wakes: from the end of the first enqueue since the previous claim to the next claim
+// caused by a wake, of any engine, without time in which the store was frozen, and without enqueues whose jobs another
+// claim took.
 func TestWakes(t *testing.T) {
 	const ms = time.Millisecond
 	claim := func(began time.Duration, woken bool) callSample {

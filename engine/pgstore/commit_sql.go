@@ -38,7 +38,7 @@ func (s commitShape) lockedFirst() string {
 // former state of the job and these.
 const (
 	rowFreed    = 16  // added to a state: the job had a serial key and ended
-	rowStale    = 100 // a stale outcome in an earlier copy
+	rowStale    = 100 // the outcome was stale in an earlier copy of the batch
 	rowRepeated = 101 // one row: an earlier copy took effect
 )
 

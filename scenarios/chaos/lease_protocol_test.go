@@ -10,7 +10,7 @@ import (
 // The lease protocol as a relation between the state of one job before and after each step. testdata/lease.pml is the
 // same protocol in Promela; TestLeaseProtocolIsTheModel proves the two equal, step by step.
 
-// leasePhase is how far a lease has come on the node that it was lent to.
+// leasePhase is the stage of a lease on the node that holds it.
 type leasePhase byte
 
 const (

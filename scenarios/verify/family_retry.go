@@ -120,7 +120,7 @@ func overload(p *params) ([]experiment, error) {
 		return nil, fmt.Errorf("%g calls a second are no overload of %g", rate, capacity)
 	}
 	scale := max(capacity/1000, 1)
-	const backoff = 0.1 // s; how long it is does not matter
+	const backoff = 0.1 // backoff in seconds; its length does not matter
 	s := setup{workers: 1000, retry: retry(n, randomDelay(backoff)),
 		dependencies: []string{fmt.Sprintf("{name: service, limit: {rate: %s}, over: {fail: 100%%, rejects-in: 0s}}",
 			perSecond(capacity/scale))},

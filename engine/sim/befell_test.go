@@ -42,8 +42,9 @@ func TestBefell(t *testing.T) {
 		{"an event, before a time", []sim.Control{
 			{Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_000}, {Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_001},
 			{Kind: sim.ShiftClock, On: engine.Leased, Nth: 2, At: second, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Leased, Node: 1, Offset: 1},
-			{Kind: sim.ShiftClock, On: engine.Enqueued, Node: -1, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 4, Node: -1, At: 2 * second, Offset: 1}},
-			"1 of 0 at 5.0005s, 2 of 0 at 6.0005s, 5 of 1 at 7.0005s"},
+			{Kind: sim.ShiftClock, On: engine.Enqueued, Node: -1, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 4, Node: -1, At: 2 * second, Offset: 1},
+			{Kind: sim.ShiftClock, On: engine.Called, Node: 1, At: 3 * second, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 3, Offset: 1}},
+			"6 of 1 at 3.0005s, 1 of 0 at 5.0005s, 2 of 0 at 6.0005s, 5 of 1 at 7.0005s"},
 		{"one node after the other", []sim.Control{{Kind: sim.Crash, At: at(10), For: time.Second, Times: 3, Every: 3 * time.Second, Rolls: true}},
 			"0 of 0 at 10s, 0 of 1 at 13s, 0 of 0 at 16s"},
 		{"the store", []sim.Control{{Kind: sim.StallReaper, At: at(10), For: time.Second}, {Kind: sim.StallPromoter, At: at(11), For: time.Second},

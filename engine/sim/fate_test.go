@@ -163,6 +163,7 @@ func TestWhatIsLost(t *testing.T) {
 		{"nothing", sim.Fault{}, true, true},
 		{"requests", sim.Fault{LoseRequest: 1}, false, false},
 		{"answers", sim.Fault{LoseReply: 1}, true, true},
+		{"answers to both copies of a call", sim.Fault{LoseReply: 1, Duplicate: 1}, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 20)

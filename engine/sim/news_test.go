@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestWhoIsWoken(t *testing.T) {
 			w.config.Controls, w.config.Until = tt.controls, 10*second+engine.Time(50*time.Millisecond)
 			switch tt.name {
 			case "the one is busy":
-				w.node.Workers, w.handlers = 1, oneLong{w.flaky}
+				w.node.Workers, w.node.Fetch.Prefetch, w.handlers = 1, 5, oneLong{w.flaky} // it has room, but nobody idle
 				w.workload = &arrivals{at: []time.Duration{5 * time.Second, 10 * time.Second}}
 			case "one after the last":
 				w.workload = &arrivals{at: []time.Duration{10 * time.Second, 10*time.Second + 30*time.Millisecond}}
@@ -250,6 +251,30 @@ func TestWhomCommitsTell(t *testing.T) {
 		}
 		if ended == engine.Never || told != tt.told {
 			t.Errorf("%s: ends at %v, the other node is told: %v, want %v", tt.name, time.Duration(ended), told, tt.told)
+		}
+	}
+}
+
+// TestBusyNodesDebounce wakes a busy node that begins a cooldown of half a second at every wake: the worker that is free
+// at 12 s gets the job that came at 11.8 s when that is over. One that begins none gets it at once.
+func TestBusyNodesDebounce(t *testing.T) {
+	for _, tt := range []struct {
+		nodes    int
+		debounce bool
+		claimed  string
+	}{{1, true, "12.3005s"}, {2, true, "12.3005s"}, {1, false, "12.0015s"}, {2, false, "12.0015s"}} {
+		w := quietWorld(t, 0)
+		w.nodes, w.node.Workers, w.config.Wake = tt.nodes, 1, sim.WakeAll
+		w.node.Fetch = engine.FetchConfig{Batch: 1, Poll: 100 * time.Hour, Cooldown: time.Second / 2, Debounce: tt.debounce}
+		w.flaky.service = drawn(t)(dist.Constant(2))
+		at := []time.Duration{10 * time.Second, 10*time.Second + time.Millisecond, 11_800 * time.Millisecond}
+		if tt.nodes == 1 {
+			at = slices.Delete(at, 1, 2)
+		}
+		w.workload = &arrivals{at: at}
+		leased := w.events(engine.Leased)
+		if got := fmt.Sprint(time.Duration(leased[len(leased)-1].At)); len(leased) != len(at) || got != tt.claimed {
+			t.Errorf("%d nodes, debounce %v: claimed at %s, want %s", tt.nodes, tt.debounce, got, tt.claimed)
 		}
 	}
 }

@@ -225,3 +225,44 @@ func TestHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfCalls wants no event of a deadline that was set too early: there are two of each call, two of each job, and
+// one before each commit and each recovery, which a deadline brings.
+func TestEventsOfCalls(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		w := quietWorld(t, 100)
+		w.nodes = nodes
+		most := 2 * 100
+		w.ledger.perTime = func(e *engine.Event) {
+			if e.Kind != engine.Called {
+				return
+			}
+			if most += 2; e.Op == engine.OpCommit || e.Op == engine.OpRecover {
+				most++
+			}
+		}
+		s := w.start()
+		if s.Run(); s.Events() > int64(most) {
+			t.Errorf("%d nodes: %d events, want at most %d", nodes, s.Events(), most)
+		}
+	}
+}
+
+// TestRestBeginsAgain has a redrive come during a rest, of none: the rest begins anew after it.
+func TestRestBeginsAgain(t *testing.T) {
+	w := quietWorld(t, 5)
+	w.node.Fetch.Poll, w.config.Rest, w.store.KeepDead = 100*time.Millisecond, 10*time.Second, true
+	w.config.Controls = []sim.Control{{Kind: sim.Redrive, On: engine.Called, Op: engine.OpRecover, Nth: 6, Node: -1, At: 3 * second}}
+	var asked, last engine.Time
+	recovered := 0
+	for _, e := range w.events(engine.Called) {
+		if last = e.At; e.Op == engine.OpRecover {
+			if recovered++; recovered == 6 {
+				asked = e.At
+			}
+		}
+	}
+	if over := last.Sub(asked); over > 13*time.Second || over < 13*time.Second-100*time.Millisecond {
+		t.Errorf("the last call comes %v after the one that the redrive follows, want 13 s or just before", over)
+	}
+}

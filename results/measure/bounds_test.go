@@ -2,20 +2,24 @@ package measure
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"qsim/engine"
 )
 
-// TestGapsAtTheEdge folds claim gaps that begin and end with a window of time, which belong to it, and one across its end.
+// TestGapsAtTheEdge folds claim gaps that begin and end with a window of time, which belong to it, and two across its ends.
 func TestGapsAtTheEdge(t *testing.T) {
-	w := &clockWindow{from: 10, to: 20}
-	v := view{windows: []*clockWindow{w}}
-	v.gaps.long = []stretch{{10, 20}, {9, 10}, {20, 21}, {19, 21}}
+	w, whole := &clockWindow{from: 10, to: 20}, &clockWindow{to: 100}
+	v := view{windows: []*clockWindow{w, whole}}
+	v.gaps.long = []stretch{{10, 20}, {9, 10}, {20, 21}, {19, 21}, {9, 11}}
 	v.foldStretches()
-	if w.folded == nil || w.folded.Count() != 1 || len(v.gaps.long) != 1 || v.gaps.long[0] != (stretch{19, 21}) {
+	if w.folded == nil || w.folded.Count() != 1 || len(v.gaps.long) != 2 || v.gaps.long[0] != (stretch{19, 21}) || v.gaps.long[1] != (stretch{9, 11}) {
 		t.Errorf("folded %+v, kept %v", w.folded, v.gaps.long)
+	}
+	if whole.folded.Count() != 3 {
+		t.Errorf("of a window that all lie in, %d are folded, want those that are not kept", whole.folded.Count())
 	}
 }
 
@@ -64,6 +68,9 @@ func TestPackedSumCarries(t *testing.T) {
 	if h, err := p.Unpack(); err != nil || h.Mean() != math.MaxInt64 {
 		t.Errorf("the mean is %v, %v", h.Mean(), err)
 	}
+	if h, _ := p.Unpack(); math.Abs(h.sum()/3/math.MaxInt64-1) > 1e-12 {
+		t.Errorf("the sum is %v", h.sum())
+	}
 	p.Max = -1
 	if _, err := p.Unpack(); err == nil {
 		t.Error("a greatest value below 0 is taken")
@@ -82,12 +89,14 @@ func TestSlowdownWithoutCalm(t *testing.T) {
 
 // TestStormEndsWithTheRun drains in the instant in which the storm and the run end.
 func TestStormEndsWithTheRun(t *testing.T) {
-	tp := newTape(settings(), 0)
-	tp.enqueue(45, 1, 0)
-	tp.run(46, 1, 45, 1)
-	r := tp.Finish(at(50), nil)
-	if v := r.Find(Query{Metric: "drain.time"}); v.Null || v.Value != 0 || v.Bound != "" {
-		t.Errorf("drain.time = %+v", v)
+	for _, claimed := range []float64{46, 50} {
+		tp := newTape(settings(), 0)
+		tp.enqueue(45, 1, 0)
+		tp.run(claimed, 1, 45, 0)
+		r := tp.Finish(at(50), nil)
+		if v := r.Find(Query{Metric: "drain.time"}); v.Null || v.Value != 0 || v.Bound != "" {
+			t.Errorf("claimed at %v s: drain.time = %+v", claimed, v)
+		}
 	}
 }
 
@@ -101,8 +110,12 @@ func TestHungerAtTheEdge(t *testing.T) {
 	if w == longer || h.window(5, 10) != w {
 		t.Errorf("a window for each length: %p, %p, %p", w, longer, h.window(5, 10))
 	}
-	for _, now := range []engine.Time{4, 5, 9, 10} {
+	early := h.window(0, 2)
+	for _, now := range []engine.Time{1, 4, 5, 9, 10} { // at 1 the job has waited for as long as it may
 		h.judge(now, 0, engine.Retry)
+	}
+	if early.claims != 0 {
+		t.Errorf("got %+v before any job starves", *early)
 	}
 	if w.claims != 2 || w.crowded != 2 || longer.claims != 3 {
 		t.Errorf("got %+v and %+v", *w, *longer)
@@ -151,7 +164,7 @@ func TestRecoveriesOfTwoStorms(t *testing.T) {
 }
 
 func TestSharesAreMarked(t *testing.T) {
-	for name, want := range map[string]bool{"utilization": true, "claim.gap.share": true, "throughput": false} {
+	for name, want := range map[string]bool{"utilization": true, "fresh.within": true, "claim.gap.share": true, "throughput": false} {
 		if info, ok := Lookup(name); !ok || info.Share != want {
 			t.Errorf("%s: %v, a share: %v, want %v", name, ok, info.Share, want)
 		}
@@ -161,6 +174,126 @@ func TestSharesAreMarked(t *testing.T) {
 func TestTenantsWithoutAWindow(t *testing.T) {
 	if got := new(tenantCounts).counted(3, nil); got != nil {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestBeforeTheWindow ends a run before the window of a metric begins: shares of tenants have no value, and none is listed.
+func TestBeforeTheWindow(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "one", "two"}
+	q := Query{Metric: "jain", During: "down"}
+	s.Asked = []Query{q}
+	tp := newTape(s, 0)
+	r := tp.Finish(at(5), left(Unresolved{Job: 1, State: engine.Waiting}))
+	for _, q := range []Query{q, {Metric: "jain"}} {
+		if v := r.Find(q); !v.Null || v.Reason != noTime {
+			t.Errorf("%v: %+v", q, v)
+		}
+	}
+	if r.Tenants != nil {
+		t.Errorf("tenants are counted: %v", r.Tenants)
+	}
+}
+
+// TestMostTenantWaits has so many tenants with a distribution of waits of their own, and no more.
+func TestMostTenantWaits(t *testing.T) {
+	var c tenantCounts
+	if c.freshOf(MostTenantWaits) == nil || c.freshOf(MostTenantWaits+1) != nil {
+		t.Errorf("%d tenants have waits of their own", len(c.fresh)-1)
+	}
+}
+
+// TestNoWorst names the reason why a metric has no worst tenant.
+func TestNoWorst(t *testing.T) {
+	for _, tt := range []struct {
+		metric  string
+		tenants int
+		reason  string
+	}{{"fresh.wait.p99", MostWorst, ""}, {"fresh.wait.p99", MostWorst + 1, "the worst is"}, {slowdown, 2, "two runs are needed"}, {"throughput", 2, "neither more nor less"}} {
+		if got := lookup(tt.metric).NoWorst(tt.tenants); !strings.HasPrefix(got, tt.reason) || (got == "") != (tt.reason == "") {
+			t.Errorf("%s of %d tenants: %q, want %q", tt.metric, tt.tenants, got, tt.reason)
+		}
+	}
+}
+
+// TestStrangeNodes takes the lease of a node that is not among those of the settings as that of one alive, and ignores
+// that it goes down.
+func TestStrangeNodes(t *testing.T) {
+	m := newMachines(2, 3)
+	for _, node := range []int{-1, 2} {
+		m.turn(node, true)
+		if !m.alive(engine.NewEngineID(int32(node), 0)) || m.capacity != 6 {
+			t.Errorf("node %d: alive %v, %d workers", node, m.alive(engine.NewEngineID(int32(node), 0)), m.capacity)
+		}
+	}
+}
+
+// TestClassesBeyondTheAsked counts the jobs of one class of three.
+func TestClassesBeyondTheAsked(t *testing.T) {
+	s := settings()
+	s.Classes = []string{"mail", "sums", "letters"}
+	mail := Query{Metric: "jobs", Class: "mail"}
+	s.Asked = []Query{mail}
+	tp := newTape(s, 0)
+	for kind := range engine.Kind(3) {
+		tp.enqueue(20, engine.JobID(kind)+1, kind)
+	}
+	r := tp.Finish(at(100), nil)
+	checkQuery(t, r, mail, 1)
+	check(t, r, map[string]float64{"jobs": 3})
+}
+
+// TestEndsAtTheEdge ends an execution in the instant in which a window ends: it belongs to the next.
+func TestEndsAtTheEdge(t *testing.T) {
+	s := settings()
+	during, after := Query{Metric: "throughput", During: "down"}, Query{Metric: "throughput", After: "down"}
+	s.Asked = []Query{during, after}
+	tp := newTape(s, 0)
+	for id, end := range []float64{40, 50} {
+		tp.enqueue(20, engine.JobID(id+1), 0)
+		token := tp.lease(20, engine.JobID(id+1), 20)
+		tp.start(20, engine.JobID(id+1), token)
+		tp.finish(end, engine.JobID(id+1), token, end-20, engine.NoError)
+	}
+	r := tp.Finish(at(100), nil)
+	checkQuery(t, r, during, 0.1)
+	checkQuery(t, r, after, 1.0/50)
+}
+
+// TestLimitAtTheEnd leaves a job that has waited for just as long as the limit: it may still be claimed within it, or not.
+func TestLimitAtTheEnd(t *testing.T) {
+	q := Query{Metric: "fresh.within", Limit: 4 * time.Second}
+	for ready, want := range map[time.Duration]float64{q.Limit: 1, q.Limit + 1: 0.5} {
+		s := settings()
+		s.Asked = []Query{q}
+		tp := newTape(s, 0)
+		tp.enqueue(20, 1, 0)
+		tp.run(21, 1, 20, 1)
+		checkQuery(t, tp.Finish(at(100), left(Unresolved{Job: 2, State: engine.Ready, Age: ready, ReadyFor: ready})), q, want)
+	}
+}
+
+// TestLivelock warns where executions succeed and outcomes are refused, and none is accepted.
+func TestLivelock(t *testing.T) {
+	for _, tt := range []struct{ succeeds, fenced, acked, warns bool }{{true, true, false, true}, {true, false, false, false}, {false, true, false, false}, {true, true, true, false}} {
+		tp := newTape(settings(), 0)
+		tp.enqueue(20, 1, 0)
+		token := tp.lease(20, 1, 20)
+		tp.start(20, 1, token)
+		if err := engine.FirstErrorKind; tt.succeeds {
+			tp.finish(21, 1, token, 1, engine.NoError)
+		} else {
+			tp.finish(21, 1, token, 1, err)
+		}
+		if tt.fenced {
+			tp.play(engine.Event{At: at(22), Kind: engine.Fenced, Job: 1, Token: token})
+		}
+		if tt.acked {
+			tp.outcome(22, engine.Acked, 1, token, 0)
+		}
+		if w := tp.Finish(at(100), nil).Warnings; (len(w) > 0) != tt.warns {
+			t.Errorf("%+v: warnings %q", tt, w)
+		}
 	}
 }
 

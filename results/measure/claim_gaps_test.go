@@ -88,3 +88,63 @@ func TestMeanWaitOfNothing(t *testing.T) {
 	tp.run(65, 1, 60, 1)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.share": 4.0 / 5})
 }
+
+// Gaps of less than a second count too: the longest is the longest.
+func TestShortGaps(t *testing.T) {
+	tp := newTape(settings(), 0)
+	for i, gap := range []float64{0.2, 0.5, 0.3} {
+		s := 20 + 2*float64(i)
+		tp.enqueue(s, engine.JobID(i+1), 0)
+		tp.run(s+gap, engine.JobID(i+1), s, 0.1)
+	}
+	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.longest": 0.5, "claim.gap.share": 0})
+}
+
+// Fresh jobs that are all claimed at once leave no gap, which is a value; without any there is none.
+func TestNoTimeWithFreshJobs(t *testing.T) {
+	for jobs, want := range map[int]float64{0: math.NaN(), 1: 0} {
+		tp := newTape(settings(), 0)
+		for id := range engine.JobID(jobs) {
+			tp.enqueue(20, id+1, 0)
+			tp.run(20, id+1, 20, 1)
+		}
+		check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.share": want})
+	}
+}
+
+// Where the first storm comes with the end of the warm-up, the mean wait of the whole run says from when a gap is long;
+// and what is measured against the time before the storm has no value.
+func TestStormWithoutCalm(t *testing.T) {
+	s := settings()
+	s.Storms[0].From = s.Warmup
+	tp := newTape(s, 0)
+	for i := range 20 {
+		tp.enqueue(20+float64(i), engine.JobID(i+1), 0)
+		tp.run(20.5+float64(i), engine.JobID(i+1), 20+float64(i), 0.1)
+	}
+	tp.enqueue(50, 99, 0)
+	tp.run(70, 99, 50, 1)
+	r := tp.Finish(at(100), nil)
+	threshold := 10 * (20*0.5 + 20) / 21
+	check(t, r, map[string]float64{"claim.gap.share": (20 - threshold) / 30})
+	for _, name := range []string{"backlog.area", "drain.time"} {
+		if v := r.Find(Query{Metric: name}); !v.Null || v.Reason != noCalm {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// A retry that is buried where it stands ends no streak of retries that pass over a fresh job.
+func TestStreakGoesOn(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	retry := func(s float64, kind engine.EventKind) {
+		tp.play(engine.Event{At: at(s), Kind: engine.Promoted, Job: 9, Class: engine.Retry})
+		tp.play(engine.Event{At: at(s), Kind: kind, Job: 9, From: engine.Ready, Class: engine.Retry, Delivery: 2, Token: 1, Age: time.Second})
+	}
+	for i, kind := range []engine.EventKind{engine.Leased, engine.Leased, engine.Buried, engine.Leased} {
+		retry(21+float64(i), kind)
+	}
+	tp.run(30, 1, 20, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"starved.claims": 3, "claim.gap.longest": 10})
+}

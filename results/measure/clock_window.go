@@ -88,11 +88,7 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 
 // note counts the part within w of a claim gap that ends, or is interrupted, at until.
 func (w *clockWindow) note(from, until engine.Time) {
-	from, until = max(from, w.from), min(until, w.to)
-	if until <= from {
-		return
-	}
-	w.longest = max(w.longest, until.Sub(from))
+	w.longest = max(w.longest, min(until, w.to).Sub(max(from, w.from)))
 }
 
 // meanFreshWait returns the mean wait of the fresh jobs claimed in the window w, 0 if there were none.

@@ -97,7 +97,7 @@ type Unresolved struct {
 	Kind     engine.Kind
 	Tenant   engine.TenantID
 	State    engine.State  // Ready, Waiting or InFlight
-	Class    engine.Class  // Fresh: never claimed
+	Class    engine.Class  // Fresh: never claimed, or in flight for the first time
 	Age      time.Duration // time since it was enqueued
 	ReadyFor time.Duration // Ready: time since it became ready, for a retry since its backoff ended
 }
@@ -142,7 +142,7 @@ func (c *Collector) leave(u *Unresolved) {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}
-	starved := u.Class == engine.Fresh && u.State == engine.Ready && c.starving.starved(c.end, u.Kind, u.Tenant, u.ReadyFor)
+	starved := u.Class == engine.Fresh && c.starving.starved(c.end, u.Kind, u.Tenant, u.ReadyFor)
 	enqueued := c.end - engine.Time(u.Age)
 	for _, s := range c.setsOf(enqueued, u.Kind, u.Tenant) {
 		s.leftOver(u, unstarted, starved)

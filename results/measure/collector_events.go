@@ -20,7 +20,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 			}
 		}
 	}
-	if !first && len(c.settings.Patience) > 0 {
+	if !first {
 		c.onResubmitted(j.ID)
 	}
 	for _, v := range c.views {
@@ -168,15 +168,15 @@ func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err 
 			c.firstSuccess(l.Kind, l.Tenant)
 		}
 	}
-	accepted := success && j.acked != 0 && j.acked == l.Token
-	if success && !accepted {
+	accepted := success && j.acked == l.Token
+	if success {
 		j.remember(l.Token, ran, at)
 	}
 	lapsed := finished && err != engine.Canceled && j.taken > l.Token
 	again := success && j.successes > 1
 	twice := again && !j.twice && c.appliesAgain(j, l, ran)
 	j.twice = j.twice || twice
-	if success && !again && len(c.settings.Patience) > 0 {
+	if success && !again {
 		c.onCopyDone(j, l.Kind, l.Tenant)
 	}
 	for _, s := range c.cohorts.lists[j.cohort] {
@@ -264,7 +264,7 @@ func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.O
 
 // setsOfJob returns the job sets that count the job of an outcome; j may be nil.
 func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outcome) []*jobSet {
-	if j != nil && j.enqueued == enqueued {
+	if j != nil {
 		return c.cohorts.lists[j.cohort]
 	}
 	return c.setsOf(enqueued, o.Kind, o.Tenant)

@@ -239,6 +239,31 @@ func TestUnresolvedJobs(t *testing.T) {
 	}
 }
 
+// TestLeftInFlight leaves a job in flight for the first time, one that is ready for the first time, and a retry that waits:
+// the first has waited no longer, and the last does not wait to be claimed.
+func TestLeftInFlight(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "one", "two"}
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 3; id++ {
+		tp.play(engine.Event{At: at(50), Kind: engine.Enqueued, Job: id, Tenant: 1})
+	}
+	lease := func(id engine.JobID) {
+		tp.play(engine.Event{At: at(52), Kind: engine.Leased, Job: id, Tenant: 1, Delivery: 1, Token: engine.Token(id), Waited: 2 * time.Second, Age: 2 * time.Second})
+	}
+	lease(1)
+	lease(3)
+	tp.play(engine.Event{At: at(53), Kind: engine.Nacked, Job: 3, Tenant: 1, Token: 3, From: engine.InFlight, Delay: time.Hour, Age: 3 * time.Second})
+	r := tp.Finish(at(100), left(
+		Unresolved{Job: 1, Tenant: 1, State: engine.InFlight, Class: engine.Fresh, Age: 50 * time.Second},
+		Unresolved{Job: 2, Tenant: 1, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
+		Unresolved{Job: 3, Tenant: 1, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second}))
+	check(t, r, map[string]float64{"fresh.wait.mean": 54.0 / 3, "retry.wait.mean": math.NaN(), "attempt.wait.mean": 54.0 / 3, "unfinished.count": 3})
+	if w := PoolTenantWaits([]*Run{&r}); w[0].Jobs != 3 {
+		t.Errorf("%d jobs of tenant one have been ready for the first time, want 3", w[0].Jobs)
+	}
+}
+
 func TestEmptySetsAreNull(t *testing.T) {
 	r := newTape(settings(), 0).Finish(at(100), nil)
 	for i := range r.Values {

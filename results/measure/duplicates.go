@@ -45,7 +45,7 @@ func (j *knownJob) overrun() {
 // lease had expired by then.
 func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	for i := range j.ran {
-		if j.ran[i].token == token && token != 0 {
+		if j.ran[i].token == token {
 			return j.late[i], true
 		}
 	}

@@ -129,6 +129,48 @@ var duplicateStories = []struct {
 		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
 		tp.run(51, 1, 50, 1)
 	}, map[string]float64{"lease": 1}},
+	{"a nack is taken after its lease has gone to a reaper", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		tp.outcome(31, engine.Nacked, 1, first, 1)
+		tp.promote(32, 1, engine.Retry)
+		tp.run(33, 1, 32, 1)
+		tp.finish(40, 1, first, 20, engine.NoError)
+	}, map[string]float64{"lease": 1}},
+	{"a nack is taken after its job has gone to another", func(tp *tape) {
+		first := again(tp)
+		tp.outcome(32, engine.Nacked, 1, first, 1)
+		tp.finish(33, 1, tp.tokens, 2, engine.NoError)
+		tp.promote(34, 1, engine.Retry)
+		tp.run(34, 1, 34, 1)
+	}, map[string]float64{"lease": 1}},
+	{"an answer is lost, a retry fails, and what the answer brought runs at last", func(tp *tape) {
+		lost := tp.lease(20, 1, 20)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		second := tp.lease(31, 1, 30)
+		tp.start(31, 1, second)
+		tp.finish(32, 1, second, 1, engine.FirstErrorKind)
+		tp.outcome(32, engine.Nacked, 1, second, 1)
+		tp.promote(33, 1, engine.Retry)
+		tp.run(33, 1, 33, 1)
+		tp.start(40, 1, lost)
+		tp.finish(41, 1, lost, 1, engine.NoError)
+	}, map[string]float64{"lease": 1}},
+	{"an ack is lost, and the retry goes on after its timeout", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		second := tp.lease(51, 1, 50)
+		tp.start(51, 1, second)
+		tp.outcome(55, engine.Nacked, 1, second, 1)
+		tp.finish(56, 1, second, 5, engine.NoError)
+		tp.promote(57, 1, engine.Retry)
+		tp.outcome(58, engine.Buried, 1, tp.lease(57, 1, 57), 0)
+		tp.start(58, 1, tp.tokens)
+		tp.finish(59, 1, tp.tokens, 1, engine.FirstErrorKind)
+	}, map[string]float64{"ack": 1}},
 	{"an ack is not sent before its process gives the lease up", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)

@@ -27,8 +27,8 @@ func TestFreedWorker(t *testing.T) {
 // Two workers that are freed at once are each free once, and idle for jobs of another class than theirs.
 func TestTwoFreedWorkers(t *testing.T) {
 	s := settings()
-	ofOthers := Query{Metric: "idle.ready", Class: "sums"}
-	s.Asked = []Query{ofOthers}
+	ofOthers, busy := Query{Metric: "idle.ready", Class: "sums"}, Query{Metric: "utilization", Class: "sums"}
+	s.Asked = []Query{ofOthers, busy}
 	tp := newTape(s, 0)
 	var tokens [3]engine.Token
 	for id := engine.JobID(1); id <= 2; id++ {
@@ -49,4 +49,8 @@ func TestTwoFreedWorkers(t *testing.T) {
 	r := tp.Finish(at(100), nil)
 	check(t, r, map[string]float64{"utilization": (2*4 + 1 + 2) / 180.0})
 	checkQuery(t, r, ofOthers, 2)
+	checkQuery(t, r, busy, 1/180.0)
+	if len(tp.freed) > 0 {
+		t.Errorf("executions are remembered after their end: %v", tp.freed)
+	}
 }

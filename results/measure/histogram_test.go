@@ -198,6 +198,15 @@ func TestHDRAgrees(t *testing.T) {
 	}
 }
 
+// TestHDROfLongWaits keeps a wait of four months within the figures that an HdrHistogram has.
+func TestHDROfLongWaits(t *testing.T) {
+	const long = 10_000_000 * time.Second
+	hdr, err := recorded([]time.Duration{long}).HDR()
+	if err != nil || math.Abs(float64(hdr.Max())/float64(long/time.Microsecond)-1) > 0.001 {
+		t.Errorf("got %v µs, %v", hdr.Max(), err)
+	}
+}
+
 func TestCCDF(t *testing.T) {
 	n := NamedHistogram{Hist: recorded([]time.Duration{1, 1, 2, 200}), Unresolved: recorded([]time.Duration{5})}
 	want := []Point{{1, 0.6}, {2, 0.4}, {200, 0.2}}

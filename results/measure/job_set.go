@@ -186,7 +186,7 @@ func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) 
 				s.limits[i].late++
 			}
 		}
-	case u.Class == engine.Retry && u.State == engine.Ready:
+	case u.State == engine.Ready:
 		age(retryWait, u.ReadyFor)
 	}
 }

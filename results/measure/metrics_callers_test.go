@@ -49,6 +49,49 @@ func TestCallers(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "answered.rate", During: "down"}, 0)
 }
 
+// Callers who wait for ever are not answered in time, even if at once.
+func TestAnsweredOfThosePatient(t *testing.T) {
+	tp := newTape(callersOf(), 0)
+	tp.enqueue(20, 4, 1)
+	tp.run(20, 4, 20, 0)
+	tp.enqueue(30, 8, 0)
+	tp.run(30, 8, 30, 0)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"answered.rate": 1.0 / 90, "answered.share": 1})
+}
+
+// A caller enqueues three copies, all of which are done, one after the other: two too many. What becomes of other jobs
+// meanwhile is not remembered.
+func TestThreeCopies(t *testing.T) {
+	tp := newTape(callersOf(), 0)
+	for i := range 3 {
+		tp.enqueue(20+4*float64(i), 4+engine.JobID(i), 0)
+	}
+	tp.enqueue(29, 8, 0)
+	for i := range 3 {
+		tp.run(30+float64(i), 4+engine.JobID(i), 20+4*float64(i), 0.5)
+	}
+	tp.enqueue(40, 12, 0)
+	tp.enqueue(44, 13, 0)
+	tp.run(45, 8, 29, 0.5)
+	tp.run(46, 12, 40, 0.5)
+	tp.run(47, 13, 44, 0.5)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.resubmits": 3, "duplicates.count": 0})
+	if len(tp.resubmitted) != 0 {
+		t.Errorf("callers are remembered: %v", tp.resubmitted)
+	}
+}
+
+// A dead job that was never seen to die, made ready again, leaves the dead as they are.
+func TestRedrivenFromBefore(t *testing.T) {
+	s := settings()
+	s.Redrives, s.Warmup = true, 0
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1, 0)
+	tp.outcome(21, engine.Buried, 1, tp.lease(21, 1, 20), 0)
+	tp.play(engine.Event{At: at(30), Kind: engine.Redriven, Job: 7, Class: engine.Retry})
+	check(t, tp.Finish(at(100), nil), map[string]float64{"dead.count": 1})
+}
+
 // A caller who still waits when the run ends counts as undecided.
 func TestCallersAtTheEnd(t *testing.T) {
 	for _, tt := range []struct {
@@ -205,6 +248,19 @@ func TestSlowdown(t *testing.T) {
 		t.enqueue(100, 2, 0)
 		return t.Finish(at(110), left(Unresolved{Job: 2, State: engine.Ready, Age: seconds(20), ReadyFor: seconds(20)}))
 	}
+	if v := stormy.Find(whole); v.Bound != "" {
+		t.Errorf("slowdown of jobs that were all claimed: %+v, want no bound", v)
+	}
+	stormy, calm = run(3), newTape(s, 0).Finish(at(110), nil)
+	empty := newTape(s, 0).Finish(at(110), nil)
+	empty.CompareWithCalm(&stormy)
+	stormy.CompareWithCalm(&calm)
+	for reason, r := range map[string]Run{"no fresh job was ready": empty, "no fresh job was ready without the storms": stormy} {
+		if v := r.Find(whole); !v.Null || v.Reason != reason {
+			t.Errorf("got %+v, want none, as %s", v, reason)
+		}
+	}
+
 	bound := unclaimed(newTape(s, 0))
 	calm = run(1)
 	bound.CompareWithCalm(&calm)

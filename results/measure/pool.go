@@ -29,10 +29,7 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 // PooledQuantile returns the value of a quantile query over all jobs of all seeds, and whether it is only a lower
 // bound; ok is false if q is no quantile query or pooled lacks the histogram.
 func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
-	want, isQuantile := HistogramOf(q)
-	if !isQuantile {
-		return 0, false, false
-	}
+	want, _ := HistogramOf(q)
 	m := lookup(q.Metric)
 	for i := range pooled {
 		if p := &pooled[i]; p.Query == want && p.Hist.Count()+p.Unresolved.Count() > 0 {
@@ -92,10 +89,9 @@ func PoolTenantWaits(runs []*Run) []TenantWait {
 			ended.mergePacked(&run.tenantWaits[k].ended)
 			ages.mergePacked(&run.tenantWaits[k].ages)
 		}
-		if w := (wait{&ended, &ages}); w.count() > 0 {
-			p99 := w.quantile(.99)
-			pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
-		}
+		w := wait{&ended, &ages}
+		p99 := w.quantile(.99)
+		pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
 	}
 	return pooled
 }

@@ -24,6 +24,8 @@ func TestParseQuery(t *testing.T) {
 		{"fresh.within limit 2s limit 3s", Query{}, "limit is there twice"},
 		{"fresh.within limit soon", Query{}, "want a duration"},
 		{"fresh.within limit -2s", Query{}, "want a duration"},
+		{"fresh.within limit 0s", Query{}, "want a duration"},
+		{"fresh.within limit 2s class mail", Query{Metric: "fresh.within", Class: "mail", Limit: 2 * time.Second}, ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			got, err := ParseQuery(tt.text)

@@ -37,12 +37,12 @@ func (c *Collector) question(q Query) question {
 		asked.reason = "there is no storm named " + q.After
 	case q.Class != "" && !slices.Contains(c.settings.Classes, q.Class):
 		asked.reason = "there is no class named " + q.Class
-	case q.Tenant == WorstTenant && m.Filters.Has(filtersOf(q)):
+	case !m.Filters.Has(filtersOf(q)):
+		asked.reason = "it cannot be narrowed so"
+	case q.Tenant == WorstTenant:
 		asked.parts, asked.reason = c.byTenants(m, q)
 	case q.Tenant != "" && c.tenantNamed(q.Tenant) == 0:
 		asked.reason = "there is no tenant named " + q.Tenant
-	case !m.Filters.Has(filtersOf(q)):
-		asked.reason = "it cannot be narrowed so"
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		asked.jobs.want(m, q.Limit)
@@ -89,9 +89,6 @@ func (c *Collector) window(name string) *Window {
 
 // tenantNamed returns the ID of the tenant with that name, 0 if there is none.
 func (c *Collector) tenantNamed(name string) engine.TenantID {
-	if name == "" {
-		return 0
-	}
 	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
 }
 

@@ -45,7 +45,7 @@ func TestCharted(t *testing.T) {
 // TestUnpackPacked packs histograms and unpacks them, one of them with a sum beyond 64 bits, and refuses buckets that do
 // not ascend.
 func TestUnpackPacked(t *testing.T) {
-	for _, list := range [][]time.Duration{{5}, {0, time.Second, 2 * time.Hour}, {math.MaxInt64, math.MaxInt64, math.MaxInt64}} {
+	for _, list := range [][]time.Duration{{5}, {0}, {0, time.Second, 2 * time.Hour}, {math.MaxInt64, math.MaxInt64, math.MaxInt64}} {
 		var h Histogram
 		for _, d := range list {
 			h.Record(d)

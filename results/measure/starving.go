@@ -17,7 +17,6 @@ type starving struct {
 	byTenant [][]*hunger     // spells of filters with a tenant, by tenant
 	general  []*hunger       // spells of filters without a tenant
 	crowded  []*hunger       // spells during which claims of other jobs are counted
-	tenants  bool            // some element of crowded is filtered by a tenant
 	calm     engine.Time     // no ready job starves before this time
 }
 
@@ -75,7 +74,6 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 		case f.tenant == 0:
 			h.lanes = append(h.lanes, b.lanes[kind])
 		default:
-			b.tenants = true
 			h.lanes = append(h.lanes, b.ownLane(kind, f.tenant))
 		}
 	}
@@ -105,7 +103,7 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	if l.push(now); l.live == 1 {
 		b.calm = min(b.calm, now.Add(l.after))
 	}
-	if b.tenants && int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
+	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
 		b.own[kind][tenant].push(now)
 	}
 }
@@ -132,7 +130,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	if int(kind) < len(b.lanes) {
 		b.lanes[kind].leave(now.Add(-waited))
 	}
-	if b.tenants && int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
+	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
 		b.own[kind][tenant].leave(now.Add(-waited))
 	}
 	return b.starved(now, kind, tenant, waited)

@@ -216,4 +216,58 @@ func TestLane(t *testing.T) {
 	if l.live != 1 || l.queue[l.first].at != 5 {
 		t.Errorf("%+v", l)
 	}
+	for _, tt := range []struct {
+		leaves []engine.Time
+		left   engine.Time
+	}{{[]engine.Time{7, 6, 5}, 9}, {[]engine.Time{9, 10, 5}, 7}} { // one that has left is neither the next nor the last
+		l = lane{}
+		for _, at := range []engine.Time{5, 7, 8, 9} {
+			l.push(at)
+		}
+		for _, at := range tt.leaves {
+			l.leave(at)
+		}
+		if l.live != 1 || l.queue[l.first].at != tt.left {
+			t.Errorf("%+v, want that of %d left", l, tt.left)
+		}
+	}
+}
+
+// A job that starved before spells that are added up already counts from then on alone: no time counts twice.
+func TestSpellAcrossMany(t *testing.T) {
+	const jobs, gap = 2 * mostSpells, 10.0
+	s := settings()
+	s.Warmup, s.Duration, s.Bucket, s.Storms = 0, time.Duration(jobs*gap*1e9), 0, nil
+	tp := newTape(s, 0)
+	tp.enqueue(0, 1, 0)
+	for i := range jobs {
+		tp.enqueue(gap*float64(i), engine.JobID(i+2), 0)
+		tp.run(gap*float64(i)+5, engine.JobID(i+2), gap*float64(i), 0.1)
+	}
+	tp.run(gap*jobs, 1, 0, 0.1)
+	r := tp.Finish(tp.whole.now, nil)
+	if v := r.Find(Query{Metric: "starved.share"}); v.Value < 0.4 || v.Value > 1 {
+		t.Errorf("starved.share = %v", v.Value)
+	}
+}
+
+// After two storms jobs starve for other shares of the time. One that waits for as long as it may does not starve, nor
+// one that is not due.
+func TestStarvingAfterTwoStorms(t *testing.T) {
+	s := settings()
+	s.Storms = append(s.Storms, Window{"again", 60 * time.Second, 70 * time.Second})
+	first, second := Query{Metric: "starved.share", After: "down"}, Query{Metric: "starved.share", After: "again"}
+	jobs := []Query{{Metric: "jobs", During: "down"}, {Metric: "jobs", During: "again"}}
+	s.Asked = append([]Query{first, second}, jobs...)
+	tp := newTape(s, 0)
+	tp.enqueue(45, 1, 0)
+	tp.run(46, 1, 45, 1)
+	tp.enqueue(54, 2, 0)
+	tp.run(60, 2, 54, 1)
+	r := tp.Finish(at(100), left(Unresolved{Job: 3, State: engine.Ready, Age: time.Second / 2, ReadyFor: time.Second / 2}, Unresolved{Job: 4, State: engine.Waiting, Age: time.Second}))
+	checkQuery(t, r, first, 5/50.0)
+	checkQuery(t, r, second, 0)
+	checkQuery(t, r, jobs[0], 1)
+	checkQuery(t, r, jobs[1], 0)
+	check(t, r, map[string]float64{"starved.jobs": 0.5})
 }

@@ -310,9 +310,11 @@ func TestCalmWindows(t *testing.T) {
 	for _, tt := range []struct {
 		from, to float64 // claims
 		windows  int
-	}{{10, 40, 21}, {10, 25, 15}, {37, 40, 3}} {
-		tp := newTape(settings(), 0)
-		for i := range int(10 * (tt.to - tt.from)) {
+	}{{10, 40, 21}, {10, 25, 15}, {37, 40, 3}, {9.95, 10.05, 1}} { // the last one at the end of the warm-up
+		s := settings()
+		s.Bucket = 700 * time.Millisecond // not a multiple of it
+		tp := newTape(s, 0)
+		for i := range int(math.Round(10 * (tt.to - tt.from))) {
 			s := tt.from + float64(i)/10 + 0.05
 			tp.enqueue(s, engine.JobID(i+1), 0)
 			tp.run(s, engine.JobID(i+1), s, 0.01)
@@ -386,4 +388,54 @@ func TestBacklogAfterArrivals(t *testing.T) {
 	tp.enqueue(90, 1, 0)
 	tp.run(120, 1, 90, 1)
 	check(t, tp.Finish(at(150), nil), map[string]float64{"backlog.area": 10})
+}
+
+// TestRecoveryFromAnInstant has a storm that is over as it begins, without any effect.
+func TestRecoveryFromAnInstant(t *testing.T) {
+	s := settings()
+	s.Storms[0].To = s.Storms[0].From
+	s.Service = 0
+	check(t, steady(s, 100).Finish(at(100), nil), map[string]float64{"recovery.time": 0})
+}
+
+// TestRecoveriesApart has a storm within a storm: each has its recovery, which later waits do not undo.
+func TestRecoveriesApart(t *testing.T) {
+	for _, length := range []time.Duration{10 * time.Second, 5 * time.Second} { // with windows as of the other storm, and shorter ones
+		s := settings()
+		s.Duration, s.Drain = 300*time.Second, 0
+		s.Storms = []Window{{"long", 40 * time.Second, 140 * time.Second}, {"short", 45 * time.Second, 45*time.Second + length}}
+		short := Query{Metric: "recovery.time", After: "short"}
+		c := steady(s, 100)
+		claimAfter(c, at(143.5), time.Second)
+		r := c.Finish(at(300), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+		checkQuery(t, r, short, 0)
+		checkQuery(t, r, Query{Metric: "recovery.time", After: "long"}, 14)
+		for _, q := range []Query{short, {Metric: "recovery.time", After: "long"}} {
+			if v := r.Find(q); v.Bound != "" {
+				t.Errorf("%v: %+v, want it to be confirmed", q, v)
+			}
+		}
+	}
+}
+
+// TestRecoveryOfAClass leaves a job of another class: it undoes no recovery.
+func TestRecoveryOfAClass(t *testing.T) {
+	s := settings()
+	s.Loads = []Load{{s.Rate, s.Service}, {s.Rate, s.Service}}
+	for _, class := range s.Classes {
+		s.Asked = append(s.Asked, Query{Metric: "recovery.time", Class: class})
+	}
+	r := steady(s, 100).Finish(at(60), left(Unresolved{Job: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	if v := r.Find(s.Asked[0]); v.Null || v.Value != 0 || v.Bound != ">=" {
+		t.Errorf("of the class of the job that is left: %+v", v)
+	}
+	c := NewCollector(s, 0)
+	for now := at(10.5); now < at(40); now = now.Add(time.Second / 2) {
+		c.Record(&engine.Event{At: now, Kind: engine.Enqueued, Job: engine.JobID(now), JobKind: 1})
+		c.Record(&engine.Event{At: now, Kind: engine.Leased, Job: engine.JobID(now), JobKind: 1, Delivery: 1, Token: 1})
+	}
+	r = c.Finish(at(60), left(Unresolved{Job: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	if v := r.Find(s.Asked[1]); v.Null || v.Value != 0 || v.Bound != "" {
+		t.Errorf("of another class than that of the job that is left: %+v", v)
+	}
 }

@@ -68,7 +68,7 @@ func newView(c *Collector, f filter) *view {
 // window returns the view's window [from, to) of virtual time, creating it if there is none.
 func (v *view) window(from, to engine.Time) *clockWindow {
 	for _, w := range v.windows {
-		if w.from == from && w.to == to && w != v.storms.calm {
+		if w.from == from && w.to == to {
 			return w
 		}
 	}
@@ -187,9 +187,7 @@ func (v *view) onEdge() {
 // stop integrates the view's levels until end, the end of the run, and closes the claim gap and storm measurements.
 func (v *view) stop(end engine.Time) {
 	v.advance(end)
-	if v.storms.begun && len(v.storms.draining) > 0 {
-		v.checkDrains()
-	}
+	v.checkDrains()
 	if v.ready[engine.Fresh] > 0 {
 		v.endStretch()
 	}
@@ -207,7 +205,6 @@ func (v *view) close(nothing bool) {
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
 	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
 		v.advance(rest) // no more events, but the windows of time go on
-		v.onBoundary()
 	}
 	if v.series != nil {
 		v.series.closeBucket(v.workers)

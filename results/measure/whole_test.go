@@ -100,7 +100,7 @@ func TestCannotBeNarrowed(t *testing.T) {
 		s.Asked = append(s.Asked, Query{Metric: name, During: "down"}, Query{Metric: name, After: "down"},
 			Query{Metric: name, Class: "mail"}, Query{Metric: name, Tenant: "one"})
 	}
-	s.Asked = append(s.Asked, Query{Metric: slowdown, Class: "letters"}, Query{Metric: "nonsense"})
+	s.Asked = append(s.Asked, Query{Metric: slowdown, Class: "letters"}, Query{Metric: "nonsense"}, Query{Metric: recoveryTime, Tenant: WorstTenant})
 	r := NewCollector(s, 0).Finish(at(100), nil)
 	for _, q := range s.Asked {
 		v, reason := r.Find(q), "it cannot be narrowed so"
@@ -248,6 +248,19 @@ func TestPooledQuantiles(t *testing.T) {
 		t.Errorf("a run has fewer tenants: %+v", got)
 	}
 	counted, lacking := Run{Tenants: []TenantCount{{Executions: 1}, {}}}, Run{}
+	more := Run{Tenants: []TenantCount{{Executions: 1}, {}, {Executions: 5}}}
+	if got := PoolTenants([]*Run{&counted, &more}); len(got) != 2 || got[0].Executions != 2 {
+		t.Errorf("of a run with more tenants than the first: %v", got)
+	}
+	if len(pooled) != 1 || pooled[0].Hist.Count() != 20 || Pool([]*Run{{Histograms: []RunHistogram{{Ended: h.Ended}}}})[0].Unresolved != nil {
+		t.Errorf("two histograms of one query give %d, of %d waits", len(pooled), pooled[0].Hist.Count())
+	}
+	if _, ok := HistogramOf(Query{Metric: "goodput"}); ok {
+		t.Error("goodput has a histogram")
+	}
+	if v := counted.Find(Query{Metric: "goodput"}); !v.Null || v.Reason != "it was not measured" {
+		t.Errorf("what was not measured: %+v", v)
+	}
 	if got := PoolTenants([]*Run{&counted, &lacking}); got != nil {
 		t.Errorf("of runs of which one counted nothing: %v", got)
 	}

@@ -71,11 +71,11 @@ func (c *Collector) worst(q *question) number {
 			continue
 		}
 		bound = bound || n.bound
-		if worst.reason != "" || q.metric.MoreIsBetter == (n.value < worst.value) && n.value != worst.value {
+		if worst.reason != "" || q.metric.MoreIsBetter == (n.value < worst.value) {
 			worst = n
 		}
 	}
-	if worst.reason == "" && q.metric.LessIsBetter {
+	if q.metric.LessIsBetter {
 		worst.bound = bound
 	}
 	return worst

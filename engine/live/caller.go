@@ -83,9 +83,9 @@ func (l *loop) Send(c *engine.Call) {
 }
 
 // expire answers the queued calls whose timeout is over before they were made: the engine has repeated them since. Its
-// caller holds the lock.
+// caller holds the lock, and has just queued one whose timeout is not.
 func (l *loop) expire() {
-	for k := &l.callers; !k.line.empty() && k.line.items[k.line.head].until <= l.at; {
+	for k := &l.callers; k.line.items[k.line.head].until <= l.at; {
 		f := k.line.pop()
 		l.perform(f)
 		l.box.answer(f)
@@ -133,7 +133,7 @@ func (f *flight) check() {
 		return
 	case f.Op == engine.OpCommit:
 		want, got = len(f.Batch.Outcomes), len(f.Results)
-	case f.Op == engine.OpExtend && !f.OfNode:
+	case f.Op == engine.OpExtend: // of a node: it has no keys
 		want, got = len(f.Keys), len(f.Current)
 	}
 	if got != want {

@@ -120,7 +120,7 @@ func (l *loop) step() {
 		l.cells[x.slot] = nil
 		l.engine.Finish(l.at, x.slot, x.kind, time.Duration(x.ran))
 	}
-	if l.in.stopped && !l.stopping {
+	if l.in.stopped { // which is said once
 		l.stopping = true
 		l.cancelAt, l.reportAt = l.at.Add(l.StopWithin), l.at
 		l.engine.Stop(l.at)

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -237,10 +238,10 @@ func TestDefaults(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		w.enqueue(t, 2, 100)
-		most, first := 0, -1
+		most, first, began := 0, -1, time.Now()
 		s := start(t, w, live.Config{Engine: settings(3), StopWithin: time.Minute,
 			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
-				if most = max(most, len(r.Leases)); c.Op == engine.OpRecover && first < 0 {
+				if most = max(most, len(r.Leases)); c.Op == engine.OpRecover && first < 0 && time.Since(began) == 0 {
 					first = len(r.Leases)
 				}
 			},
@@ -326,6 +327,146 @@ func TestStopDoesNotWaitForHeartbeat(t *testing.T) {
 		began := time.Now()
 		if err := s.end(); err != nil || time.Since(began) != 0 || w.count(engine.OpExtend) != 1 {
 			t.Errorf("stopped within %v after %d extensions, %v; want at once, after one", time.Since(began), w.count(engine.OpExtend), err)
+		}
+		w.once(t, 1)
+	})
+}
+
+// TestErrorOfTheStore passes on what the store says of a call, whatever else is wrong with its answer, and at most once
+// a second for each kind of call.
+func TestErrorOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 2)
+		refused := map[engine.Op]int{}
+		w.fault = func(op engine.Op, _ []engine.JobID) fault {
+			refuse := (op == engine.OpExtend || op == engine.OpCommit) && refused[op] == 0
+			if refuse {
+				refused[op]++
+			}
+			return fault{refuse: refuse}
+		}
+		failed := map[engine.Op]int{}
+		s := start(t, w, live.Config{Engine: settings(2), StopWithin: time.Minute,
+			Handler: func(context.Context, *engine.Job) error { time.Sleep(11 * time.Second); return nil },
+			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
+				if r.Err == nil {
+					return
+				}
+				if failed[c.Op]++; r.Err != errFault {
+					t.Errorf("%v: %v, want what the store says", c.Op, r.Err)
+				}
+			}})
+		time.Sleep(20 * time.Second)
+		if err := s.end(); err != nil || failed[engine.OpExtend] != 1 || failed[engine.OpCommit] != 1 {
+			t.Errorf("%v; failed %v", err, failed)
+		}
+		w.once(t, 2)
+	})
+}
+
+// hurried is a store that notes how long its callers wait.
+type hurried struct {
+	*world
+	within map[engine.Op]time.Duration
+}
+
+func (h *hurried) note(ctx context.Context, op engine.Op) {
+	if ends, ok := ctx.Deadline(); ok {
+		h.within[op] = time.Until(ends)
+	}
+}
+
+func (h *hurried) Claim(ctx context.Context, holder engine.EngineID, plan engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	h.note(ctx, engine.OpClaim)
+	return h.world.Claim(ctx, holder, plan, ttl, dst)
+}
+
+func (h *hurried) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	h.note(ctx, engine.OpCommit)
+	return h.world.Commit(ctx, b, dst)
+}
+
+// TestTimeoutsOfCalls waits for a commit as long as commits may take, and for other calls as long as those may.
+func TestTimeoutsOfCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hurried{newWorld(engine.StoreOptions{}), map[engine.Op]time.Duration{}}
+		h.enqueue(t, 1, 1)
+		c := live.Config{Engine: settings(1), StopWithin: time.Minute, Handler: none}
+		c.Engine.Reaper.Off = true
+		c.Engine.CallTimeout, c.Engine.Commit.Timeout = 3*time.Second, 7*time.Second
+		s := start(t, h, c)
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil || h.within[engine.OpClaim] != 3*time.Second || h.within[engine.OpCommit] != 7*time.Second {
+			t.Errorf("waited for %v, want 3 s for a claim and 7 s for a commit; %v", h.within, err)
+		}
+	})
+}
+
+// TestHeartbeatOfNode keeps the leases of a node by one call that names none of them.
+func TestHeartbeatOfNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 3)
+		var log strings.Builder
+		c := live.Config{Engine: settings(3), StopWithin: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil)), Handler: func(ctx context.Context, _ *engine.Job) error {
+			time.Sleep(time.Minute)
+			return ctx.Err()
+		}}
+		c.Engine.Lease.OfNode = true
+		s := start(t, w, c)
+		time.Sleep(61 * time.Second)
+		if err := s.end(); err != nil || log.Len() > 0 {
+			t.Errorf("%v; %s", err, log.String())
+		}
+		w.once(t, 3)
+	})
+}
+
+// TestLeaseThatExpiresUnseen is busy elsewhere while a handler returns and its lease expires by the process's own clock:
+// nothing of it is committed, and the job runs again.
+func TestLeaseThatExpiresUnseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 1)
+		began, runs, frozen := time.Now(), 0, false
+		c := live.Config{Engine: settings(2), StopWithin: time.Minute,
+			Handler: func(context.Context, *engine.Job) error {
+				runs++
+				time.Sleep(500 * time.Millisecond)
+				return nil
+			},
+			OnCall: func(int32, *engine.Call, *engine.Reply, engine.Time, engine.Time) {
+				if !frozen && time.Since(began) >= 200*time.Millisecond {
+					frozen = true
+					time.Sleep(2 * time.Second)
+				}
+			}}
+		c.Engine.Lease = engine.LeaseConfig{TTL: time.Second, Local: true}
+		s := start(t, w, c)
+		time.Sleep(10 * time.Second)
+		if err := s.end(); err != nil || runs != 2 || !frozen || w.fenced != 0 {
+			t.Errorf("%v; %d runs, %d outcomes fenced, want 2 and none", err, runs, w.fenced)
+		}
+		w.once(t, 1)
+	})
+}
+
+// TestNothingIsDue sleeps until it is woken where nothing is ever due, on a clock that has not come to 0 yet.
+func TestNothingIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		c := live.Config{Engine: settings(1), Origin: time.Now().Add(24 * time.Hour), Handler: none}
+		c.Engine.Fetch.Poll, c.Engine.Reaper.Off = engine.Forever, true
+		s := start(t, w, c)
+		time.Sleep(time.Hour)
+		if n := w.count(engine.OpClaim); n != 1 {
+			t.Errorf("%d claims in an hour, want one at the start", n)
+		}
+		w.enqueue(t, 1, 1)
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
 		}
 		w.once(t, 1)
 	})

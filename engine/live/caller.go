@@ -129,8 +129,7 @@ func (l *loop) perform(f *flight) {
 func (f *flight) check() {
 	var want, got int
 	switch {
-	case f.Err != nil:
-		return
+	case f.Err != nil: // which says more
 	case f.Op == engine.OpCommit:
 		want, got = len(f.Batch.Outcomes), len(f.Results)
 	case f.Op == engine.OpExtend: // of a node: it has no keys

@@ -452,11 +452,11 @@ func TestLeaseThatExpiresUnseen(t *testing.T) {
 	})
 }
 
-// TestNothingIsDue sleeps until it is woken where nothing is ever due, on a clock that has not come to 0 yet.
+// TestNothingIsDue sleeps until it is woken where nothing is ever due.
 func TestNothingIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(engine.StoreOptions{})
-		c := live.Config{Engine: settings(1), Origin: time.Now().Add(24 * time.Hour), Handler: none}
+		c := live.Config{Engine: settings(1), Handler: none}
 		c.Engine.Fetch.Poll, c.Engine.Reaper.Off = engine.Forever, true
 		s := start(t, w, c)
 		time.Sleep(time.Hour)

@@ -131,6 +131,20 @@ func TestListen(t *testing.T) {
 			{"a claim", claim, false},
 			{"an ack", commit(engine.Ack, 0), true},
 		}},
+		{"two outcomes at once", engine.StoreOptions{}, []step{
+			{"two jobs", enqueue(engine.NewJob{ID: 1}, engine.NewJob{ID: 2}), true},
+			{"a claim of both, one of which goes back before the other is done", func(s *store) {
+				leases, _, err := s.Claim(context.Background(), 1, engine.Plan{Limit: 2, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 2}}}, time.Minute, nil)
+				if err != nil || len(leases) != 2 {
+					s.t.Fatalf("claimed %d: %v", len(leases), err)
+				}
+				b := engine.Batch{ID: engine.BatchID{Engine: 1, Seq: 1}, Outcomes: []engine.Outcome{
+					{LeaseKey: leases[0].Key(), Verb: engine.Return}, {LeaseKey: leases[1].Key(), Verb: engine.Ack}}}
+				if _, err := s.Commit(context.Background(), b, nil); err != nil {
+					s.t.Fatal(err)
+				}
+			}, true},
+		}},
 		{"the dead", engine.StoreOptions{KeepDead: true}, []step{
 			{"a job", enqueue(engine.NewJob{ID: 1}), true},
 			{"a claim", claim, false},

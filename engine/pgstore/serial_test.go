@@ -49,7 +49,8 @@ func TestSerialNumbers(t *testing.T) {
 	}
 }
 
-// TestBuriedAreSummed buries many jobs one by one: their count is stored without a row for each.
+// TestBuriedAreSummed buries many jobs one by one: their count is stored without a row for each, and the records of
+// settled batches are deleted.
 func TestBuriedAreSummed(t *testing.T) {
 	const engines, each = 3, 100
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
@@ -82,6 +83,9 @@ func TestBuriedAreSummed(t *testing.T) {
 	var rows int
 	if err := s.pool.QueryRow(ctx, "select count(*) from buried").Scan(&rows); err != nil || rows > 16+engines*forgetEvery {
 		t.Errorf("%d rows for %d burials, %v", rows, engines*each, err)
+	}
+	if n := count(t, s, "select count(*) from batches"); n > engines*(forgetEvery+2) {
+		t.Errorf("%d batches are remembered of %d that were settled", n, engines*each)
 	}
 	if st, err := s.Stats(ctx, 0); err != nil || st.Dead != engines*each {
 		t.Errorf("%+v, %v", st, err)

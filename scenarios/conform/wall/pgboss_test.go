@@ -17,7 +17,6 @@ var pgboss = &peer{
 		"delay":   {Job: map[string]any{"retryDelay": 9}},
 		"backoff": {Job: map[string]any{"retryDelay": 5, "retryBackoff": true}},
 		"order":   {Job: map[string]any{"retryLimit": 1}},
-		"urgent":  priorities("priority", 10, 1, nil),
 	},
 	System: common.System{Preset: "pg-boss", Version: "pg-boss v10.4.2",
 		Cases: []*common.Case{with(sparse, func(c *common.Case) {
@@ -34,7 +33,6 @@ var pgboss = &peer{
 			{Name: "backoff", Nodes: 4, Workers: 1, Until: 15 * second, Limit: 90 * second, To: 80 * second,
 				Set:     []string{"retry.backoff={kind: exponential, first: 10s, factor: 2}", "retry.jitter=equal"},
 				Classes: []common.Class{{Name: "pay", At: common.Burst(8, 5*second), Service: 53 * ms, Fails: true}}},
-			&ranks,
 			with(order, func(c *common.Case) {
 				c.Set = []string{"retry.max-retries=1"}
 				c.Limit, c.To = 90*second, 12*second // a poll may come as late
@@ -45,7 +43,7 @@ var pgboss = &peer{
 			{Name: "timeout", Nodes: 1, Workers: 1, Until: 20 * second, Limit: 2 * minute, Full: true, Set: []string{"engine.timeout=20s", "engine.lease.ttl=20s", "retry.max-retries=0"},
 				Classes: []common.Class{{Name: "deaf", At: common.Burst(3, 5*second), Service: 70300 * ms, Keys: "ignores-cancel: true"}}},
 		},
-		Rules: []common.Rule{loaded(), counted("retry.max-retries=3"), ranked("engine.place", "engine.phase"),
+		Rules: []common.Rule{loaded(), counted("retry.max-retries=3"),
 			{Name: "nobody is woken: a poll each 2 s", Keys: []string{"engine.fetch", "engine.phase"}, Case: "sparse", Fault: "engine.fetch.poll=5s",
 				Parts:   []common.Part{{Name: "mean wait", Value: common.Mean(common.Waits()), Least: .4, Unit: "s"}},
 				Metrics: []string{"fresh.wait"}},

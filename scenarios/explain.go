@@ -248,7 +248,7 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 		}
 		e.settings = append(e.settings, own)
 	}
-	if !matches("policies.*", path) {
+	if !strings.HasPrefix(path, "policies.") || strings.HasSuffix(path, ".with") {
 		return
 	}
 	for _, kind := range policies.Kinds() {

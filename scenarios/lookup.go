@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"qsim/engine"
@@ -27,6 +28,19 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 		}
 	}
 	return kinds
+}
+
+// Words splits the path of a setting at its dots, except those in a policy's label.
+func (sc *Scenario) Words(path string) []string {
+	words := strings.Split(path, ".")
+	if words[0] != "policies" {
+		return words
+	}
+	var labels []string
+	for i := range sc.Policies {
+		labels = append(labels, sc.Policies[i].Label)
+	}
+	return slices.Concat(words[:1], withName(words[1:], labels))
 }
 
 // RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.

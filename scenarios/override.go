@@ -73,7 +73,7 @@ func (o Override) position(index int) *yaml.Node {
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	for _, word := range words {
-		if word == "" {
+		if word == "" && words[0] != "policies" { // whose labels may end with a dot
 			return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
 		}
 	}
@@ -136,12 +136,16 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	}
 	var names []string
 	for _, key := range keys {
-		for i, item := range list.Content {
-			n := lookup(item, key)
-			if n == nil {
-				continue
+		for _, item := range list.Content {
+			if n := lookup(item, key); n != nil {
+				names = append(names, n.Value)
 			}
-			if names = append(names, n.Value); n.Value != path[0] {
+		}
+	}
+	path = withName(path, names)
+	for _, key := range keys {
+		for i, item := range list.Content {
+			if n := lookup(item, key); n == nil || n.Value != path[0] {
 				continue
 			}
 			result := *list
@@ -159,6 +163,17 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 		}
 	}
 	return nil, unknownName(wordFor[name], path[0], names)
+}
+
+// withName returns the parts of a path with those that spell a name, which may contain dots, joined to its first part.
+// Of several names it is the longest.
+func withName(path, names []string) []string {
+	for n := len(path); n > 1; n-- {
+		if name := strings.Join(path[:n], "."); contains(names, name) {
+			return slices.Concat([]string{name}, path[n:])
+		}
+	}
+	return path
 }
 
 // noStorm is the value of an override that takes a storm away: storms.NAME=none.

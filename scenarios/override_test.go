@@ -135,3 +135,28 @@ func TestNoStorm(t *testing.T) {
 		}
 	}
 }
+
+// TestOverrideDots: a path reaches the policy whose label it contains, dots and all; of two, that with the longer label.
+func TestOverrideDots(t *testing.T) {
+	text := strings.Replace(smallest, "service: 100ms", "service: 100ms\n    fails: {rate: 1%}", 1) + "policies: [{kind: weighted, label: v1, fresh: 80%}, {kind: weighted, label: v1.5, fresh: 80%, with: {retry.jitter: none}}, {kind: weighted, label: Wait..}]\n"
+	sets := []Override{{Path: "policies.v1.5.fresh", Value: "70%"}, {Path: "policies.v1.5.with.retry.jitter", Value: "equal"}, {Path: "policies.v1.fresh", Value: "60%"}, {Path: "policies.Wait...fresh", Value: "50%"}}
+	sc := load(t, text, sets...)
+	is := map[string]string{}
+	for _, s := range sc.Explain(sets) {
+		k, known := KeyOf(s.Path)
+		if words := sc.Words(s.Path); words[0] == "policies" {
+			is[strings.Join(words[1:], "|")] = s.Value
+			if s.Origin == "default" && len(words) != 3 || words[len(words)-1] == "label" && (!known || k.Path != "policies.LABEL.label") {
+				t.Errorf("%+v is split into %q, a key %q", s, words, k.Path)
+			}
+		}
+	}
+	for path, want := range map[string]string{"v1|fresh": "60%", "v1.5|fresh": "70%", "Wait..|fresh": "50%", "v1.5|with|retry|jitter": "equal", "v1.5|lend": "true"} {
+		if is[path] != want {
+			t.Errorf("%s is %q, want %s", path, is[path], want)
+		}
+	}
+	if _, ds := Load("test.yaml", []byte(text), []Override{{Path: "policies.v2.5.fresh", Value: "70%"}}); !strings.Contains(fmt.Sprint(ds), `no policy is named "v2"`) {
+		t.Errorf("%v", ds)
+	}
+}

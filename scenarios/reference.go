@@ -45,6 +45,9 @@ func KeyOf(path string) (Key, bool) {
 	if class, rest, found := strings.Cut(path, ".retry."); found && strings.HasPrefix(class, "jobs.") {
 		path = "retry." + rest
 	}
+	if strings.HasPrefix(path, "policies.") && strings.Count(path, ".") > 2 { // of a label with dots
+		path = "policies.LABEL" + path[strings.LastIndexByte(path, '.'):]
+	}
 	for _, k := range reference().keys {
 		if matches(starred(k.Path), path) {
 			return k, true

@@ -128,7 +128,7 @@ func (p *Problem) choosePolicies() {
 			continue
 		}
 		for k, policy := range p.settings.Policies {
-			if policy.Label == words[1] || policy.Kind == words[1] {
+			if strings.HasPrefix(p.Axes[i].Key, "policies."+policy.Label+".") || policy.Kind == words[1] {
 				named[k] = true
 			}
 		}

@@ -47,7 +47,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 		return
 	}
 	settings := world.Settings(sc)
-	relabel(&settings, a.Sets)
+	relabel(sc, &settings, a.Sets)
 	query, most := shown(&settings), min(int(sc.Seeds), mostSimulations/len(sc.Policies))
 	info, _ := measure.Lookup(query.Metric)
 	watch := results.NewWatch(&settings, narrow)
@@ -78,7 +78,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 		}
 		firsts, runs := p.take()
 		for _, run := range firsts {
-			out.send(first{run.Policy, valueOf(run, query, info), query.String()})
+			out.send(first{run.Policy, valueOf(run, query, info), query.Label()})
 		}
 		seeds := len(runs) / len(sc.Policies)
 		if drawn == 0 && seeds > 0 && ctx.Err() == nil { // the first charts are of one seed, however fast others follow
@@ -106,13 +106,14 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 
 // relabel adds the changed parameters of a policy to its label, which may contain the old value: "Weighted 80/20, fresh
 // 60%".
-func relabel(settings *measure.Settings, sets []set) {
+func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	for i := range settings.Policies {
 		p := &settings.Policies[i]
 		label := p.Label
 		for _, changed := range sets {
-			if key, found := strings.CutPrefix(changed.Path, "policies."+label+"."); found && len(p.Label) < mostLabel {
-				p.Label += ", " + strings.TrimPrefix(key, "with.") + " " + changed.Value
+			words := sc.Words(changed.Path)
+			if len(words) > 2 && words[0] == "policies" && words[1] == label && len(p.Label) < mostLabel {
+				p.Label += ", " + strings.TrimPrefix(strings.Join(words[2:], "."), "with.") + " " + changed.Value
 			}
 		}
 		for k := range settings.Objectives {

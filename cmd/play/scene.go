@@ -21,6 +21,7 @@ type scene struct {
 	Storms   []offer   `json:"storms,omitempty"`  // kinds of storms that can be added
 	Kinds    []kind    `json:"kinds,omitempty"`   // kinds of policies that can be added
 	Columns  []column  `json:"columns,omitempty"` // columns that the table can have
+	Begun    *ask      `json:"begun,omitempty"`   // settings and policies that the page begins with
 	YAML     string    `json:"yaml,omitempty"`    // resolved scenario
 	Duration string    `json:"duration,omitempty"`
 	About    string    `json:"description,omitempty"`
@@ -52,6 +53,7 @@ type knob struct {
 type policy struct {
 	Label string `json:"label"`
 	On    bool   `json:"on"`
+	Begun bool   `json:"begun"` // shown where none is chosen
 }
 
 // kind is a kind of policy that can be added to the scenario.
@@ -87,10 +89,10 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the settings shown at first, if their value is a number: parameters of policies, workers, lease,
+// inFront matches the settings shown at first beside parameters of policies, if their value is a number: workers, lease,
 // retries, loads, and keys of storms.
 var (
-	inFront = regexp.MustCompile(`^(policies\.[^.]+\.[^.]+|engine\.(nodes|workers|lease\.ttl)|` +
+	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
 		`storms\.[^.]+\.(at|for)|storms\.[^.]+\.[^.]+\.(rate|factor|count|share|lose|skew|slow|error))$`)
 	numeric = regexp.MustCompile(`^[0-9.]+(%|[a-zµ]+|/[smh])?([0-9.]+[a-zµ]+)*$`)
@@ -128,9 +130,14 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 		seen.Problems = append(seen.Problems, problem{Set: -1, Error: true, Message: err.Error()})
 		return nil, seen
 	}
+	begun, err := s.chosen(sc, &ask{})
 	for i := range sc.Policies {
 		label := sc.Policies[i].Label
-		seen.Policies = append(seen.Policies, policy{label, len(chosen.PoliciesNamed(label)) > 0})
+		seen.Policies = append(seen.Policies, policy{label, has(chosen, label), err == nil && has(begun, label)})
+	}
+	seen.Begun = &ask{Sets: []set{}, Policies: append([]string{}, s.o.Policies...)}
+	for _, o := range s.o.Sets {
+		seen.Begun.Sets = append(seen.Begun.Sets, set{o.Path, o.Value})
 	}
 	seen.Knobs, seen.About = s.knobs(sc, chosen, a.Sets), sc.Description
 	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
@@ -208,6 +215,7 @@ func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 		if strings.HasPrefix(setting.Path, "objectives.") {
 			continue // which no path of an override reaches
 		}
+		words := sc.Words(setting.Path)
 		key, known := s.keys[setting.Path]
 		usual, there := s.usual[setting.Path]
 		if !known {
@@ -217,18 +225,22 @@ func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 			usual = setting.Value
 		}
 		doc, takes := key.Doc, key.Value
-		words := strings.Split(setting.Path, ".")
 		if len(words) == 3 && words[0] == "policies" {
 			doc, takes = parameterDoc(sc, words[1], words[2], doc, takes)
 		}
-		front := inFront.MatchString(setting.Path) && numeric.MatchString(setting.Value) &&
-			!strings.HasSuffix(setting.Path, ".label") || strings.Contains(setting.Path, ".with.")
-		if words[0] == "policies" && len(words) > 1 && len(chosen.PoliciesNamed(words[1])) == 0 {
+		front := (inFront.MatchString(setting.Path) || words[0] == "policies" && len(words) == 3 && words[2] != "label") &&
+			numeric.MatchString(setting.Value) || strings.Contains(setting.Path, ".with.")
+		if words[0] == "policies" && len(words) > 1 && !has(chosen, words[1]) {
 			front = false
 		}
 		all = append(all, knob{setting.Path, setting.Value, usual, setting.Origin, doc, takes, key.Least, key.Most, front})
 	}
 	return all
+}
+
+// has reports whether a scenario has a policy of that label.
+func has(sc *scenarios.Scenario, label string) bool {
+	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
 // parameterDoc returns the documentation of a policy parameter; doc and takes if it is a key common to all policies.

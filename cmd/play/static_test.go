@@ -121,8 +121,8 @@ func staticPageWorks(t *testing.T, folder string) {
 
 	// Another scenario, and back.
 	shipped := lightest()[0]
-	if left := browsertest.Eval[string](tb, fmt.Sprintf(`((s, $) => { s.value = %q; s.dispatchEvent(new Event("change")); $("yaml").click(); $("save").click();
-		return [!$("hold").disabled, $("out").children.length, $("life").children.length, document.querySelector(".knob, .check"), !$("lives").hidden, !$("hint").hidden].join(); })(document.getElementById("scenario"), id => document.getElementById(id))`, shipped)); left != "false,0,0,,false,false" {
+	if left := browsertest.Eval[string](tb, fmt.Sprintf(`((s, $) => { $("hold").click(); s.value = %q; s.dispatchEvent(new Event("change")); $("yaml").click(); $("save").click();
+		return [!$("hold").disabled, $("out").children.length, $("life").children.length, document.querySelector(".knob, .check"), !$("lives").hidden, !$("hint").hidden, !$("held").hidden].join(); })(document.getElementById("scenario"), id => document.getElementById(id))`, shipped)); left != "false,0,0,,false,false,false" {
 		t.Errorf("of the scenario before, there is left %s", left)
 	}
 	tb.Until(fmt.Sprintf(`location.hash === "#scenario=" + encodeURIComponent(%q) && document.title.startsWith(%[1]q) && document.getElementById("flags") && %s && document.getElementById("state").title !== %q`, shipped, settled, prints))

@@ -4,6 +4,10 @@ const $ = id => document.getElementById(id);
 const make = (tag, properties = {}, ...children) => { const e = Object.assign(document.createElement(tag), properties); e.append(...children); return e; };
 const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
+// tell shows a short message, up to the next click.
+const tell = text => say($("copied"), text);
+addEventListener("click", () => tell(""), true);
+
 // What the page asks for: values laid upon the scenario, in their order, the policies shown (none: those of the
 // scenario), and columns beside those of the objectives. A static page asks for one of several scenarios. The address
 // keeps it, so that it is a link.
@@ -11,7 +15,7 @@ const copyOf = value => JSON.parse(JSON.stringify(value));
 const chooser = $("scenario"), begins = document.body.dataset.run;
 const nothing = {sets: [], policies: [], metrics: []};
 let asked = copyOf(nothing);
-let past = [], future = [], scene = null, latest = null, running = null;
+let past = [], future = [], scene = null, latest = null, running = null, tracing = null;
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const spelled = of => [...of.sets.map(s => s.path + "=" + s.value), ...of.policies, ...of.metrics].join(", ") || "as the scenario says";
 function fragment() {
@@ -37,6 +41,8 @@ function change(edit, name) {
   settle(name == null ? 0 : 90);
 }
 function settle(pause) {
+  running?.abort(); // at once, for what it finds is of other settings than those asked for
+  $("out").classList.add("stale");
   if (chooser) enter();
   history.replaceState(null, "", "#" + fragment());
   $("undo").disabled = !past.length;
@@ -60,9 +66,17 @@ function enter() {
   document.body.dataset.run = asked.scenario;
   document.title = asked.scenario + " – qsim play";
   scene = latest = null;
-  for (const id of ["out", "life", "knobs"]) $(id).replaceChildren();
+  letGo();
+  forget();
+  for (const id of ["out", "knobs", "problems"]) $(id).replaceChildren();
   $("policies").replaceChildren($("policies").querySelector("legend"));
   $("hold").disabled = $("lives").hidden = $("hint").hidden = true;
+}
+// forget takes away a job's life, which is one under other settings.
+function forget() {
+  tracing?.abort();
+  tracing = null;
+  $("life").replaceChildren();
 }
 const lists = /\.\+$/;
 function set(path, value, name) {
@@ -78,29 +92,33 @@ const nameIn = value => /(?:label|name):\s*"?([^",}]+)"?/.exec(value)?.[1].trim(
 const quoted = text => /^[\w-]+$/.test(text) ? text : JSON.stringify(text);
 
 // Asking. A newer request makes the answers of an older one stale: it is given up.
-async function ask(path, body, line, controller) {
+const last = l => l.done || l.error || l.findings || l.problems?.some(p => p.error);
+async function ask(path, body, line, controller, lost = why => state("stopped", why)) {
   try {
     const answer = await fetch(path, {method: "POST", body: JSON.stringify(body), signal: controller.signal});
-    if (!answer.ok) throw new Error(await answer.text());
+    if (!answer.ok) return void lost("Refused: " + await answer.text());
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let rest = "";;) {
+    for (let rest = "", over = false; !controller.signal.aborted;) {
       const {value, done} = await reader.read();
-      if (done || controller.signal.aborted) return;
+      if (done && !over) throw new Error("its answer breaks off");
+      if (done) return;
       const lines = (rest + value).split("\n");
       rest = lines.pop();
-      for (const l of lines) if (l) line(JSON.parse(l));
+      for (const l of lines.filter(Boolean).map(JSON.parse)) {
+        over ||= last(l);
+        line(l);
+      }
     }
   } catch (error) {
-    if (!controller.signal.aborted) state("stopped", "The page has lost qsim: " + error.message);
+    if (!controller.signal.aborted) lost("The page has lost qsim: " + error.message + (chooser ? "" : ". Start qsim play again, and open the address that it prints."));
   }
 }
 function state(kind, text) { $("state").className = kind; say($("state"), text); }
 async function run() {
-  running?.abort();
   const mine = running = new AbortController(), began = performance.now();
   window.timing = {began};
-  $("out").classList.add("stale");
   $("first").replaceChildren();
+  if (tracing && !same(tracing.sets, asked.sets)) forget();
   state("running", "Simulating …");
   await ask("run", asked, line => {
     if (mine !== running) return;
@@ -119,7 +137,7 @@ function begin(wrong) {
   const once = new AbortController();
   ask("run", {...asked, ...nothing}, line => {
     if (!line.problems) return;
-    scene = line;
+    scene = {...line, asked: null};
     show(wrong);
     once.abort();
   }, once);
@@ -133,10 +151,13 @@ function figure(line, began) {
 }
 function result(line, began) {
   window.timing[line.seeds] ??= performance.now() - began;
-  latest = line;
+  latest = {...line, asked: copyOf(asked)};
   $("now").replaceChildren("Now: ", make("code", {textContent: spelled(asked)}));
   $("first").hidden = true;
+  const panels = () => [...$("out").querySelectorAll(".scroll")], places = panels().map(p => p.scrollLeft), focus = panels().indexOf(document.activeElement);
   $("out").innerHTML = line.html;
+  panels().forEach((p, i) => { p.scrollLeft = places[i]; });
+  panels()[focus]?.focus({preventScroll: true});
   $("out").classList.remove("stale");
   $("state").title = "Fingerprints:" + line.fingerprints;
   state(!line.done ? "running" : line.sure.startsWith("Sure") ? "done sure" : "done", line.sure);
@@ -162,7 +183,7 @@ function swatch(index) {
 let moving = false; // a slider, which must stay what it is meanwhile
 function show(line) {
   const ok = line.knobs != null, bad = line.problems.some(p => p.error);
-  if (ok) scene = line;
+  if (ok) scene = {...line, asked: copyOf(asked)};
   if (scene && !moving) draw();
   for (const e of document.querySelectorAll(".knob .said")) e.replaceChildren();
   for (const e of document.querySelectorAll("[aria-invalid]")) e.removeAttribute("aria-invalid");
@@ -181,7 +202,7 @@ function show(line) {
 const row = (path, value) => [...document.querySelectorAll(".knob")].find(k => k.dataset.path === path && (!lists.test(path) || k.dataset.value === value));
 const titles = {policies: "", engine: "Engine", storms: "Storms", jobs: "Jobs", retry: "Retries", dependencies: "Dependencies"};
 function draw() {
-  const focus = document.activeElement, typed = focus?.closest(".knob") && focus.value !== focus.defaultValue ? focus.value : null;
+  const focus = document.activeElement, field = focus?.matches(".knob input:not([type=range])") && {typed: focus.value !== focus.defaultValue ? focus.value : null, from: focus.selectionStart, to: focus.selectionEnd};
   const kind = $("kind")?.value;
   $("policies").replaceChildren($("policies").querySelector("legend"));
   let hue = 0;
@@ -189,8 +210,11 @@ function draw() {
     const box = make("input", {type: "checkbox", checked: p.on, id: "on-" + p.label});
     box.addEventListener("change", () => change(() => {
       p.on = box.checked; // the next box may change before there is an answer
-      const on = scene.policies.filter(q => q.on).map(q => q.label);
-      asked.policies = on.length === scene.policies.length || !on.length ? [] : on;
+      if (!scene.policies.some(q => q.on)) {
+        p.on = box.checked = true;
+        tell("One policy must stay.");
+      }
+      asked.policies = scene.policies.every(q => q.on === q.begun) ? [] : scene.policies.filter(q => q.on).map(q => q.label);
     }));
     $("policies").append(make("div", {className: "check"}, box, p.on ? swatch(hue++) : "", make("label", {htmlFor: box.id, textContent: p.label})));
   }
@@ -207,16 +231,18 @@ function draw() {
     let label = kinds.value;
     for (let n = 2; taken.has(label); n++) label = kinds.value + " " + n;
     asked.sets.push({path: "policies.+", value: `{kind: ${kinds.value}, label: ${quoted(label)}}`});
-    if (asked.policies.length) asked.policies.push(label);
+    if (!scene.policies.every(p => p.on)) asked.policies = [...scene.policies.filter(p => p.on).map(p => p.label), label];
   }));
   $("policies").append(make("div", {className: "more"}, kinds, add, about));
-  $("column").replaceChildren(make("option", {value: "", textContent: "none"}), ...(scene.columns ?? []).map(c => make("option", {value: c.metric, textContent: c.label})));
+  const columns = [{metric: "", label: "none"}, ...scene.columns ?? []];
+  for (const m of asked.metrics) if (!columns.some(c => c.metric === m)) columns.push({metric: m, label: m});
+  $("column").replaceChildren(...columns.map(c => make("option", {value: c.metric, textContent: c.label})));
   $("column").value = asked.metrics[0] ?? "";
   $("column").parentNode.hidden = !scene.columns;
   say($("about"), scene.description ?? "");
   const groups = new Map(), seen = new Set();
   const into = path => {
-    const words = path.split("."), named = words.length > 2 && namedLists.test(path), key = named ? words[1] : titles[words[0]] || "The run";
+    const words = wordsOf(path), named = words.length > 2 && namedLists.test(path), key = named ? words[1] : titles[words[0]] || "The run";
     if (!groups.has(key)) groups.set(key, make("div", {className: "group"}, make("h2", {textContent: key}), named && words[0] === "storms" && !added(path) ? away(words[1]) : ""));
     return groups.get(key);
   };
@@ -234,8 +260,9 @@ function draw() {
   whose();
   const again = focus?.id && $(focus.id);
   if (again && again !== focus) {
-    if (typed != null && again.type !== "range") again.value = typed;
+    if (field?.typed != null) again.value = field.typed;
     again.focus();
+    if (field) again.setSelectionRange?.(field.from, field.to);
   } else if (!document.contains(focus)) $("undo").focus(); // a button that is gone with what it removed
 }
 // away is the button that takes one of the scenario's own storms away.
@@ -245,11 +272,17 @@ function away(storm) {
   button.addEventListener("click", () => change(() => { asked.sets = [...asked.sets.filter(s => !s.path.startsWith(path + ".")), {path, value: "none"}]; }));
   return button;
 }
+// wordsOf splits a path; a policy's label is one word, with its dots.
+function wordsOf(path) {
+  const label = scene.policies.map(p => p.label).filter(l => path.startsWith("policies." + l + ".")).sort((a, b) => b.length - a.length)[0];
+  return label == null ? path.split(".") : ["policies", label, ...path.slice(10 + label.length).split(".")];
+}
 const namedLists = /^(policies|storms|jobs|dependencies)\./;
 const changedAt = path => asked.sets.find(s => s.path === path);
 function knob(k) {
-  const value = changedAt(k.path) && !lists.test(k.path) ? changedAt(k.path).value : k.value, id = "k-" + encodeURI(k.path + (lists.test(k.path) ? nameIn(k.value) : ""));
-  const words = k.path.split("."), name = namedLists.test(k.path) && !lists.test(k.path) ? words.slice(2).join(" ") || words[1] : lists.test(k.path) ? "added: " + nameIn(k.value) : words.join(" ").replace(/^(engine|retry) /, "");
+  const was = scene.asked?.sets.some(s => s.path === k.path) ? k.usual : k.value; // where there is no answer yet
+  const value = changedAt(k.path) && !lists.test(k.path) ? changedAt(k.path).value : was, id = "k-" + encodeURI(k.path + (lists.test(k.path) ? nameIn(k.value) : ""));
+  const words = wordsOf(k.path), name = namedLists.test(k.path) && !lists.test(k.path) ? words.slice(2).join(" ") || words[1] : lists.test(k.path) ? "added: " + nameIn(k.value) : words.join(" ").replace(/^(engine|retry) /, "");
   const e = make("div", {className: "knob", id: id + "-row"}), scale = lists.test(k.path) ? null : scaleOf(k, value), choices = / \| /.test(k.takes || "") && !scale ? k.takes.split(" | ").filter(c => /^[\w-]+$/.test(c) && c !== "choice") : [];
   e.dataset.path = k.path;
   e.dataset.value = k.value;
@@ -261,7 +294,7 @@ function knob(k) {
   box.setAttribute("aria-describedby", id + "-doc " + id + "-said");
   const commit = text => lists.test(k.path) ? change(() => { asked.sets = asked.sets.map(s => s.path === k.path && s.value === k.value ? {path: k.path, value: text} : s); }) : set(k.path, text);
   box.addEventListener("change", () => { box.defaultValue = box.value; commit(box.value.trim()); });
-  e.append(make("label", {htmlFor: id, textContent: name, title: k.path}), box);
+  e.append(make("label", {htmlFor: id, textContent: name, title: k.path + (k.doc && ": " + k.doc)}), box);
   if (scale) {
     const slide = make("input", {type: "range", id: id + "-slide", min: 0, max: scale.steps, step: 1, value: scale.place(parse(value).number)});
     slide.setAttribute("aria-label", name + " of " + (words[1] || words[0]) + ", slider");
@@ -272,7 +305,12 @@ function knob(k) {
       slide.setAttribute("aria-valuetext", box.value);
       set(k.path, box.value, k.path);
     });
-    slide.addEventListener("change", () => { moving = false; gesture = null; draw(); });
+    const rest = () => { if (moving) { moving = false; gesture = null; draw(); } };
+    for (const end of ["change", "pointerup"]) slide.addEventListener(end, rest);
+    slide.addEventListener("pointercancel", () => { // a finger that scrolls began here
+      if (moving && gesture === k.path) { asked = past.pop(); settle(0); }
+      rest();
+    });
     e.append(slide);
   }
   e.append(make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")}));
@@ -289,14 +327,15 @@ function knob(k) {
   }
   return e;
 }
+const most = 40;
 function find() {
   const wanted = $("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   for (const k of document.querySelectorAll(".knob")) {
-    const hit = wanted.length ? wanted.every(w => k.dataset.words.includes(w)) && shown < 40 : k.dataset.front === "true" || k.classList.contains("set") || k.querySelector(".bad");
-    k.hidden = !hit;
-    if (hit) shown++;
+    const hit = wanted.length ? wanted.every(w => k.dataset.words.includes(w)) : k.dataset.front === "true" || k.classList.contains("set") || k.querySelector(".bad");
+    k.hidden = !hit || wanted.length && ++shown > most;
   }
+  say($("found"), !wanted.length ? "" : !shown ? "No key is about that." : shown > most ? `${shown} keys; the first ${most} are shown.` : shown === 1 ? "1 key" : shown + " keys");
   for (const g of document.querySelectorAll(".group")) g.hidden = ![...g.querySelectorAll(".knob")].some(k => !k.hidden);
 }
 
@@ -317,27 +356,31 @@ function seconds(v) {
   return parts.filter(([, n]) => n).map(([unit, n]) => n + unit).join("");
 }
 // scaleOf is the range of a slider: a share from 0 to 100 %, anything else from a tenth to ten times what it was at
-// first, within the bounds of the key.
+// first, within the bounds of the key. Each step is another value; that of now and the first one are among them.
 function scaleOf(k, value) {
   const was = parse(k.usual || value), now = parse(value);
-  if (!was || !now || was.kind !== now.kind && ![was.kind, now.kind].every(kind => kind === "count" || kind === "number")) return now ? scaleOf({...k, usual: ""}, value) : null;
+  if (!was || !now || was.unit !== now.unit || was.kind !== now.kind && ![was.kind, now.kind].every(kind => kind === "count" || kind === "number")) return now && k.usual ? scaleOf({...k, usual: ""}, value) : null;
   const {kind, number, unit} = was;
-  if (kind === "share") return {steps: 100, place: v => v, text: at => at + "%"};
   let low = number / 10, high = number ? number * 10 : kind === "duration" ? 60 : 10;
+  if (kind === "share") { low = 0; high = 100; }
   if (kind === "count") { low = Math.max(Math.floor(low), k.least); high = k.most ? Math.min(high, k.most) : high; }
   if (now.number > high) high = now.number;
   if (now.number < low) low = now.number;
   const steps = kind === "count" && high - low <= 100 ? high - low : 100, log = low > 0 && high / low > 4 && steps === 100;
   const at = step => log ? low * (high / low) ** (step / steps) : low + (high - low) * step / steps;
-  const words = {count: v => String(Math.round(v > 99 ? Number(v.toPrecision(2)) : v)), number: v => String(Number(v.toPrecision(2))), rate: v => Number(v.toPrecision(2)) + "/" + unit, duration: v => seconds(Number(v.toPrecision(2)))};
-  return {steps, place: v => Math.round(log ? steps * Math.log(v / low) / Math.log(high / low) : steps * (v - low) / (high - low || 1)), text: step => words[kind](at(step))};
+  const words = {share: v => v + "%", count: v => String(Math.round(v > 99 ? Number(v.toPrecision(2)) : v)), number: v => String(Number(v.toPrecision(2))), rate: v => Number(v.toPrecision(2)) + "/" + unit, duration: v => seconds(Number(v.toPrecision(2)))};
+  const texts = new Map();
+  for (const text of [...Array(steps + 1).keys()].map(step => words[kind](at(step))).concat(k.usual || [], value)) if (parse(text)) texts.set(parse(text).number, text);
+  const values = [...texts.keys()].sort((a, b) => a - b);
+  return {steps: values.length - 1, place: v => values.indexOf(v), text: at => texts.get(values[at])};
 }
 
 // Storms: a click on a time axis says when.
 function openStorm(at) {
   $("storm-kind").replaceChildren(...scene.storms.map(s => make("option", {value: s.name, textContent: s.name})));
+  const all = parse(scene.duration).number, rest = all - parse(at).number, usual = Number((all / 10).toPrecision(1));
   $("storm-at").value = at;
-  $("storm-for").value = seconds(Number((parse(scene.duration).number / 10).toPrecision(1)));
+  $("storm-for").value = seconds(rest > 0 ? Math.min(usual, rest) : usual);
   chosen();
   $("storm").showModal();
 }
@@ -368,28 +411,37 @@ $("out").addEventListener("click", event => {
 $("out").addEventListener("keydown", event => { if (event.key === "Enter" && event.target.matches(".timed")) openStorm(seconds(parse(scene.duration).number / 2)); });
 
 // Held beside: what the page shows now stays, while the sliders go on.
+$("panes").addEventListener("scroll", event => { // the same part of both
+  const [one, other] = event.target.closest("#held") ? ["held", "out"] : ["out", "held"], twin = $(other).querySelectorAll(".scroll")[[...$(one).querySelectorAll(".scroll")].indexOf(event.target)];
+  if (twin) twin.scrollLeft = event.target.scrollLeft;
+}, true);
+function letGo() {
+  $("held").hidden = true;
+  $("panes").classList.remove("two");
+}
 $("hold").addEventListener("click", () => {
-  const held = $("out").cloneNode(true), own = copyOf(asked);
+  const held = $("out").cloneNode(true), own = latest.asked;
+  held.classList.remove("stale");
   held.removeAttribute("tabindex");
   for (const e of [held, ...held.querySelectorAll("[id]")]) if (e.id) e.id = "held-" + e.id;
   for (const e of held.querySelectorAll("use")) for (const key of ["href", "xlink:href"]) if (e.getAttribute(key)) e.setAttribute(key, e.getAttribute(key).replace("#", "#held-"));
   for (const e of held.querySelectorAll("[aria-label]")) e.setAttribute("aria-label", "Held: " + e.getAttribute("aria-label"));
   const back = make("button", {type: "button", textContent: "Back to these settings"}), drop = make("button", {type: "button", textContent: "Let go"});
   back.addEventListener("click", () => change(() => { asked = copyOf(own); }));
-  drop.addEventListener("click", () => { $("held").hidden = true; $("panes").classList.remove("two"); $("hold").focus(); });
+  drop.addEventListener("click", () => { letGo(); $("hold").focus(); });
   $("held").replaceChildren(make("p", {className: "what"}, "Held: ", make("code", {textContent: spelled(own)})), make("p", {className: "what", textContent: latest.sure}), make("div", {className: "buttons"}, back, drop), held);
   $("held").hidden = false;
   $("panes").classList.add("two");
 });
 
 // One job's life.
-let tracing = null;
 function trace(policy, find) {
   tracing?.abort();
-  tracing = new AbortController();
+  tracing = Object.assign(new AbortController(), {sets: copyOf(asked.sets)});
   say($("life"), "Following …");
   ask("trace", {...asked, policy, find}, line => {
-    if (line.error) say($("life"), line.error);
+    const why = line.error ?? line.problems?.find(p => p.error)?.message;
+    if (why) say($("life"), why);
     if (!line.findings) return;
     const items = line.findings.filter(f => f.job).map(f => {
       const button = make("button", {type: "button", textContent: f.find.replace("-", " ")});
@@ -401,7 +453,7 @@ function trace(policy, find) {
     text.setAttribute("aria-label", "The job’s life");
     text.setAttribute("role", "region");
     $("life").replaceChildren(make("ul", {className: "finds"}, ...items), text);
-  }, tracing);
+  }, tracing, why => say($("life"), why));
 }
 function whose() {
   $("whose").replaceChildren(...scene.policies.filter(p => p.on).map((p, i) => {
@@ -424,16 +476,19 @@ async function copy(text, what) {
     box.remove();
   }
   window.taken = text;
-  say($("copied"), what + " copied.");
+  tell(what + " copied.");
 }
+// ready returns what belongs to the settings as they are, or says that it is not there yet.
+const ready = of => same(of?.asked, asked) ? of : void tell("Not copied: there is nothing yet under these settings.");
 const takes = {
-  yaml: () => scene && copy(scene.yaml, "YAML"),
-  flags: () => copy(["qsim", "run", document.body.dataset.run, ...asked.sets.flatMap(s => ["--set", s.path + "=" + s.value]), ...asked.policies.flatMap(p => ["--policy", p]), ...asked.metrics.flatMap(m => ["--metric", m])].map(shell).join(" "), "Command"),
-  markdown: () => copy(latest?.markdown ?? "", "Markdown"),
+  yaml: () => ready(scene) && copy(scene.yaml, "YAML"),
+  flags: () => ready(scene) && copy(["qsim", "run", document.body.dataset.run, ...[...scene.begun.sets, ...asked.sets].flatMap(s => ["--set", s.path + "=" + s.value]), ...(asked.policies.length ? asked : scene.begun).policies.flatMap(p => ["--policy", p]), ...asked.metrics.flatMap(m => ["--metric", m])].map(shell).join(" "), "Command"),
+  markdown: () => ready(latest) && copy(latest.markdown, "Markdown"),
   link: () => copy(location.href, "Link"),
   save: () => {
-    const a = make("a", {href: URL.createObjectURL(new Blob([scene?.yaml], {type: "text/yaml"})), download: document.body.dataset.run.replace(/.*\//, "").replace(/\.ya?ml$/, "") + "-played.yaml"});
-    if (scene) a.click();
+    if (!ready(scene)) return;
+    const a = make("a", {href: URL.createObjectURL(new Blob([scene.yaml], {type: "text/yaml"})), download: document.body.dataset.run.replace(/.*\//, "").replace(/\.ya?ml$/, "") + "-played.yaml"});
+    a.click();
     setTimeout(() => URL.revokeObjectURL(a.href), 1000);
   },
   undo: () => travel(past, future),

@@ -372,6 +372,8 @@ type hurried struct {
 }
 
 func (h *hurried) note(ctx context.Context, op engine.Op) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if ends, ok := ctx.Deadline(); ok {
 		h.within[op] = time.Until(ends)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	fuzzList   = regexp.MustCompile(`(?m)^for target in (.*); do$`)
+	fuzzList   = regexp.MustCompile(`(?m)^fuzzed="(.*)"$`)
 	fuzzTarget = regexp.MustCompile(`(?ms)^func (Fuzz\w+)\(f \*testing\.F\) \{\n(.*?)^\}`)
 )
 

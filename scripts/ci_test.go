@@ -97,6 +97,7 @@ func TestCIFilesFindFaults(t *testing.T) {
 
 // TestCIFilesGate runs the lines that gate, as they stand in the files, on a scenario with a missed objective.
 func TestCIFilesGate(t *testing.T) {
+	t.Parallel()
 	var workflow struct {
 		Jobs struct {
 			Scenarios struct{ Steps []struct{ Name, Run string } }

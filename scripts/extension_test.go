@@ -42,6 +42,7 @@ objectives: [{metric: starved.claims.twice, below: 1000}]
 // checker, chaos, which draws the storm as its example, and completion. The tree is not changed: the go command gets
 // the changed files by an overlay.
 func TestExtension(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

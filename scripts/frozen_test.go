@@ -42,6 +42,7 @@ var frozenSummaries = []string{
 // A changed program is tested again although another process runs it: go test's cache depends on the files that a
 // test opens, and this one opens all.
 func TestFrozen(t *testing.T) {
+	t.Parallel()
 	if _, err := treeFiles(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -39,7 +42,7 @@ type mutantRuns struct {
 	scratch string
 	flags   []string // flags of every run
 	tests   []mutantTest
-	slow    int // mutants that were found by the time that a test took
+	slow    atomic.Int64 // mutants that were found by the time that a test took
 }
 
 // TestMutate switches on the mutants of a package, one after the other, and fails unless its own tests find them. It
@@ -63,9 +66,9 @@ func TestMutate(t *testing.T) {
 	equivalent := equivalents(t, m)
 	var survivors []string
 	found, same := 0, 0
+	finders := r.findAll(drawn)
 	for i, mutant := range drawn {
-		reaching := r.reaching(mutant.number)
-		switch by := r.find(mutant.number, reaching); {
+		switch by := finders[i]; {
 		case by != "":
 			found++
 			if equivalent[mutant.key] != "" {
@@ -75,20 +78,17 @@ func TestMutate(t *testing.T) {
 			same++
 		default:
 			ran := ""
-			for _, test := range reaching {
+			for _, test := range r.reaching(mutant.number) {
 				ran += " " + test.name
 			}
 			ran = cmp.Or(ran, " nothing, since no test comes where it makes a difference")
 			survivors = append(survivors, fmt.Sprintf("%s:%d\n\t%s\n\tran:%s", mutant.file, mutant.line, mutant.key, ran))
 		}
-		if (i+1)%100 == 0 {
-			t.Logf("%d of %d", i+1, len(drawn))
-		}
 	}
 	slices.Sort(survivors)
 	score := 100 * float64(found) / float64(max(1, len(drawn)-same))
 	t.Logf("%s\n%s: %d of its %d mutants: %d found (%d by a test that took too long), %d equivalent, %d survive: %.1f %%",
-		strings.Join(survivors, "\n"), *mutated, len(drawn), len(m.mutants), found, r.slow, same, len(survivors), score)
+		strings.Join(survivors, "\n"), *mutated, len(drawn), len(m.mutants), found, r.slow.Load(), same, len(survivors), score)
 	if score < *leastFound {
 		t.Errorf("want %.1f %%: write tests that fail on survivors; what changes nothing goes into testdata/mutants/equivalent",
 			*leastFound)
@@ -202,7 +202,7 @@ func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bo
 	process.Env = append(os.Environ(), env...)
 	output, err := process.CombinedOutput()
 	if ctx.Err() != nil || bytes.Contains(output, []byte("panic: test timed out")) {
-		r.slow++
+		r.slow.Add(1)
 	}
 	return err == nil
 }
@@ -244,6 +244,30 @@ func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
 		}
 	}
 	return tests
+}
+
+// findAll returns, for each mutant, the tests that find it: see find. It tries as many mutants at once as there are
+// processors, as most tests use one.
+func (r *mutantRuns) findAll(mutants []mutant) []string {
+	finders := make([]string, len(mutants))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(mutants) {
+					return
+				}
+				finders[i] = r.find(mutants[i].number, r.reaching(mutants[i].number))
+				if (i+1)%100 == 0 {
+					r.t.Logf("%d of %d", i+1, len(mutants))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return finders
 }
 
 // find returns the tests that fail with a mutant, or take ten times as long; "" if there are none. It begins with the

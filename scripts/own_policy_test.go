@@ -12,6 +12,7 @@ import (
 // TestOwnPolicy builds qsim and qbench with a policy of another module, testdata/own-policy, which finds this one by
 // the replace line in policies/README.md, and checks that every command supports the policy.
 func TestOwnPolicy(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../policies/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestOwnPolicy(t *testing.T) {
 	run := func(t *testing.T, name string, arguments ...string) string {
 		t.Helper()
 		process := exec.CommandContext(t.Context(), name, arguments...)
-		process.Dir, process.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		process.Dir, process.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
 		var out, errors bytes.Buffer
 		process.Stdout, process.Stderr = &out, &errors
 		if err := process.Run(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -32,6 +33,7 @@ objectives:
 // TestShards runs the sharded sweeps of the README in this folder and of the manifest: their files equal those of one
 // process, byte for byte.
 func TestShards(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx := buildQsim(t, filepath.Join(dir, "bin", "qsim"))
 	write(t, filepath.Join(dir, "my.yaml"), shardedScenario)
@@ -51,10 +53,40 @@ func TestShards(t *testing.T) {
 // busyDeadline limits the duration of programs in a test on a busy machine: it only ends programs that hang.
 const busyDeadline = 10 * time.Minute
 
-// buildQsim builds the program, without a time limit, and returns a context for running it.
+// programs is the folder of what tests build once for all of them.
+var programs string
+
+func TestMain(m *testing.M) {
+	var err error
+	if programs, err = os.MkdirTemp("", "qsim-scripts-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+var builtQsim = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "build", "-o", filepath.Join(programs, "qsim"), "../cmd/qsim").CombinedOutput()
+})
+
+// buildQsim makes the program available at a path, and returns a context for running it. It is built once, without a time
+// limit.
 func buildQsim(t *testing.T, path string) context.Context {
 	t.Helper()
-	command(t.Context(), t, nil, "go", "build", "-o", path, "../cmd/qsim")
+	if text, err := builtQsim(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	program, err := os.ReadFile(filepath.Join(programs, "qsim"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(path, program, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), busyDeadline)
 	t.Cleanup(cancel)
 	return ctx

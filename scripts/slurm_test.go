@@ -40,6 +40,7 @@ var sweptAxes = []string{"--vary", "engine.workers=8..30/2", "--vary", "retry.ji
 // computes, submits the shards listed by qsim merge --missing again, and merges: the files equal
 // those of one process, byte for byte.
 func TestSlurm(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "munged"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("SKIPPED: THE SLURM ARRAY IS NOT TESTED: %v; scripts/test installs it as root (slurm-wlm, munge)", err)

@@ -76,7 +76,7 @@ jobs:
 func TestDelaysHaveTheGrain(t *testing.T) {
 	for retry, want := range map[string]moments{"{}": {1900 * time.Millisecond, 4100 * time.Millisecond}, "{grain: 1s}": {1600 * time.Millisecond, 4 * time.Second}} {
 		sc := load(t, `
-duration: 2s
+duration: 10s
 drain: 20s
 warmup: 0s
 seeds: 1

@@ -233,7 +233,7 @@ func TestClassesBeyondTheAsked(t *testing.T) {
 	s := settings()
 	s.Classes = []string{"mail", "sums", "letters"}
 	mail := Query{Metric: "jobs", Class: "mail"}
-	s.Asked = []Query{mail}
+	s.Objectives = []Objective{{Query: mail}} // without one, every class is asked about
 	tp := newTape(s, 0)
 	for kind := range engine.Kind(3) {
 		tp.enqueue(20, engine.JobID(kind)+1, kind)

@@ -230,6 +230,10 @@ func TestLane(t *testing.T) {
 		if l.live != 1 || l.queue[l.first].at != tt.left {
 			t.Errorf("%+v, want that of %d left", l, tt.left)
 		}
+		l.push(20)
+		if l.leave(tt.left); l.live != 1 || l.queue[l.first].at != 20 {
+			t.Errorf("%+v, want that of 20 left", l)
+		}
 	}
 }
 

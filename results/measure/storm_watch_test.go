@@ -406,6 +406,9 @@ func TestRecoveriesApart(t *testing.T) {
 		s.Storms = []Window{{"long", 40 * time.Second, 140 * time.Second}, {"short", 45 * time.Second, 45*time.Second + length}}
 		short := Query{Metric: "recovery.time", After: "short"}
 		c := steady(s, 100)
+		if n, want := len(c.whole.storms.recoveries), map[time.Duration]int{10 * time.Second: 1, 5 * time.Second: 2}[length]; n != want {
+			t.Errorf("windows of %d lengths, want %d", n, want)
+		}
 		claimAfter(c, at(143.5), time.Second)
 		r := c.Finish(at(300), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 		checkQuery(t, r, short, 0)

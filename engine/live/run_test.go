@@ -205,6 +205,31 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
+// TestFreedWorker gives the worker that a timeout frees the next job, beside a handler that does not listen.
+func TestFreedWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 2)
+		c := live.Config{Engine: settings(1), StopWithin: time.Hour, CancelWithin: time.Hour}
+		c.Engine.Kinds[0].Timeout, c.Engine.Kinds[0].Free = time.Second, true
+		began := time.Now()
+		c.Handler = func(_ context.Context, j *engine.Job) error {
+			if j.ID == 1 && j.Delivery == 1 {
+				time.Sleep(time.Minute)
+			} else if after := time.Since(began); j.ID == 2 && after != time.Second {
+				t.Errorf("the next job begins after %v, want the timeout of 1s", after)
+			}
+			return nil
+		}
+		s := start(t, w, c)
+		time.Sleep(2 * time.Minute)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		w.once(t, 2)
+	})
+}
+
 // TestLeaseLost cancels a handler whose lease another engine has taken, and ignores its result.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

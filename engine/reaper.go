@@ -59,11 +59,16 @@ func (r *reaper) tick(e *Engine) {
 		r.nextAt = Never
 		return
 	}
-	if e.cfg.Reaper.LeaderOnly && !e.electors[recovering].leading(e.now) {
+	if !r.leads(e) {
 		r.nextAt = e.now.Add(r.pause(e))
 		return
 	}
 	r.recover(e)
+}
+
+// leads reports whether the engine may recover now: it leads, or every engine may.
+func (r *reaper) leads(e *Engine) bool {
+	return !e.cfg.Reaper.LeaderOnly || e.electors[recovering].leading(e.now)
 }
 
 func (r *reaper) recover(e *Engine) {
@@ -96,7 +101,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 		r.outcome(e, e.commit.next(e, noSlot), &reply.Leases[i], e.now)
 		e.commit.added(e)
 	}
-	if r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0 { // else it would find its own leases
+	if r.starting && len(reply.Leases) > 0 && r.leads(e) && r.grace(e) >= 0 { // else it would find its own leases
 		r.recover(e)
 		return
 	}

@@ -24,8 +24,8 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3429, 2850},
-	{"engine/check", 2841, 1650},
+	{"engine", 3430, 2850},
+	{"engine/check", 2899, 1650},
 	{"engine/dist", 1095, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -36,18 +36,18 @@ var budgets = []budget{
 	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 561, 500},
 	{"engine/quantity", 812, 480},
-	{"engine/sim", 2096, 1400},
+	{"engine/sim", 2099, 1400},
 	{"policies", 2914, 1850},
 	{"scenarios", 8721, 4700},
 	{"scenarios/apply", 476, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 1834, 1350},
+	{"scenarios/chaos", 2207, 1350},
 	{"scenarios/imports", 4973, 3650},
 	{"scenarios/pool", 119, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/study", 6034, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
-	{"scenarios/world", 4546, 2700},
+	{"scenarios/world", 4566, 2700},
 	{"results", 4880, 2300},
 	{"results/measure", 4863, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text

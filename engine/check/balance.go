@@ -118,8 +118,8 @@ func (c *Checker) Released(node int32, held, idle int) {
 			c.Complain(Leases, 0, "node %d began %d executions, and asked %d times for leases that last for ever", node, n.starts, n.extends)
 		}
 	}
-	if n.untold > 0 {
-		c.Complain(Recount, 0, "the policy of node %d was not told of %d executions that ended", node, n.untold)
+	if n.untold != 0 {
+		c.Complain(Recount, 0, "the policy of node %d was told of %d executions too few that ended", node, n.untold)
 	}
 	if held != 0 || idle != c.rules.Node.Workers {
 		c.Complain(Liveness, 0, "node %d holds %d leases, outcomes or jobs, and %d of its %d workers are idle: nothing is left to do", node, held, idle, c.rules.Node.Workers)

@@ -176,7 +176,7 @@ func (c *Checker) follow(s *subject) {
 		c.drops(s)
 		if slots := s.n.slots; int(s.Slot) < len(slots) {
 			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {
-				if x.over = true; x.told == 0 { // it does not time out any more
+				if x.over, x.lost = true, true; x.told == 0 { // it does not time out any more
 					x.told = c.now
 				}
 			}

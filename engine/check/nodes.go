@@ -24,6 +24,7 @@ type node struct {
 	reapBy          engine.Time // time by which it must recover expired leases; Never: it need not
 	late, back      int32       // jobs that came late in this life, and jobs handed back
 	wasStopped      bool        // it has received a stop signal in this life
+	plans           plans
 	owing           owing
 	untold          int         // executions that ended but were not yet reported to its policy
 	starts, extends int         // executions begun, and calls to extend leases, in this life
@@ -32,6 +33,12 @@ type node struct {
 	movedAt         int64       // value of the counter of lease changes at that recovery
 	holding         bool        // it held jobs not started at the stop signal
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
+}
+
+// plans is what a node does about claims: when it last planned one, and whether it waits for an answer.
+type plans struct {
+	at    engine.Time
+	under bool // the answer to a claim of this life is under way, or lost, or an error
 }
 
 // execution is the checker's state of the execution in one slot.
@@ -43,6 +50,7 @@ type execution struct {
 	over     bool        // the execution has timed out, or its lease is lost
 	freed    bool        // its worker runs another job
 	told     engine.Time // time of its cancellation; 0: none
+	lost     bool        // its lease is lost
 }
 
 // owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
@@ -234,6 +242,32 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n, at)
 	}
 }
+
+// HasPlanned reports whether a node has planned a claim since a time.
+func (c *Checker) HasPlanned(node int32, since engine.Time) bool {
+	return c.nodes[node].plans.at >= since
+}
+
+// MayClaim reports whether nothing but its policy keeps a node with idle workers from claiming.
+func (c *Checker) MayClaim(node int32) bool {
+	cfg, n := &c.rules.Node, &c.nodes[node]
+	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
+}
+
+// Claims records that a node sends a claim, or without under that it has got the answer.
+func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
+
+// Planned records that a node plans a claim.
+func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
+
+// Idles reports whether a node runs, was not told to stop, and has had idle workers and claimed nothing since a time.
+func (c *Checker) Idles(node int32, since engine.Time) bool {
+	n := &c.nodes[node]
+	return n.up && !n.frozen && !n.wasStopped && n.idleSince <= since
+}
+
+// Stops reports whether a node was told to stop.
+func (c *Checker) Stops(node int32) bool { return c.nodes[node].wasStopped }
 
 // Froze reports whether a node is frozen, or has been since a time.
 func (c *Checker) Froze(node int32, since engine.Time) bool {

@@ -51,7 +51,7 @@ func (c *Checker) wake() {
 		return
 	}
 	for i := range c.nodes {
-		if n := &c.nodes[i]; n.idleSince != engine.Never && n.stopped == engine.Never {
+		if n := &c.nodes[i]; n.idleSince != engine.Never && !n.wasStopped {
 			c.wakes.at = c.now
 		}
 	}

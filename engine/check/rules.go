@@ -252,6 +252,7 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 	return []rule{
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
+		{Recovery, noProbe, started, true, (*Checker).beginsInTime},
 		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
 		{Shares, noProbe, started, r.RetryCap > 0, (*Checker).keepsToCap},
 		{Effects, noProbe, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
@@ -291,6 +292,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Leases, Heartbeats, of(engine.Extended), d.known && lease.Max > 0, (*Checker).isNotProlonged},
 		{Fencing, noProbe, of(engine.Extended, engine.ExtendRefused), true, (*Checker).extendsCurrent},
 		{Fencing, noProbe, of(engine.LeaseLost), !lease.Local, (*Checker).hasLost},
+		{Leases, noProbe, of(engine.RefusedLate), d.known, (*Checker).answersOwn},
 	}
 }
 

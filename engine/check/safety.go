@@ -156,12 +156,27 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 	return true
 }
 
-// hasLost checks that a process gives up no lease that is still current.
+// hasLost checks that a process gives up no lease that is still current, and each once.
 func (c *Checker) hasLost(s *subject) bool {
 	j := s.j
 	if j != nil && j.state == engine.InFlight && j.token == s.Token && !j.forgotten && !j.mayLapse(&c.d, s.At) {
 		c.complain(Fencing, "the lease under token %d is current", s.Token)
 	}
+	if slots := s.n.slots; int(s.Slot) < len(slots) {
+		if x := &slots[s.Slot]; x.lost && x.job == s.Job && x.delivery == s.Delivery {
+			c.complain(Fencing, "the lease under token %d was lost before", s.Token)
+		}
+	}
+	return true
+}
+
+// answersOwn checks that a process which misses no answer is not given one that it did not wait for, such as that to a
+// call of its former life.
+func (c *Checker) answersOwn(s *subject) bool {
+	if s.n.unheard || s.n.woke >= s.n.began || !c.heard(s.n.began) {
+		return false
+	}
+	c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
 	return true
 }
 
@@ -295,6 +310,14 @@ func (c *Checker) beginsOnce(s *subject) bool {
 		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
 	}
 	return true
+}
+
+// beginsInTime checks that a process begins nothing after it was told to stop.
+func (c *Checker) beginsInTime(s *subject) bool {
+	if s.n.wasStopped {
+		c.complain(Recovery, "it begins, and the process was told to stop")
+	}
+	return false // it is counted with the execution
 }
 
 // timesOut checks that an execution times out exactly at its timeout.

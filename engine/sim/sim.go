@@ -227,6 +227,9 @@ func (s *Sim) Over() bool {
 	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
 }
 
+// Ahead returns how far the wall clock of a node is ahead of the true time.
+func (s *Sim) Ahead(node int32) time.Duration { return s.nodes[node].ahead }
+
 // Holds returns the number of leases that the engine of a node holds (engine.Engine.Held) and of its idle workers.
 // ok is false for a process that is down or frozen.
 func (s *Sim) Holds(node int32) (held, idle int, ok bool) {

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -81,6 +82,22 @@ var callBugs = []bug{
 		}
 	})},
 	{name: "no pause after a claim that was refused", plant: node(func(_ *setup, c *engine.Config) { c.Fetch.ErrorPause = -1 })},
+	{name: "who leads goes on after its time", plant: node(func(_ *setup, c *engine.Config) { c.Leader.TTL *= 2 })},
+	{name: "who holds leases asks as if every clock were right", plant: node(func(_ *setup, c *engine.Config) {
+		c.Lease.Local = false
+	})},
+	{name: "a retry is due at any time", plant: kinds(func(k *engine.KindConfig) { k.Grain = 0 })},
+	{name: "every delay begins with the commit", plant: kinds(func(k *engine.KindConfig) { k.From = 0 })},
+}
+
+// kinds plants a bug in how engines treat classes of jobs.
+func kinds(f func(k *engine.KindConfig)) func(*setup) {
+	return node(func(_ *setup, c *engine.Config) {
+		c.Kinds = slices.Clone(c.Kinds)
+		for i := range c.Kinds {
+			f(&c.Kinds[i])
+		}
+	})
 }
 
 func init() { bugs = append(bugs, callBugs...) }

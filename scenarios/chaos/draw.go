@@ -91,12 +91,18 @@ func Draw(seed uint64) *World {
 	d.store(p)
 	d.policy(p)
 	d.load(p)
-	if d.seldom(8) {
+	plain := d.seldom(8)
+	if plain {
 		d.plain(p)
 	}
 	d.storms(p)
-	if d.seldom(8) {
+	switch {
+	case d.seldom(8):
 		d.deployed(p)
+	case plain && d.seldom(3):
+		d.stopped(p)
+	case d.seldom(16):
+		d.instant(p)
 	}
 	d.compatible(p)
 	text := p.text()
@@ -118,6 +124,7 @@ func (d *die) engine(p *plan) {
 		p.set("engine.fetch.batch", 1)
 	}
 	p.set("engine.fetch.cooldown", zeroOr(d, d.milliseconds(1, 50)))
+	p.set("engine.fetch.cooldown-from", d.of("claim", "signal"))
 	p.set("engine.fetch.wake", d.of("true", "all", "false"))
 	p.set("engine.fetch.error-pause", p.poll)
 	if d.seldom(4) {
@@ -129,17 +136,25 @@ func (d *die) engine(p *plan) {
 	p.set("engine.commit.timeout", d.milliseconds(200, 2000))
 	p.set("engine.commit.tries", zeroOr(d, d.between(1, 3)))
 	p.set("engine.commit.give-up", d.of("requeue", "drop"))
-	p.set("engine.commit.backpressure", zeroOr(d, d.between(1, 20)))
+	p.set("engine.commit.backpressure", zeroOr(d, d.between(1, 1+d.below(8))))
 	if d.coin() {
 		p.set("engine.commit.backoff", fmt.Sprintf("[%v, %v]", d.milliseconds(0, 50), d.milliseconds(50, 500)))
 	}
 	p.set("engine.leader.ttl", "3s")
 	p.set("engine.leader.renew", "1s")
 	p.set("engine.timeout", zeroOr(d, d.milliseconds(300, 3000)))
-	p.set("engine.restart", d.milliseconds(100, 5000))
+	p.set("engine.restart", d.restart(5000))
 	p.set("engine.phase", d.of("together", "drawn"))
 	p.set("engine.on-timeout", d.of("fail", "fail", "free", "wait"))
 	p.set("engine.fetch.on-due", d.of("wake", "wake", "poll"))
+}
+
+// restart draws how long a process is down: for one of three so short that answers to it are still on their way.
+func (d *die) restart(most int) time.Duration {
+	if d.seldom(3) {
+		return d.milliseconds(1, 30)
+	}
+	return d.milliseconds(100, most)
 }
 
 // leases draws the settings for leases and the reaper.
@@ -148,7 +163,11 @@ func (d *die) leases(p *plan) {
 	// them before its own leases expire: else it takes them again and again. A commit
 	// takes 40 ms and more, and without linger it carries one outcome.
 	p.ttl = 15*time.Second/time.Duration(p.number("engine.commit.calls")*p.batch()) + d.milliseconds(3000, 20000)
-	p.set("engine.lease.heartbeat", zeroOr(d, (p.ttl/3).Round(time.Millisecond)))
+	beat := (p.ttl / 3).Round(time.Millisecond)
+	if d.seldom(4) { // one may be due while the answer to the one before is under way
+		beat = d.milliseconds(100, 1000)
+	}
+	p.set("engine.lease.heartbeat", zeroOr(d, beat))
 	p.set("engine.lease.late-claim", d.of("return", "run", "ignore"))
 	p.fence = d.of("token", "token", "token", "token", "state", "none") // by token is what most invariants are about
 	p.set("engine.reaper.every", zeroOr(d, d.milliseconds(500, 3000)))
@@ -208,6 +227,9 @@ func (d *die) retry(p *plan) {
 	p.set("retry.backoff", fmt.Sprintf("{kind: exponential, first: %v, factor: %g, max: %v}", d.milliseconds(1, 1000), float64(d.between(2, 8))/2, p.cap))
 	p.set("retry.jitter", d.of("none", "full", "equal", "decorrelated"))
 	p.set("retry.from", d.of("commit", "commit", "failure", "claim"))
+	if d.seldom(4) {
+		p.set("retry.grain", d.milliseconds(1, 2000))
+	}
 	p.set("retry.never", "[]")
 	p.set("retry.free-max", 3)
 	if d.seldom(4) {
@@ -248,7 +270,7 @@ func (d *die) store(p *plan) {
 		p.set("engine.store.parallel", d.between(2, 8))
 		most, p.poll = 4, d.milliseconds(300, 2000)
 	}
-	for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
+	for _, call := range storeCalls {
 		p.set("engine.store."+call, fmt.Sprintf("{dist: exponential, mean: %v}", d.milliseconds(1, most)))
 	}
 	p.set("engine.store.per-job", zeroOr(d, time.Millisecond))
@@ -319,11 +341,17 @@ func (d *die) compatible(p *plan) {
 		delete(p.class, "max-running")
 		p.serials = 0
 	}
+	if p.keys["engine.fetch.cooldown"] == "0s" || p.keys["engine.fetch.cooldown"] == "" {
+		p.drop("engine.fetch.cooldown-from")
+	}
 	if p.keys["engine.lease.heartbeat"] == "0s" { // what waits longer than its lease lasts is lost, again and again
 		p.prefetch = min(p.prefetch, p.workers*max(0, int(p.ttl/p.p99)-2))
 	}
 	if p.keys["engine.promoter.gap"] != "" || redrives {
 		p.serials = 0
+	}
+	if p.keys["engine.promoter.gap"] != "" { // what is lost on its way counts for ever
+		p.drop("engine.in-flight")
 	}
 	if strings.Contains(p.policy, "token-bucket") { // nobody may have to wait for a retry that waits for ever
 		p.drop("engine.in-flight")

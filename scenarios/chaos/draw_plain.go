@@ -26,7 +26,7 @@ func (d *die) plain(p *plan) {
 		p.set("engine.reaper.every", "0s")
 		p.drop("engine.reaper.gap", "engine.reaper.guard")
 		p.set("engine.store.per-job", "0s")
-		for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
+		for _, call := range storeCalls {
 			p.set("engine.store."+call, fmt.Sprintf("{dist: exponential, mean: %v}", d.milliseconds(1, 3)))
 		}
 	}
@@ -84,4 +84,51 @@ func (d *die) deployed(p *plan) {
 	p.storms = append(p.storms, fmt.Sprintf("at: %v, for: %v, pause: {nodes: [%d]}", d.milliseconds(2000, 8000), d.milliseconds(8000, 12000), d.below(p.nodes)),
 		fmt.Sprintf("at: %v, for: %v, store: {partial: %s}", d.milliseconds(0, 5000), d.milliseconds(5000, 20000), d.percent(60)),
 		fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), 2*p.nodes*(p.workers+p.prefetch)))
+}
+
+// stopped makes of a plain world one in which processes are told to stop and take their time, while others are idle and
+// calls are so quick that who is woken shows.
+func (d *die) stopped(p *plan) {
+	p.nodes, p.poll = max(p.nodes, 2), d.milliseconds(1000, 4000)
+	p.drop("engine.fetch.on-due")
+	p.set("engine.fetch.wake", "true")
+	p.set("engine.store.per-job", "0s")
+	p.quick("{dist: exponential, mean: 1ms}")
+	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
+		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
+	})
+	for range d.between(1, 4) {
+		p.storms = append(p.storms, fmt.Sprintf("at: %v, stop: {nodes: [%d], grace: %v}",
+			d.milliseconds(1000, 25000), d.below(p.nodes), d.milliseconds(3000, 14000)))
+	}
+}
+
+// instant draws a world whose calls take no time and whose heartbeats are due when leases lapse: things coincide that
+// never do elsewhere.
+func (d *die) instant(p *plan) {
+	p.unlimited()
+	p.fence, p.local, p.prefetch = "token", false, 0
+	p.drop("engine.promoter.gap", "engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan",
+		"engine.lease.max")
+	p.set("engine.reaper.every", "0s")
+	p.set("engine.store.per-job", "0s")
+	p.quick("0s")
+	p.ttl = d.milliseconds(3000, 6000)
+	grace := zeroOr(d, d.milliseconds(1, 1000))
+	p.set("engine.reaper.grace", grace)
+	p.set("engine.lease.heartbeat", p.ttl+grace)
+	p.set("engine.timeout", "0s")
+	p.set("engine.fetch.error-pause", p.poll)
+	p.storms = append(p.storms, fmt.Sprintf("at: %v, for: 20s, hang: {rate: %s, extra: %v}",
+		d.milliseconds(0, 5000), d.percent(30), d.milliseconds(6000, 20000)))
+}
+
+// storeCalls are the keys of engine.store that are calls.
+var storeCalls = []string{"claim", "commit", "extend", "recover", "promote", "stats"}
+
+// quick sets the time that every call takes each way.
+func (p *plan) quick(takes string) {
+	for _, call := range storeCalls {
+		p.set("engine.store."+call, takes)
+	}
 }

@@ -42,7 +42,7 @@ var drawers = map[string]drawer{
 		return fmt.Sprintf("dependency: api, factor: %g", float64(d.between(1, 5))/1000)
 	}},
 	"rolling": {8, 1, nil, func(d *drawing) string { return d.when(d.p, true, 8*time.Second) }, func(d *drawing) string {
-		return fmt.Sprintf("every: %v, restart-after: %v", d.milliseconds(500, 2000), d.milliseconds(1, 3000))
+		return fmt.Sprintf("every: %v, restart-after: %v", d.milliseconds(500, 2000), d.restart(3000))
 	}},
 	"burst": {4, 1, nil, instantIn(0, 30000), func(d *drawing) string {
 		return fmt.Sprintf("class: %c, count: %d", 'a'+d.below(d.p.kinds), d.between(10, 100))
@@ -84,6 +84,12 @@ type drawing struct {
 
 // storms draws the storms of a world. All end by the time healing.
 func (d *die) storms(p *plan) {
+	if p.keys["engine.promoter.gap"] != "" && d.coin() {
+		d.promotions(p)
+	}
+	if p.local && p.keys["engine.lease.heartbeat"] != "0s" && p.ttl < 9*time.Second {
+		d.lapses(p)
+	}
 	for _, kind := range scenarios.AllKinds().Storms {
 		drawer := drawerOf(kind)
 		if !d.seldom(drawer.rarely) || drawer.minds != nil && !drawer.minds(p) {
@@ -94,7 +100,7 @@ func (d *die) storms(p *plan) {
 			if d.seldom(8) {
 				one.nodes = "100%"
 			}
-			one.back = d.milliseconds(100, 10000)
+			one.back = d.restart(10000)
 			if drawer.when == nil {
 				p.storms = append(p.storms, drawer.keys(one))
 			} else {
@@ -102,6 +108,22 @@ func (d *die) storms(p *plan) {
 			}
 		}
 	}
+}
+
+// promotions draws a storm of late promotions: what a process has taken and repeats may have been made ready, claimed
+// and failed by the time that the first call arrives.
+func (d *die) promotions(p *plan) {
+	const storm = "at: %v, for: 20s, calls: {ops: [promote], lose-reply: %s, delay: {dist: uniform, min: 0s, max: %v}}"
+	p.storms = append(p.storms, fmt.Sprintf(storm, d.milliseconds(0, 5000), d.percent(50), d.milliseconds(1000, 5000)))
+}
+
+// lapses draws executions that outlast their leases while heartbeats are lost: leases end by the clocks of their holders.
+func (d *die) lapses(p *plan) {
+	p.set("engine.timeout", "0s")
+	p.jobs, p.p99, p.class["ignores-cancel"] = min(p.jobs, 80), p.ttl+3*time.Second, "false"
+	p.class["service"] = fmt.Sprintf("{dist: uniform, min: 500ms, max: %v}", p.p99)
+	lost := fmt.Sprintf("at: %v, for: %v, heartbeats: {lose: 100%%}", d.milliseconds(3000, 10000), d.milliseconds(10000, 20000))
+	p.storms = append(p.storms, lost)
 }
 
 // at draws a window or, for a third of the storms that an event can trigger, an event.

@@ -14,17 +14,19 @@ import (
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
 	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]taker{}
+	w.sent, w.held, w.answers = map[engine.BatchID]bool{}, map[engine.LeaseKey]held{}, map[attempt][]answer{}
+	w.leases = map[attempt]engine.LeaseKey{}
 	if s.checked.LostWaiting != nil {
 		s.checked.LostWaiting = w.mayHaveLost
 	}
 	c := check.New(s.checked)
 	w.checker, s.config.Network = c, w
-	s.stops, s.waits = c.Stopped, c.Waits
+	s.stops, s.waits, s.over = c.Stopped, c.Waits, w.over
 	for i := range s.config.Nodes {
 		n := &s.config.Nodes[i]
 		kinds := append([]engine.KindConfig(nil), n.Kinds...)
 		for k := range kinds {
-			kinds[k].Retry = asked{kinds[k].Retry, c, int32(i)}
+			kinds[k].Retry = asked{kinds[k].Retry, w, int32(i)}
 		}
 		n.Kinds = kinds
 	}
@@ -35,14 +37,17 @@ func (s *setup) listen() *check.Checker {
 // asked is a retry policy wrapped to report its calls to the checker.
 type asked struct {
 	engine.RetryPolicy
-	checker *check.Checker
-	node    int32
+	wire *wire
+	node int32
 }
 
 // Next implements engine.RetryPolicy.
 func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
-	a.checker.Asked(a.node, j, u)
-	return a.RetryPolicy.Next(j, e, u)
+	a.wire.checker.Asked(a.node, j, u)
+	verb, delay := a.RetryPolicy.Next(j, e, u)
+	of := attempt{a.node, j.ID, j.Delivery, e}
+	a.wire.answers[of] = append(a.wire.answers[of], answer{a.wire.setup.sim.Now(), delay})
+	return verb, delay
 }
 
 // wire is the network between processes and store, wrapped for a checker. It sees that a call reaches the store as it
@@ -55,6 +60,11 @@ type wire struct {
 	calls   map[callID]sent        // calls on their way to the store
 	taken   map[engine.JobID]taker // takers of waiting jobs, from the answer to TakeDue on
 	nodes   []caller
+	sent    map[engine.BatchID]bool // batches that have set out
+	held    map[engine.LeaseKey]held
+	answers map[attempt][]answer
+	leases  map[attempt]engine.LeaseKey // under which attempts run
+	woken   woken
 }
 
 // taker is the process that took a waiting job (first step of a promotion), with the time of its call.
@@ -71,14 +81,22 @@ type callID struct {
 // sent is the content of a call when it was sent.
 type sent struct {
 	at      engine.Time
+	clock   engine.Time // by the wall clock of the sender
 	content sim.Digest
 	fate    sim.Fate
 }
 
 // caller is the checker's state of a process as a sender of calls: its latest life, and when it may claim again.
 type caller struct {
-	engine engine.EngineID // its latest life
-	claims engine.Time     // no claim before, unless it is woken
+	engine engine.EngineID            // its latest life
+	claims engine.Time                // no claim before, unless it is woken
+	leads  [engine.NumOps]engine.Time // by role, until when at the latest
+	reaps  engine.Time                // when it must look for expired leases, since it leads from then on; 0: it need not
+	reaped engine.Time                // when it last did
+	asks   uint64                     // its latest call to lead in that
+	// Its latest call to promote, and when the answer arrives that has brought some: it must plan a claim then; 0: none has.
+	promotes uint64
+	promoted engine.Time
 }
 
 // content is a fingerprint of the jobs in a call.
@@ -102,6 +120,7 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if n.engine != c.Engine {
 		*n = caller{engine: c.Engine}
 	}
+	w.asks(now, c)
 	if c.Op == engine.OpClaim {
 		if !c.Woken && now < n.claims {
 			w.checker.Complain(check.Shares, 0, "node %d claims, and was to pause until %v since a claim was refused",
@@ -116,7 +135,7 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	}
 	fate := w.Network.Request(now, c)
 	if !fate.LoseRequest {
-		w.calls[callID{c.Engine, c.ID}] = sent{now, content(c), fate}
+		w.calls[callID{c.Engine, c.ID}] = sent{now, now.Add(w.setup.sim.Ahead(c.Engine.Node())), content(c), fate}
 	}
 	return fate
 }
@@ -136,6 +155,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 	node := &w.setup.Node
 	comes := now.Add(d)
 	heard := !s.fate.LoseReply && !s.fate.Duplicate && comes.Sub(s.at) < node.CallTimeout
+	w.learns(c, r, &s, comes)
 	switch {
 	case c.Op == engine.OpPromote && c.Step == 1:
 		for i := range r.Promoted {

@@ -140,6 +140,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	}
 	set.config.Rest = set.Rest()
 	s = sim.New(set.config)
+	set.sim = s
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
 	report.Parts = checker.Probes()

@@ -27,6 +27,9 @@ type setup struct {
 
 	begun, ended int                              // executions
 	stops        func(node int32, at engine.Time) // called for each process with a stop signal; may be nil
+	sim          *sim.Sim                         // once the run has started
+	shifts       []shift                          // of clocks
+	over         func(node int32, j *engine.Job)  // is called at the end of each execution; nil: ignored
 }
 
 // setup returns the world ready to run.
@@ -43,7 +46,11 @@ func (w *World) setup() (*setup, error) {
 	s.config.Handlers = &counted{s.config.Handlers, s}
 	met := s.config.Befell
 	s.config.Befell = func(control int, node int32, at engine.Time) {
-		if met(control, node, at); s.config.Controls[control].Kind == sim.StopNode && s.stops != nil {
+		met(control, node, at)
+		switch c := &s.config.Controls[control]; {
+		case c.Kind == sim.ShiftClock:
+			s.shifts = append(s.shifts, shift{node, at}, shift{node, at.Add(c.For)})
+		case c.Kind == sim.StopNode && s.stops != nil:
 			s.stops(node, at)
 		}
 	}
@@ -74,7 +81,9 @@ func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Executio
 
 // End counts an execution that ends, and ends it.
 func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
-	c.setup.ended++
+	if c.setup.ended++; c.setup.over != nil && !aborted {
+		c.setup.over(node, j)
+	}
 	c.Handlers.End(now, node, j, err, aborted)
 }
 

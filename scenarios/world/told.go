@@ -40,12 +40,25 @@ type told struct {
 	checker *check.Checker
 	node    int32
 	most    [engine.NumClasses]int // most jobs of each class that the latest plan may claim
+	got     [engine.NumClasses]int // that it has brought
+	idle    int                    // the most that it might
+	whole   bool                   // its terms are for all jobs of a class
+	picks   bool                   // its terms are for some jobs of a class, so that none is known to be empty
+	goesOn  bool                   // there is room, and may be jobs that the policy lets through: the next plan comes at once
 }
 
 // Plan implements engine.Policy.
 func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
+	t.idle, t.whole, t.picks, t.goesOn = v.Idle, true, true, false
+	for i := range dst[from:] {
+		term := &dst[from+i]
+		t.whole = t.whole && *term == engine.Term{Class: term.Class, Order: term.Order, Limit: term.Limit} &&
+			term.Class != engine.AnyClass
+		t.picks = t.picks && term.Kinds != 0
+	}
 	for class := range t.most {
 		t.most[class] = policies.Asked(v, dst[from:], engine.Class(class))
 	}
@@ -59,14 +72,36 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // Observe implements engine.Policy.
 func (t *told) Observe(o *engine.Observation) {
+	if t.goesOn {
+		t.checker.Complain(check.Idleness, 0, "node %d has room, claimed %v of %d jobs (fresh, retry), planned %v, and plans no more",
+			t.node, t.got, t.idle, t.most)
+	}
 	if o.Ended {
 		t.checker.Told(t.node)
+		t.goesOn = t.picks && o.Error != engine.Timeout && t.checker.MayClaim(t.node) // a worker is free
 	} else if o.Count > t.most[o.Class] {
 		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
 			t.node, o.Count, o.Class, t.most[o.Class])
 	}
+	t.answered(o)
 	t.Policy.Observe(o)
 	if t.law != nil {
 		t.law.Observe(o)
+	}
+}
+
+// answered notes how many jobs the latest plan has brought, fresh ones first. A plan that has brought something, and of
+// one class all that it asked for, has not found that class empty.
+func (t *told) answered(o *engine.Observation) {
+	if o.Ended {
+		return
+	}
+	t.got[o.Class] = o.Count
+	t.checker.Claims(t.node, false)
+	total := t.got[engine.Fresh] + t.got[engine.Retry]
+	if o.Class == engine.Retry && t.whole && 0 < total && total < t.idle {
+		for class, n := range t.got {
+			t.goesOn = t.goesOn || n > 0 && n == t.most[class] && t.checker.MayClaim(t.node)
+		}
 	}
 }

@@ -275,8 +275,9 @@ func (c *Checker) Froze(node int32, since engine.Time) bool {
 }
 
 // ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and not
-// started it.
+// started it. A claim that is executed soon after a restart may be one of the life before.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
-		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard
+		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard &&
+		(n.life == 0 || j.claimed.Sub(n.began) > c.rules.Trip)
 }

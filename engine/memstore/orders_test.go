@@ -252,12 +252,14 @@ func TestTenantFair(t *testing.T) {
 		if got := noisy().tenantsOf(2, fair(100, 0)); got != "bb" {
 			t.Errorf("at once: got %s", got)
 		}
-		c := noisy()
-		c.at = c.at.Add(5 * time.Minute)
-		if got := c.tenantsOf(1, fair(100, 0)); got != "a" {
-			t.Errorf("it sends nothing: got %s", got)
+		for since, want := range map[time.Duration]string{quietAfter - 1: "b", quietAfter: "a"} {
+			c := noisy()
+			c.at = c.tenants.called(1).enqueuedAt.Add(since)
+			if got := c.tenantsOf(1, fair(100, 0)); got != want {
+				t.Errorf("it sends nothing for %v: got %s, want %s", since, got, want)
+			}
 		}
-		c = noisy()
+		c := noisy()
 		l := c.plan(3, engine.Term{Class: engine.AnyClass, Tenant: 1, Limit: 3}) // none is ready
 		c.commit(l[0], engine.Return)
 		c.commit(l[1], engine.Return)
@@ -270,6 +272,13 @@ func TestTenantFair(t *testing.T) {
 			t.Errorf("and a is quiet as b is: got %s", got)
 		}
 	})
+}
+
+// TestTenantsOfLargeNumbers tells tenants apart whose IDs no table has room for.
+func TestTenantsOfLargeNumbers(t *testing.T) {
+	c := newClient(t, plain)
+	c.add(engine.NewJob{ID: 1, Tenant: mostFew}, engine.NewJob{ID: 2, Tenant: mostFew}, engine.NewJob{ID: 3, Tenant: mostFew - 1}, engine.NewJob{ID: 4, Tenant: 1<<32 - 1})
+	c.wantIDs("one of each", ids(c.plan(9, engine.Term{Class: engine.AnyClass, PerTenant: 1, Limit: 9})), 1, 3, 4)
 }
 
 // TestAging makes a job of priority 2 wait while younger ones of priority 0 arrive.

@@ -24,39 +24,39 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3430, 2850},
-	{"engine/check", 2899, 1650},
-	{"engine/dist", 1095, 1020},
+	{"engine", 3407, 2850},
+	{"engine/check", 2890, 1650},
+	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
-	{"engine/live", 1393, 1300},
+	{"engine/live", 1380, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3183, 2250},
-	{"engine/pgstore", 3008, 2130},
-	{"engine/pgstore/pgserver", 561, 500},
-	{"engine/quantity", 812, 480},
-	{"engine/sim", 2099, 1400},
-	{"policies", 2914, 1850},
-	{"scenarios", 8721, 4700},
+	{"engine/memstore", 3179, 2250},
+	{"engine/pgstore", 2999, 2130},
+	{"engine/pgstore/pgserver", 556, 500},
+	{"engine/quantity", 810, 480},
+	{"engine/sim", 2070, 1400},
+	{"policies", 2903, 1850},
+	{"scenarios", 8719, 4700},
 	{"scenarios/apply", 476, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2207, 1350},
-	{"scenarios/imports", 4973, 3650},
-	{"scenarios/pool", 119, 100},
+	{"scenarios/imports", 4972, 3650},
+	{"scenarios/pool", 118, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/study", 6034, 3000},
+	{"scenarios/study", 6031, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
 	{"scenarios/world", 4576, 2700},
-	{"results", 4880, 2300},
-	{"results/measure", 4863, 3150},
+	{"results", 4876, 2300},
+	{"results/measure", 4841, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7436, 4300},
 	{"results/text", 1901, 1700},
 	{"cmd/bench", 5149, 3000},
 	{"cmd/cli", 5691, 3600},
 	{"cmd/input", 148, 100},
-	{"cmd/play", 1220, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1219, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1196, 700},
@@ -67,8 +67,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 87_400, 56_000
-	mostWideLines, goalWideLines     = 700, 0   // longer than lineWidth
+	mostLines, goalLines             = 87_038, 56_000
+	mostWideLines, goalWideLines     = 668, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct
@@ -84,7 +84,7 @@ var wideStructs = map[string]int{
 var helpers = map[string]int{"percent": 4, "plural": 1, "quantile": 3, "seconds": 4, "shorten": 3}
 
 // mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
-const mostSpelled = 5
+const mostSpelled = 0
 
 // weight returns the number of lines of p that count against its budget.
 func (p *sourcePackage) weight() (lines int) {

@@ -19,8 +19,8 @@ func TestMistakes(t *testing.T) {
 		want      []string
 	}{
 		// A key of another place throws no defaults away.
-		{"kind in engine", "engine: {kind: river, workers: 10}\n" + job, []string{`1:10: unknown key "kind" = write preset: a system whose settings`}},
-		{"kind in retry", "retry: {kind: exponential, max-attempts: 3}\n" + job, []string{`1:9: unknown key "kind" = write backoff.kind: how the delay`}},
+		{"kind in engine", "engine: {kind: river, workers: 10}\n" + job, []string{`1:10: unknown key "kind" = write preset: system whose settings`}},
+		{"kind in retry", "retry: {kind: exponential, max-attempts: 3}\n" + job, []string{`1:9: unknown key "kind" = write backoff.kind: formula of the delay`}},
 		{"kind in a class", in("kind: mail"), []string{`2:74: unknown key "kind" = write class: `}},
 		{"dist in a class", in("dist: exponential"), []string{`2:74: unknown key "dist" = write service.dist: `}},
 		{"kind in a lease", "engine: {lease: {kind: x}}\n" + job, []string{`1:18: unknown key "kind" = known keys here: `}},
@@ -33,7 +33,7 @@ func TestMistakes(t *testing.T) {
 		// Words of other systems.
 		{"Sidekiq's", "engine: {concurrency: 10}\n" + job, []string{`1:10: unknown key "concurrency" = write workers: jobs that a node runs at once`}},
 		{"SQS's", "engine: {visibility-timeout: 30s}\nretry: {maxReceiveCount: 3}\n" + job, []string{
-			`1:10: unknown key "visibility-timeout" = write lease.ttl: how long a claim lasts`, `2:9: unknown key "maxReceiveCount" = write max-attempts: executions in all`}},
+			`1:10: unknown key "visibility-timeout" = write lease.ttl: time until an unextended lease expires`, `2:9: unknown key "maxReceiveCount" = write max-attempts: executions in all`}},
 		{"k6's", "thresholds: []\n" + job, []string{`1:1: unknown key "thresholds" = write objectives: bounds on metrics`}},
 		{"Celery's", "engine: {acks_late: true, worker_prefetch_multiplier: 4}\n" + job, []string{
 			`1:10: unknown key "acks_late" = write ack: `, `1:27: unknown key "worker_prefetch_multiplier" = write fetch.prefetch: `}},
@@ -45,11 +45,11 @@ func TestMistakes(t *testing.T) {
 		{"keys of the kind alone", "retry: {backoff: {kind: fixed, zzz: 1}}\n" + job, []string{`1:32: unknown key "zzz" = fixed takes delay`}},
 		{"a class's duration", in("duration: 5ms"), []string{`2:74: unknown key "duration" = write service: `}},
 		{"a storm's start", storm("start: 10m, duration: 1m, fail: {rate: 5%}"), []string{
-			`4:18: unknown key "start" = write at: its start`, `4:30: unknown key "duration" = write for: how long it lasts`}},
+			`4:18: unknown key "start" = write at: start of the storm`, `4:30: unknown key "duration" = write for: length of the window`}},
 		{"a storm's rate", storm("at: 10m, rate: 5%, fail: {rate: 5%}"), []string{`4:27: unknown key "rate" = write it inside the kind of storm: fail: {rate: ...}`}},
 		{"a storm's type", storm("at: 10m, type: fail"), []string{
 			`4:27: unknown key "type" = the kind of a storm is a key of its own: fail: {rate: 97%}, see qsim list storms`}},
-		{"lt", job + "objectives:\n  - {metric: fresh.wait.p99, lt: 10s}\n", []string{`4:30: unknown key "lt" = write below: at most this`}},
+		{"lt", job + "objectives:\n  - {metric: fresh.wait.p99, lt: 10s}\n", []string{`4:30: unknown key "lt" = write below: the metric must be at most this`}},
 		{"retry: 5", "retry: 5\n" + job, []string{`1:8: want a map of keys, not 5 = write retry: {max-retries: 5}`}},
 
 		// Values.

@@ -35,7 +35,7 @@ type node struct {
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
-// plans is what a node does about claims: when it last planned one, and whether it waits for an answer.
+// plans is the claiming state of a node: the time of its latest claim plan, and whether a claim is in flight.
 type plans struct {
 	at    engine.Time
 	under bool // the answer to a claim of this life is under way, or lost, or an error

@@ -204,7 +204,7 @@ func (n silent) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return f
 }
 
-// stubborn are handlers whose executions ignore cancellation.
+// stubborn wraps handlers so that their executions ignore cancellation.
 type stubborn struct{ sim.Handlers }
 
 func (h stubborn) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {

@@ -63,7 +63,7 @@ type wire struct {
 	sent    map[engine.BatchID]bool // batches that have set out
 	held    map[engine.LeaseKey]held
 	answers map[attempt][]answer
-	leases  map[attempt]engine.LeaseKey // under which attempts run
+	leases  map[attempt]engine.LeaseKey // leases of attempts
 	woken   woken
 }
 
@@ -81,7 +81,7 @@ type callID struct {
 // sent is the content of a call when it was sent.
 type sent struct {
 	at      engine.Time
-	clock   engine.Time // by the wall clock of the sender
+	clock   engine.Time // wall clock of the sender at that time
 	content sim.Digest
 	fate    sim.Fate
 }
@@ -89,12 +89,12 @@ type sent struct {
 // caller is the checker's state of a process as a sender of calls: its latest life, and when it may claim again.
 type caller struct {
 	engine engine.EngineID            // its latest life
-	claims engine.Time                // no claim before, unless it is woken
-	leads  [engine.NumOps]engine.Time // by role, until when at the latest
-	reaps  engine.Time                // when it must look for expired leases, since it leads from then on; 0: it need not
-	reaped engine.Time                // when it last did
-	asks   uint64                     // its latest call to lead in that
-	// Its latest call to promote, and when the answer arrives that has brought some: it must plan a claim then; 0: none has.
+	claims engine.Time                // earliest time of its next claim, unless it is woken
+	leads  [engine.NumOps]engine.Time // by role, latest end of its leadership
+	reaps  engine.Time                // begin of its leadership, at which it must look for expired leases; 0: it need not
+	reaped engine.Time                // time of its latest call to recover
+	asks   uint64                     // ID of its latest call to lead the recovery
+	// ID of its latest call to promote, and arrival of an answer with promoted jobs, at which it must plan a claim; 0: none.
 	promotes uint64
 	promoted engine.Time
 }

@@ -40,11 +40,11 @@ type told struct {
 	checker *check.Checker
 	node    int32
 	most    [engine.NumClasses]int // most jobs of each class that the latest plan may claim
-	got     [engine.NumClasses]int // that it has brought
-	idle    int                    // the most that it might
-	whole   bool                   // its terms are for all jobs of a class
-	picks   bool                   // its terms are for some jobs of a class, so that none is known to be empty
-	goesOn  bool                   // there is room, and may be jobs that the policy lets through: the next plan comes at once
+	got     [engine.NumClasses]int // jobs of each class that the latest claim has returned
+	idle    int                    // idle workers at the latest plan
+	whole   bool                   // the terms of the latest plan are for all jobs of a class
+	picks   bool                   // its terms are for some kinds of jobs, so that no class is known to be empty
+	goesOn  bool                   // workers are idle and jobs may be left: the engine must plan again at once
 }
 
 // Plan implements engine.Policy.

@@ -241,8 +241,8 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil {
 		return
 	}
-	late := slices.DeleteFunc(r.Leases, func(l Lease) bool { // of the same answer twice
-		return !l.Shed && e.leases.find(l.Key()) != noSlot
+	late := slices.DeleteFunc(r.Leases, func(l Lease) bool { // a shed job has no lease; held: of the same answer twice
+		return l.Shed || e.leases.find(l.Key()) != noSlot
 	})
 	if len(late) == 0 || late[len(late)-1].Key() == f.refused {
 		return
@@ -255,11 +255,9 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	}
 	for i := range late {
 		l := &late[i]
-		switch {
-		case l.Shed: // no lease
-		case e.cfg.Lease.RunLate && e.leases.idle > 0 && !e.stopping:
+		if e.cfg.Lease.RunLate && e.leases.idle > 0 && !e.stopping {
 			e.run.take(e, l, e.now.Add(e.ttl()))
-		default:
+		} else {
 			e.commit.add(e, noSlot, l, Canceled, e.now)
 		}
 	}

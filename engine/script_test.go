@@ -27,7 +27,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testda
 //	at 5ms tick|wake|stop
 //	at 5ms stall|resume reaper|promoter
 //	at 5ms clock 30s                                        ahead of what it was started with
-//	at 6ms claimed 1 [jobs=7,8/3#2] [next=50ms] [error]     8/3#2: token 3, delivery 2; then ~5s: due in 5 s; !2: recovered twice
+//	at 6ms claimed 1 [jobs=7,8/3#2] [shed=9] [next=50ms] [error]     8/3#2: token 3, delivery 2; then ~5s: due in 5 s; !2: recovered twice
 //	at 9ms finish slot=0 [failed|timeout|canceled|...]
 //	at 9ms committed 2 [stale|error|applied,unapplied...]
 //	at 9ms extended 3 [gone=7,8] [error]
@@ -199,6 +199,12 @@ func (s *script) reply(verb string, words []string) *engine.Call {
 				l := s.lease(j)
 				r.Leases = append(r.Leases, l)
 				r.Promoted = append(r.Promoted, engine.Promotion{Job: l.ID, Class: engine.Retry})
+			}
+		case "shed":
+			for j := range strings.SplitSeq(value, ",") {
+				l := s.lease(j)
+				l.Shed = true
+				r.Leases = append(r.Leases, l)
 			}
 		case "gone":
 			for j := range strings.SplitSeq(value, ",") {

@@ -43,7 +43,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the newest comes first if, and
-// only if, the oldest has waited for longer than OlderThan.
+// only if, the oldest has waited for longer than OlderThan, by the statistics it knew then: no event shows those.
 func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{p.OlderThan} }}
 }

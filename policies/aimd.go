@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 )
 
 var aimdKind = Kind{
@@ -73,9 +74,19 @@ func (p *AIMD) begin() {
 }
 
 // Guarantees returns the guarantee of a cap on retries in flight that starts at Max, falls to nine tenths at every
-// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max.
+// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Events show Max,
+// and how far failures in a row bring the cap down; only plans show how it rises again.
 func (p *AIMD) Guarantees() Promise {
-	return Promise{Capped: true, Cap: p.Max, Law: func() Law {
+	var brakes []bound.Brake
+	most, thousandths := p.Max, 1000*int64(p.Max)
+	for failures := 1; most > p.Min; failures++ {
+		thousandths -= thousandths / 10
+		if half := max(p.Min, most/2); thousandths <= 1000*int64(half) { // it has fallen by half once more
+			most = half
+			brakes = append(brakes, bound.Brake{Class: engine.Retry, Failures: failures, AtOnce: most})
+		}
+	}
+	return Promise{Capped: true, Cap: p.Max, Brakes: brakes, Law: func() Law {
 		thousandths, succeeded := 1000*int64(p.Max), int64(0)
 		return ration{func(v *engine.View) (least, most int64) {
 			most = thousandths/1000 - int64(v.InFlight[engine.Retry])

@@ -45,7 +45,7 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // Guarantees returns the guarantee of a share of claims to fresh jobs and, with lending, of no idle worker while a job
-// is ready.
+// is ready. Only plans show the share: what is lent is an event like any other.
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 )
 
 var breakerKind = Kind{
@@ -183,9 +184,14 @@ func (p *Breaker) begin() {
 
 // Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is
 // claimed for ProbeAfter; then, within a tenth of that more, a single one, and no more until that has succeeded; or
-// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does.
+// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does. Events show that claims are so
+// far apart; only plans show that there is a try in time, and what opens and closes it while a try is under way.
 func (p *Breaker) Guarantees() Promise {
-	return Promise{Law: func() Law {
+	var brakes []bound.Brake
+	for _, kinds := range p.Kinds {
+		brakes = append(brakes, bound.Brake{Class: engine.AnyClass, Kinds: kinds, Failures: p.Failures, Every: p.ProbeAfter})
+	}
+	return Promise{Brakes: brakes, Law: func() Law {
 		of := make([]outage, len(p.Kinds))
 		return &breakerLaw{failures: p.Failures, after: p.ProbeAfter, kinds: p.Kinds, of: of, tries: -1}
 	}}

@@ -48,6 +48,9 @@ type CoDel struct {
 	plan    pending
 }
 
+// shedAtOnce is how many late jobs one claim buries at most: it claims the others.
+const shedAtOnce = 1000
+
 // Plan appends a term for all jobs that buries late ones; or one for jobs that are not late, and one for the rest.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
@@ -59,7 +62,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		term.MaxWait = p.Interval
 	}
 	if !p.Last {
-		term.Shed = 1000
+		term.Shed = shedAtOnce
 		return append(dst, term)
 	}
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
@@ -77,11 +80,13 @@ func (p *CoDel) Observe(o *engine.Observation) {
 }
 
 // Guarantees returns two guarantees: no worker idles while a job is ready, and claims apply the bound on waits. Without
-// Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set).
+// Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set), all that have waited
+// for longer than Interval are, up to shedAtOnce by one claim, and no others within Interval after the queue was empty.
+// Only plans show the rest, and all of it with Last.
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
 	if !p.Last {
-		g.Sheds = p.Target
+		g.Sheds, g.Interval, g.Buries = p.Target, p.Interval, shedAtOnce
 	}
 	return g
 }

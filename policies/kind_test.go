@@ -91,6 +91,7 @@ func promised(p engine.Policy) string {
 	}{
 		{g.Conserving, "conserving"}, {g.Ranked, "ranked"}, {g.Ordered, "ordered " + g.Order.String()}, {g.Capped, "capped"},
 		{g.Exact, "exact"}, {g.Sheds > 0, "sheds"}, {g.Starves, "starves"}, {g.Law != nil, "a law"},
+		{g.Lanes, "lanes"}, {g.Ration.Cost > 0, "rationed"}, {len(g.Brakes) > 0, "brakes"}, {g.Interval > 0, "an interval"},
 	} {
 		if w.holds {
 			words = append(words, w.word)
@@ -115,16 +116,16 @@ func TestGuarantees(t *testing.T) {
 		{"weighted", map[string]string{"lend": "false"}, "ranked, exact"},
 		{"bernoulli", nil, "conserving, a law"},
 		{"bernoulli", map[string]string{"lend": "false"}, "a law"},
-		{"separate", nil, "capped, a law"},
+		{"separate", nil, "capped, a law, lanes"},
 		{"inflight-cap", nil, "ranked, capped, a law"},
 		{"inflight-cap", map[string]string{"retries": "0"}, "ranked, capped, starves, a law"},
-		{"retry-budget", nil, "a law"},
-		{"retry-budget", map[string]string{"min-rate": "0/s"}, "starves, a law"},
-		{"token-bucket", nil, "starves, a law"},
-		{"aimd", nil, "capped, a law"},
+		{"retry-budget", nil, "a law, rationed"},
+		{"retry-budget", map[string]string{"min-rate": "0/s"}, "starves, a law, rationed"},
+		{"token-bucket", nil, "starves, a law, rationed"},
+		{"aimd", nil, "capped, a law, brakes"},
 		{"adaptive-lifo", nil, "conserving, a law"},
-		{"breaker", nil, "a law"},
-		{"codel", nil, "conserving, sheds, a law"},
+		{"breaker", nil, "a law, brakes"},
+		{"codel", nil, "conserving, sheds, a law, an interval"},
 		{"codel", map[string]string{"then": "last"}, "conserving, a law"},
 		{"aging", nil, "conserving, ordered aging"},
 		{"deadline", nil, "conserving, ordered deadline"},

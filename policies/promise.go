@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 	"qsim/engine/quantity"
 )
 
@@ -18,11 +19,16 @@ type Promise struct {
 	Rule       *engine.Rule   // parameters of Order; nil if it has none
 	Capped     bool           // each node has at most Cap retries in flight
 	Cap        int            //
+	Lanes      bool           // each node has at most its other workers' number of fresh jobs in flight
+	Ration     bound.Ration   // retries are rationed
+	Brakes     []bound.Brake  // jobs are held back after failures
+	Interval   time.Duration  // no job is claimed that has been ready for longer than this; see Sheds; 0: not guaranteed
+	Buries     int            // unless its claim has buried so many
 	Exact      bool           // while both classes are ready, Share of the claims goes to fresh jobs, to less than one claim
 	Share      quantity.Share // without Exact: mean share of the claims that goes to fresh jobs; 0: nothing is guaranteed
 	Sheds      time.Duration  // the policy may bury jobs that have been ready for longer than this; 0: it buries none
 	Starves    bool           // the policy may leave retries ready for ever, although nothing fails any more
-	Law        func() Law     // constructor of the Law for the plans of one node; nil: none
+	Law        func() Law     // constructor of the Law for the plans of one node, for what no event shows; nil: none
 }
 
 // Law verifies the plans of a policy, in sequence, against the observations of that policy.

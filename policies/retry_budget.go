@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 	"qsim/engine/quantity"
 )
 
@@ -103,7 +104,7 @@ func (p *RetryBudget) advance(now engine.Time) {
 
 // Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, the least that the
 // policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for, and retries
-// are not held back while the budget pays.
+// are not held back while the budget pays. Only plans show the latter.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time
@@ -111,7 +112,8 @@ func (p *RetryBudget) Guarantees() Promise {
 	}
 	num, den := p.Ratio.Fraction()
 	reserve, surely := eventsIn(p.MinRate, p.Window)*den, p.Window/10*9
-	return Promise{Starves: p.MinRate.Num == 0, Law: func() Law {
+	paid := bound.Ration{Burst: reserve, Cost: den, Claimed: num, Window: surely, Earlier: p.Window}
+	return Promise{Starves: p.MinRate.Num == 0, Ration: paid, Law: func() Law {
 		var of []claims // the latest window
 		return ration{func(v *engine.View) (least, most int64) {
 			least, most = reserve, reserve

@@ -106,8 +106,9 @@ func (p *Separate) Observe(o *engine.Observation) {
 
 // Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both
 // lanes, or else, if it is too small, serves first the lane that the last answered plan of that kind served second.
+// Only plans show the latter.
 func (p *Separate) Guarantees() Promise {
-	return Promise{Capped: true, Cap: p.RetryWorkers, Law: func() Law {
+	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
 		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
 	}}
 }

@@ -62,7 +62,7 @@ func (p *Split) Observe(o *engine.Observation) {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
-// is exact to less than one job, counted since a plan last emptied the queue.
+// is exact to less than one job, counted since a plan last emptied the queue. No event shows which share a job was of.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 )
 
 var tokenBucketKind = Kind{
@@ -70,9 +71,11 @@ func (p *TokenBucket) Observe(o *engine.Observation) {
 }
 
 // Guarantees returns the guarantee that every retry is paid for by a token in the bucket, and let through if it is; a
-// retry may wait for ever.
+// retry may wait for ever. Only plans show the latter, and what a timeout costs.
 func (p *TokenBucket) Guarantees() Promise {
-	return Promise{Starves: true, Law: func() Law {
+	paid := bound.Ration{Burst: p.Capacity, Cost: p.Cost}
+	paid.Succeeded = [engine.NumClasses]int64{engine.Fresh: p.Refill, engine.Retry: p.Cost}
+	return Promise{Starves: true, Ration: paid, Law: func() Law {
 		tokens := p.Capacity
 		return ration{func(*engine.View) (least, most int64) {
 			return tokens / p.Cost, tokens / p.Cost

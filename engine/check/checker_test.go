@@ -168,7 +168,7 @@ func TestBreaches(t *testing.T) {
 		{"ends without having begun", begun().lease(1, 0, 1, 0, 0).finish(1, 0, 0, 1, engine.NoError), nil, "I-10"},
 		{"three run on two workers", (&story{}).up().enqueue(1).enqueue(2).enqueue(3).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).lease(3, 0, 1, 0, 0).start(3, 0, 2, 1), nil, "I-10"},
 		{"goes on without its process", running().add(engine.Event{Kind: engine.NodeDown}), nil, "I-10"},
-		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.RetryCap = 1 }, "I-11"},
+		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Holds.Caps[engine.Retry] = 1 }, "I-11"},
 		{"a wait that was none", begun().lease(1, 0, 1, time.Second, 0), nil, "I-15"},
 		{"an outcome that comes again", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), nil, "I-16"},
 		{"given up early", succeeded().commit(engine.GaveUp, 1, 1, engine.NoError, 0), nil, "I-16"},

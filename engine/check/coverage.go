@@ -19,6 +19,7 @@ const (
 	Orders                   // claims follow an order of the policy's own
 	Turns                    // tenants are served in turn
 	Wakes                    // a process claims soon after a job has become ready
+	HeldBack                 // a process begins no more than a ration or a brake allows
 	NumProbes
 	noProbe = NumProbes
 )
@@ -27,7 +28,9 @@ const (
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
 		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
-		"late claims that are handed back", "executions that are told to stop", "claims by deadline, age or tenant", "turns of tenants", "claims soon after a job is ready"}[p]
+		"late claims that are handed back", "executions that are told to stop", "claims by deadline, age or tenant",
+		"turns of tenants", "claims soon after a job is ready",
+		"jobs that a ration or a brake holds back"}[p]
 }
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.

@@ -35,10 +35,15 @@ type node struct {
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
-// plans is the claiming state of a node: the time of its latest claim plan, and whether a claim is in flight.
+// plans is the claiming state of a node: the time of its latest claim plan, whether a claim is in flight, and what holds
+// jobs back.
 type plans struct {
-	at    engine.Time
-	under bool // the answer to a claim of this life is under way, or lost, or an error
+	at      engine.Time
+	under   bool // the answer to a claim of this life is under way, or lost, or an error
+	spent   spent
+	brakes  []braking   // by index of Holds.Brakes; nil: none has counted in this life
+	buried  int         // jobs that its latest claim has buried, where Holds.Interval is set
+	emptied engine.Time // time of the latest claim in this life that found the queue empty; 0: none did
 }
 
 // execution is the checker's state of the execution in one slot.

@@ -228,11 +228,11 @@ func (c *Checker) handsBack(s *subject) bool {
 }
 
 func (c *Checker) keepsToCap(s *subject) bool {
-	if s.Class != engine.Retry {
-		return false
+	most, running := c.rules.Holds.Caps[s.Class]-1, s.n.retries
+	if s.Class == engine.Fresh {
+		running = s.n.busy - s.n.retries
 	}
-	most := c.rules.RetryCap - 1
-	return s.n.retries < most || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, most)
+	return most < 0 || running < most || c.complain(Shares, "%d %v jobs run there, and %d may", running+1, s.Class, most)
 }
 
 // beats checks that a process has sent heartbeats for a lease at the configured interval since it learned of the lease,

@@ -28,8 +28,8 @@ type Rules struct {
 	LostWaiting  func(engine.JobID) bool
 	LostInFlight bool
 
-	RetryCap int // RetryCap is the highest number of retries that one node may run at once, plus one; 0: not guaranteed.
-	Fresh    Share
+	Holds Holds
+	Fresh Share
 
 	// Calm is the time after which there are no faults and no execution fails by one: the rules below
 	// are checked from then on. Never: not at all.
@@ -242,6 +242,7 @@ func (r *Rules) ofCalls(d *derived) []rule {
 		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
+		{Shares, noProbe, claims, r.Holds.Interval > 0, (*Checker).notesEmpty},
 		{Effects, noProbe, down, true, (*Checker).diesWhole},
 		{Recovery, HandBacks, down, r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
 	}
@@ -254,7 +255,9 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
 		{Recovery, noProbe, started, true, (*Checker).beginsInTime},
 		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
-		{Shares, noProbe, started, r.RetryCap > 0, (*Checker).keepsToCap},
+		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
+		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
+		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
 		{Effects, noProbe, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
 		{Leases, Heartbeats, ended, beats, (*Checker).beatsWhileRun},
 		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
@@ -272,6 +275,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Deliveries, noProbe, leased, true, (*Checker).isNextDelivery},
 		{Recount, noProbe, leased, true, (*Checker).waitedSo},
 		{Due, noProbe, leased, r.Serial != nil, (*Checker).isFirstOfKey},
+		{Shares, noProbe, leased | of(engine.Buried), r.Holds.Interval > 0, (*Checker).buriesLate},
 		{Starvation, Explained, leased, d.explained, (*Checker).loadExplains},
 		{Starvation, noProbe, leased, r.Wait > 0, (*Checker).waitedBriefly},
 		{Due, noProbe, leased, d.aged, (*Checker).comesByAge},

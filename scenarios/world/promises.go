@@ -25,8 +25,15 @@ func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	// Leases that come late, or were held, run regardless of the policy.
 	asPlanned := !r.Node.Lease.RunLate && !r.Store.Held
 	if g.Capped && asPlanned {
-		r.RetryCap = g.Cap + 1
+		r.Holds.Caps[engine.Retry] = g.Cap + 1
 	}
+	if g.Lanes && asPlanned {
+		r.Holds.Caps[engine.Fresh] = r.Node.Workers - g.Cap + 1
+	}
+	if asPlanned {
+		r.Holds.Ration, r.Holds.Brakes = g.Ration, g.Brakes
+	}
+	r.Holds.Interval, r.Holds.Buries = g.Interval, g.Buries
 	if num, den := g.Share.Fraction(); g.Exact {
 		r.Fresh = check.Share{Num: num, Den: den}
 	}

@@ -41,6 +41,7 @@ type told struct {
 	node    int32
 	most    [engine.NumClasses]int // most jobs of each class that the latest plan may claim
 	got     [engine.NumClasses]int // jobs of each class that the latest claim has returned
+	kinds   engine.Kinds           // kinds of jobs that the latest plan may claim
 	idle    int                    // idle workers at the latest plan
 	whole   bool                   // the terms of the latest plan are for all jobs of a class
 	picks   bool                   // its terms are for some kinds of jobs, so that no class is known to be empty
@@ -52,12 +53,14 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
-	t.idle, t.whole, t.picks, t.goesOn = v.Idle, true, true, false
+	t.kinds, t.idle, t.whole, t.picks, t.goesOn = 0, v.Idle, true, true, false
 	for i := range dst[from:] {
 		term := &dst[from+i]
 		t.whole = t.whole && *term == engine.Term{Class: term.Class, Order: term.Order, Limit: term.Limit} &&
 			term.Class != engine.AnyClass
-		t.picks = t.picks && term.Kinds != 0
+		if t.kinds |= term.Kinds; term.Kinds == 0 {
+			t.kinds, t.picks = ^engine.Kinds(0), false
+		}
 	}
 	for class := range t.most {
 		t.most[class] = policies.Asked(v, dst[from:], engine.Class(class))
@@ -82,6 +85,8 @@ func (t *told) Observe(o *engine.Observation) {
 	} else if o.Count > t.most[o.Class] {
 		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
 			t.node, o.Count, o.Class, t.most[o.Class])
+	} else if others := o.Kinds &^ t.kinds; others != 0 {
+		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b", t.node, others, t.kinds)
 	}
 	t.answered(o)
 	t.Policy.Observe(o)

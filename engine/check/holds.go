@@ -1,0 +1,148 @@
+package check
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/bound"
+)
+
+// Holds are bounds that a policy promises on what a process begins, beyond the order of its claims. They are held
+// against the events alone: neither what the policy planned nor what it was told counts. Unset: not guaranteed.
+type Holds struct {
+	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one
+	Ration bound.Ration
+	Brakes []bound.Brake
+	// Interval is the longest wait after which a job may still be claimed, unless its claim has buried Buries; what has
+	// waited for less is not buried within Interval after the queue of its process was empty.
+	Interval time.Duration
+	Buries   int
+}
+
+// spent counts, for one process, its retries against the budget of its policy, and what it has earned for more.
+type spent struct {
+	level         int64         // without a window: cost of retries begun less what was earned since, at least 0
+	begun, earned []engine.Time // with a window: times of retries begun and of fresh jobs claimed
+}
+
+// braking is the state of one bound.Brake in a process.
+type braking struct {
+	failed int         // failed executions in a row
+	at     engine.Time // time at which it held; 0: it does not hold
+	begun  bool        // a job claimed since then has begun
+	last   engine.Time // claim of the latest job begun that was surely claimed before it held, or while it does
+}
+
+// paysForRetries checks that a process begins no more retries than its ration allows.
+func (c *Checker) paysForRetries(s *subject) bool {
+	r, of, n := &c.rules.Holds.Ration, &s.n.plans.spent, s.n
+	retry, early := s.Class == engine.Retry, r.Window+r.Earlier+c.rules.Node.CallTimeout
+	switch {
+	case s.Kind == engine.Leased && !retry && r.Window > 0:
+		of.earned = append(since(of.earned, c.now.Add(-early)), c.now)
+	case s.Kind == engine.Finished && s.Error == engine.NoError:
+		of.level = max(0, of.level-r.Succeeded[s.Class])
+	}
+	if s.Kind != engine.Started || !retry {
+		return false
+	}
+	most, cost := r.Burst+r.Cost*int64(c.rules.Node.Fetch.Prefetch), int64(0)
+	if r.Window == 0 {
+		of.level += r.Cost
+		cost = of.level
+	} else {
+		of.begun = append(since(of.begun, c.now.Add(-r.Window)), c.now)
+		of.earned = since(of.earned, c.now.Add(-early))
+		if n.woke > 0 && c.now.Sub(n.woke) < early {
+			return false // an answer may have come after the pause, and been heeded
+		}
+		most, cost = most+r.Claimed*int64(len(of.earned)), r.Cost*int64(len(of.begun))
+	}
+	return cost <= most || c.complain(Shares, "it begins retries for %d, and has %d to spend", cost, most)
+}
+
+// since drops the times at the beginning of a list that are not after from.
+func since(times []engine.Time, from engine.Time) []engine.Time {
+	for len(times) > 0 && times[0] <= from {
+		times = times[1:]
+	}
+	return times
+}
+
+// brakesFor reports whether a brake counts and holds back the job of an event.
+func brakesFor(b *bound.Brake, s *subject) bool {
+	return (b.Class == engine.AnyClass || b.Class == s.Class) && b.Kinds.Has(s.JobKind)
+}
+
+// brakes checks that a process holds jobs back after failures.
+func (c *Checker) brakes(s *subject) (held bool) {
+	n := s.n
+	if n.plans.brakes == nil {
+		n.plans.brakes = make([]braking, len(c.rules.Holds.Brakes))
+	}
+	for i := range n.plans.brakes {
+		b, of := &c.rules.Holds.Brakes[i], &n.plans.brakes[i]
+		switch {
+		case !brakesFor(b, s):
+		case s.Kind == engine.Started:
+			held = c.keepsBack(s, b, of) || held
+		case s.x.over || s.Kind == engine.Aborted || s.WaitsOut: // it counts already, or never will
+		case s.Error == engine.NoError:
+			// One that began before it held ends nothing: none of the jobs claimed since can have.
+			if of.at == 0 || of.begun || c.now >= of.last.Add(b.Every) {
+				of.failed, of.at = 0, 0
+			}
+		case s.Error != engine.Canceled && s.Error != engine.LeaseExpired:
+			if of.failed++; of.failed == b.Failures {
+				of.at, of.begun = c.now, false
+			}
+		}
+	}
+	return held
+}
+
+// keepsBack checks the begin of a job under a brake.
+func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
+	n, j := s.n, s.j
+	switch {
+	case j == nil || j.token != s.Token: // its claim is not known any more
+		return false
+	case of.at == 0:
+		of.last = max(of.last, j.claimed)
+		return false
+	case j.claimed <= of.at.Add(c.rules.Node.CallTimeout), n.woke >= of.at: // it may have been planned before
+		return false
+	case b.Every > 0 && j.claimed < of.last.Add(b.Every):
+		c.complain(Shares, "it was claimed %v after another, %d failures in a row are to keep them %v apart",
+			j.claimed.Sub(of.last), of.failed, b.Every)
+	case b.Every == 0 && n.retries >= b.AtOnce:
+		c.complain(Shares, "%d retries run there, and %d may after %d failures in a row", n.retries+1, b.AtOnce, of.failed)
+	}
+	of.begun, of.last = true, j.claimed
+	return true
+}
+
+// notesEmpty records that a claim has found the queue empty.
+func (c *Checker) notesEmpty(s *subject) bool {
+	if s.n.plans.buried = 0; s.Count == 0 && c.undisturbed(s.n) {
+		s.n.plans.emptied = c.now
+	}
+	return false
+}
+
+// buriesLate checks that a policy with an interval buries nothing early, and claims nothing late.
+func (c *Checker) buriesLate(s *subject) bool {
+	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
+	if s.Kind == engine.Leased {
+		return waited <= most || n.plans.buried >= c.rules.Holds.Buries || c.complain(Shares, "it has been ready for %v, and is to be buried after %v", waited, most)
+	}
+	if s.Error == engine.NoError {
+		n.plans.buried++
+	}
+	empty := max(n.plans.emptied, n.began)
+	if s.Error != engine.NoError || waited > most || !c.undisturbed(n) || c.now.Sub(empty) > most {
+		return false
+	}
+	c.complain(Shares, "it is buried after %v, and the queue was empty at %v", waited, time.Duration(empty))
+	return true
+}

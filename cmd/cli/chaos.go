@@ -38,7 +38,8 @@ func newChaos() *cobra.Command {
 		Long: `chaos draws a small world from each seed: nodes, engine settings, store rules, a policy, a
 load, and troubles such as crashes, frozen processes, lost and doubled calls, stalled stores
 and wrong clocks. It checks the engine's invariants after every event. Then all troubles end,
-and every job must finish within a time that the world explains.
+and every job must finish within a time that the world explains. Of seeds 1 to 1000 those of
+rare worlds come first.
 
 A seed that fails is reduced first: fewer troubles, jobs and nodes, fewer unusual settings.
 The result is printed as a scenario that shows the same failure again, also in later versions;

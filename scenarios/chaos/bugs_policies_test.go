@@ -1,6 +1,10 @@
 package chaos
 
 import (
+	"slices"
+	"strings"
+	"testing"
+
 	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
@@ -9,6 +13,21 @@ import (
 // instead plants a policy in place of that of type P.
 func instead[P engine.Policy](wrong func(right P) engine.Policy) func(*setup) {
 	return policy(func(_ *setup, right P) engine.Policy { return wrong(right) })
+}
+
+// misread plants a policy in place of that of type P, as if the scenario asked for it: its plans are lawful by its own
+// law, and only what the scenario's policy promises of the events can show it.
+func misread[P engine.Policy](wrong func(right P) engine.Policy) func(*setup) {
+	return func(s *setup) {
+		asked := s.Policy
+		s.Policy = func() engine.Policy {
+			if right, ok := asked().(P); ok {
+				return wrong(right)
+			}
+			return asked()
+		}
+		s.config.Policy = func(int32) engine.Policy { return s.Policy() }
+	}
 }
 
 // ordered plants a policy in place of that which claims in an order.
@@ -59,6 +78,37 @@ var policyBugs = []bug{
 	})},
 	{name: "a retry budget has another ratio", plant: instead(func(right *policies.RetryBudget) engine.Policy {
 		return &policies.RetryBudget{Ratio: quantity.Percent(10), MinRate: right.MinRate, Window: right.Window}
+	})},
+	{name: "a retry budget is that of another queue", plant: misread(func(right *policies.RetryBudget) engine.Policy {
+		rate := quantity.Rate{Num: 10 * right.MinRate.Num, Den: right.MinRate.Den, Per: right.MinRate.Per}
+		return &policies.RetryBudget{Ratio: quantity.Percent(100), MinRate: rate, Window: right.Window}
+	})},
+	{name: "a bucket is that of ten processes", plant: misread(func(right *policies.TokenBucket) engine.Policy {
+		return &policies.TokenBucket{Capacity: 10 * right.Capacity, Cost: right.Cost, TimeoutCost: right.TimeoutCost, Refill: right.Refill}
+	})},
+	{name: "a breaker is read as one that hardly ever opens", plant: misread(func(right *policies.Breaker) engine.Policy {
+		return &policies.Breaker{Failures: 100, ProbeAfter: right.ProbeAfter, Kinds: right.Kinds, Others: right.Others}
+	})},
+	{name: "a breaker is read as one that tries twice as often", plant: misread(func(right *policies.Breaker) engine.Policy {
+		return &policies.Breaker{Failures: right.Failures, ProbeAfter: right.ProbeAfter / 2, Kinds: right.Kinds, Others: right.Others}
+	})},
+	{name: "codel takes a burst for a standing queue", plant: misread(func(right *policies.CoDel) engine.Policy {
+		return &policies.CoDel{Target: right.Target, Interval: right.Target}
+	})},
+	{name: "codel is read as one that buries nothing", plant: misread(func(right *policies.CoDel) engine.Policy {
+		return &policies.CoDel{Target: right.Target, Interval: right.Interval, Last: true}
+	})},
+	{name: "the lanes of workers are read as a cap on retries", plant: misread(func(right *policies.Separate) engine.Policy {
+		return policies.InFlightCap{Retries: right.RetryWorkers}
+	})},
+	{name: "a claim brings jobs that the plan is not for", plant: store(func(_ *setup, t *tampered) {
+		t.limit = func(_ engine.EngineID, plan engine.Plan) engine.Plan {
+			plan.Terms = slices.Clone(plan.Terms)
+			for i := range plan.Terms {
+				plan.Terms[i].Kinds = 0
+			}
+			return plan
+		}
 	})},
 	{name: "a bucket holds twice its tokens", plant: instead(func(right *policies.TokenBucket) engine.Policy {
 		return &policies.TokenBucket{Capacity: 2 * right.Capacity, Cost: right.Cost, TimeoutCost: right.TimeoutCost, Refill: right.Refill}
@@ -127,3 +177,30 @@ func (p uncarried) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 func init() { bugs = append(bugs, policyBugs...) }
+
+// TestCapStaysLow has a cap that failures lower be read as one that stays, in worlds that are drawn, with that policy in
+// place of theirs: one of ten shows it. As it should be, no world shows anything.
+func TestCapStaysLow(t *testing.T) {
+	kept := misread(func(right *policies.AIMD) engine.Policy { return policies.InFlightCap{Retries: right.Max} })
+	found := 0
+	for seed := uint64(1); seed <= 100; seed++ {
+		w := Draw(seed)
+		at := strings.Index(w.Text, "policies:")
+		w, err := Parse("world", w.Text[:at]+"policies: [{kind: aimd}]\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report := w.Run(0, false); report.Failed() {
+			t.Errorf("seed %d: %s", seed, report.String())
+		}
+		r := runner{plant: kept}
+		if report := r.run(w, false); report.Failed() {
+			if found++; !strings.Contains(report.String(), "failures in a row") {
+				t.Errorf("seed %d: %s", seed, report.String())
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("it is found in %d worlds of 100", found)
+	}
+}

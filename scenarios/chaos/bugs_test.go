@@ -213,6 +213,20 @@ func (h stubborn) Begin(now engine.Time, node int32, j *engine.Job) sim.Executio
 	return x
 }
 
+// stuck wraps handlers so that some of their executions do not end.
+type stuck struct {
+	sim.Handlers
+	seldom func() bool
+}
+
+func (h stuck) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := h.Handlers.Begin(now, node, j)
+	if h.seldom() {
+		x.Runs, x.IgnoresCancel = 1000*time.Hour, true
+	}
+	return x
+}
+
 // unfenced plants a bug in the retry policy of worlds that have no fence by token.
 func unfenced(next retryBug) func(*setup) {
 	return func(s *setup) {
@@ -617,6 +631,11 @@ var bugs = []bug{
 	})},
 	{name: "heartbeats are half as frequent", plant: node(func(_ *setup, c *engine.Config) { c.Lease.Heartbeat *= 2 })},
 	{name: "leases are prolonged beyond their limit", plant: node(func(_ *setup, c *engine.Config) { c.Lease.Max = 0 })},
+	{name: "an execution does not end", plant: func(s *setup) { // its job goes on without it, after a timeout
+		if k := &s.Node.Kinds[0]; k.Timeout > 0 && !k.WaitOut {
+			s.config.Handlers = stuck{s.config.Handlers, every(60)}
+		}
+	}, only: check.Set(0).With(check.Liveness)},
 	{name: "an execution is not told to stop", plant: func(s *setup) { s.config.Handlers = stubborn{s.config.Handlers} }},
 	{name: "a claim brings one job less", plant: store(func(_ *setup, t *tampered) {
 		t.limit = func(_ engine.EngineID, plan engine.Plan) engine.Plan {

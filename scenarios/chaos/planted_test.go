@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/format"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,8 @@ var (
 const mostSeeds = 1000
 
 // TestPlantedBugs plants one bug after another. Each is found by the seed in the table, the first
-// from 1 on. With -long all seeds up to it are run, and as many others.
+// from 1 on, and by the world that a swarm comes to after as many as the table says: the median of these is at
+// most three fifths of that of the seeds. With -long all seeds up to it are run, and as many others.
 func TestPlantedBugs(t *testing.T) {
 	if *rewrite {
 		rewriteFound(t)
@@ -28,8 +30,12 @@ func TestPlantedBugs(t *testing.T) {
 	if len(bugs) < 25 {
 		t.Errorf("%d bugs are too few", len(bugs))
 	}
+	swarm := Options{First: 1, Seeds: mostSeeds}
+	order := swarm.order()
+	var seeds, worlds []uint64
 	for i := range bugs {
 		b := &bugs[i]
+		seeds, worlds = append(seeds, found[b.name].seed), append(worlds, found[b.name].worlds)
 		t.Run(b.name, func(t *testing.T) {
 			want, known := found[b.name]
 			if !known || want.seed > mostSeeds {
@@ -40,14 +46,26 @@ func TestPlantedBugs(t *testing.T) {
 			if got := report.kind(); got != want.breaks {
 				t.Errorf("seed %d: %s, want %s; found after %s", want.seed, got, want.breaks, b.find(1))
 			}
+			seed := order(int(want.worlds) - 1)
+			if report = r.run(Draw(seed), seed%twiceEvery == 0); !report.Failed() {
+				t.Errorf("seed %d, the %dth of a swarm, does not find it", seed, want.worlds)
+			}
 			if !*long {
 				return
 			}
 			if first := b.find(1); first != fmt.Sprintf("%d: %s", want.seed, want.breaks) {
 				t.Errorf("the first seed is %s, the table says %d: %s", first, want.seed, want.breaks)
 			}
+			if n := b.worlds(); n != want.worlds {
+				t.Errorf("a swarm finds it after %d worlds, the table says %d", n, want.worlds)
+			}
 			t.Logf("from seed 1000001: %s", b.find(1_000_001))
 		})
+	}
+	slices.Sort(seeds)
+	slices.Sort(worlds)
+	if before, now := seeds[len(seeds)/2], worlds[len(worlds)/2]; 5*now > 3*before {
+		t.Errorf("half of the bugs are found by %d worlds, want three fifths of the %d seeds that it takes from 1 on", now, before)
 	}
 	if *long {
 		return
@@ -66,15 +84,16 @@ func TestPlantedBugs(t *testing.T) {
 // rewriteFound writes the table anew.
 func rewriteFound(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("package chaos\n\n// finding is the first seed, from 1 on, that finds a planted bug: so many seeds it takes.\n" +
-		"// It says which invariant breaks then.\ntype finding struct {\n\tseed   uint64\n\tbreaks string\n}\n\n// found is written by go test -run TestPlantedBugs -rewrite.\nvar found = map[string]finding{\n")
+	text.WriteString("package chaos\n\n// finding is the first seed, from 1 on, that finds a planted bug, the number of worlds\n" +
+		"// that a swarm runs until one finds it, and the invariant that the first seed breaks.\n" +
+		"type finding struct {\n\tseed   uint64\n\tworlds uint64\n\tbreaks string\n}\n\n// found is written by go test -run TestPlantedBugs -rewrite.\nvar found = map[string]finding{\n")
 	for i := range bugs {
 		seed, breaks, ok := strings.Cut(bugs[i].find(1), ": ")
 		if !ok {
 			t.Errorf("%q is never found", bugs[i].name)
 			continue
 		}
-		fmt.Fprintf(&text, "%q: {%s, %q},\n", bugs[i].name, seed, breaks)
+		fmt.Fprintf(&text, "%q: {%s, %d, %q},\n", bugs[i].name, seed, bugs[i].worlds(), breaks)
 	}
 	text.WriteString("}\n")
 	source, err := format.Source([]byte(text.String()))
@@ -99,10 +118,20 @@ func (r *Report) kind() string {
 
 // find returns the first seed that finds a bug, and its failure.
 func (b *bug) find(first uint64) string {
-	result, err := Swarm(context.Background(), Options{First: first, Seeds: mostSeeds, Parallel: 1, Only: b.only, plant: b.plant, quick: true})
-	if err != nil || len(result.Failures) == 0 {
-		return "never"
+	r := runner{plant: b.plant, only: b.only}
+	for seed := first; seed < first+mostSeeds; seed++ {
+		if report := r.run(Draw(seed), seed%twiceEvery == 0); report.Failed() {
+			return fmt.Sprintf("%d: %s", seed, report.kind())
+		}
 	}
-	f := &result.Failures[0]
-	return fmt.Sprintf("%d: %s", f.Seed, f.Report.kind())
+	return "never"
+}
+
+// worlds returns the number of worlds that a swarm runs until one finds a bug; more than mostSeeds if none does.
+func (b *bug) worlds() uint64 {
+	result, err := Swarm(context.Background(), Options{First: 1, Seeds: mostSeeds, Parallel: 1, Only: b.only, plant: b.plant, quick: true})
+	if err != nil || len(result.Failures) == 0 {
+		return mostSeeds + 1
+	}
+	return result.Seeds
 }

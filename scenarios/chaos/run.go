@@ -152,6 +152,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive runs a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
+	late := time.Duration(0)
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return
@@ -162,12 +163,18 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
 			var waits time.Duration
 			deadline, waits = s.Deadline(run.Now(), s.memory)
+			if s.begun > s.ended { // storms made executions long: some outlast their jobs, or keep others waiting
+				late = max(0, s.busy.Sub(run.Now()))
+			}
 			if s.due = deadline; s.waits != nil {
-				s.waits(waits)
+				s.waits(waits + late)
 			}
 		}
 		if run.Now() > deadline && !run.Over() {
-			break
+			if late == 0 || s.begun == s.ended {
+				break
+			}
+			deadline, late = deadline.Add(late), 0
 		}
 		if n%looks != 0 || run.Store().NextDue() <= run.Now() { // what is due would become ready by being looked at
 			continue

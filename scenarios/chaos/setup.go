@@ -26,6 +26,7 @@ type setup struct {
 	due     engine.Time         // time by which every job must have ended; 0: the storms are not over yet
 
 	begun, ended int                              // executions
+	busy         engine.Time                      // latest time at which one that has begun ends by itself
 	stops        func(node int32, at engine.Time) // called for each process with a stop signal; may be nil
 	sim          *sim.Sim                         // once the run has started
 	shifts       []shift                          // of clocks
@@ -75,8 +76,10 @@ type counted struct {
 
 // Begin counts an execution that begins, and begins it.
 func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := c.Handlers.Begin(now, node, j)
 	c.setup.begun++
-	return c.Handlers.Begin(now, node, j)
+	c.setup.busy = max(c.setup.busy, now.Add(x.Runs))
+	return x
 }
 
 // End counts an execution that ends, and ends it.

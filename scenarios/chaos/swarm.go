@@ -66,8 +66,8 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 // twiceEvery is the interval of seeds that are run twice, to compare the digests.
 const twiceEvery = 16
 
-// Swarm simulates one random world for each seed and shrinks those that fail. The error is ctx.Err(). The result does
-// not depend on Parallel unless a limit of time or failures ends it.
+// Swarm simulates one random world for each seed and shrinks those that fail. Seeds whose worlds reach what is rare
+// come first. The error is ctx.Err(). The result does not depend on Parallel unless a limit of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -80,7 +80,9 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 	if o.Seeds > 0 {
 		n = int(min(o.Seeds, math.MaxInt))
 	}
-	_ = pool.Each(begin, pool.Width(o.Parallel), n, func(_ context.Context, i int) error { return s.one(o.First + uint64(i)) }) // the error of begin, if any
+	seed := o.order()
+	one := func(_ context.Context, i int) error { return s.one(seed(i)) }
+	_ = pool.Each(begin, pool.Width(o.Parallel), n, one) // the error of begin, if any
 	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
 	return &s.result, ctx.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,9 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	tell := wake
 	if p.Wake == WakeOne && len(loops) > 1 {
 		w := waker{loops: loops}
+		for _, l := range loops {
+			l.unheard = &w.unheard
+		}
 		tell = w.next
 	}
 	heard := make(chan struct{})
@@ -61,17 +65,24 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	return heard
 }
 
-// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn; a loop without any
-// claims when a worker becomes idle.
+// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn, or else the first whose
+// worker becomes idle: that loop claims by itself, but perhaps too early, before it has said that it is idle.
 type waker struct {
-	mu    sync.Mutex
-	loops []*loop
-	turn  int
+	mu      sync.Mutex
+	loops   []*loop
+	turn    int
+	unheard atomic.Bool // no loop had idle workers at the latest wake
 }
 
 func (w *waker) next() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for !w.wakeIdle() && !w.unheard.Swap(true) { // a loop that has become idle since may not have seen unheard
+	}
+}
+
+// wakeIdle wakes the next loop with idle workers, and reports whether there is one.
+func (w *waker) wakeIdle() bool {
 	for range w.loops {
 		l := w.loops[w.turn]
 		if w.turn++; w.turn == len(w.loops) {
@@ -79,8 +90,16 @@ func (w *waker) next() {
 		}
 		if l.idle.Load() > 0 {
 			l.box.wake()
-			return
+			return true
 		}
+	}
+	return false
+}
+
+// sayIdle publishes the number of idle workers for the waker, and wakes the loop if it missed a wake while it had none.
+func (l *loop) sayIdle(workers int) {
+	if l.idle.Swap(int32(workers)) == 0 && workers > 0 && l.unheard != nil && l.unheard.Swap(false) {
+		l.box.wake()
 	}
 }
 

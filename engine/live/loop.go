@@ -22,6 +22,7 @@ type loop struct {
 	calls   context.Context // context of calls to the store
 	hangUp  context.CancelFunc
 	idle    atomic.Int32 // number of idle workers of the engine
+	unheard *atomic.Bool // no loop had idle workers at the latest wake; nil: wakes go to all loops
 
 	at      engine.Time // time of the present step
 	in      inbox
@@ -150,7 +151,7 @@ func (l *loop) step() {
 	if l.at >= l.reportAt {
 		l.report()
 	}
-	l.idle.Store(int32(l.engine.Idle()))
+	l.sayIdle(l.engine.Idle())
 }
 
 // Start collects an execution for the workers, who get it at the end of the step, for engine.Driver.

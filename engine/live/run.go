@@ -37,11 +37,11 @@ func Run(ctx context.Context, c Config) error {
 			l.box.stop()
 		}
 	})()
+	heard := p.listen(ctx, loops)
 	var running sync.WaitGroup
 	for _, l := range loops {
 		running.Go(l.run)
 	}
-	heard := p.listen(ctx, loops)
 	running.Wait()
 	return conclude(loops, heard, p.CancelWithin)
 }

@@ -115,9 +115,7 @@ func (s *Store) announce(ctx context.Context) {
 			s.news.add(ready, due)
 		}
 		failed = again
-		if !pause(ctx, announceEvery) {
-			return
-		}
+		pause(ctx, announceEvery)
 	}
 }
 
@@ -143,9 +141,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		if heard {
 			rest = shortestPause
 		}
-		if !pause(ctx, rest) {
-			return ctx.Err()
-		}
+		pause(ctx, rest)
 		rest = min(2*rest, longestPause)
 	}
 }
@@ -203,10 +199,11 @@ func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) 
 	if !s.rules.promotesItself() {
 		return time.Time{}, nil
 	}
-	if err := conn.QueryRow(ctx, nextDueSQL).Scan(&in); err != nil || in == nil {
+	err := conn.QueryRow(ctx, nextDueSQL).Scan(&in)
+	if in == nil {
 		return time.Time{}, err
 	}
-	return time.Now().Add(max(time.Duration(*in), dueEvery)), nil
+	return time.Now().Add(max(time.Duration(*in), dueEvery)), err
 }
 
 // listenUntil returns the next notification, or nil at the time due unless that is zero.
@@ -217,7 +214,7 @@ func listenUntil(ctx context.Context, conn *pgx.Conn, due time.Time) (*pgconn.No
 	}
 	defer cancel()
 	told, err := conn.WaitForNotification(until)
-	if err != nil && until.Err() != nil && ctx.Err() == nil && !conn.IsClosed() {
+	if err != nil && until.Err() != nil && ctx.Err() == nil {
 		return nil, nil
 	}
 	return told, err

@@ -35,10 +35,7 @@ func (s *Store) Cancel(ctx context.Context, jobs []engine.JobID, dst []engine.Jo
 	for i, id := range jobs {
 		ids[i] = int64(id)
 	}
-	rows, err := s.pool.Query(ctx, s.text.cancel, ids)
-	if err != nil {
-		return dst, s.wrap("cancel", err)
-	}
+	rows, _ := s.pool.Query(ctx, s.text.cancel, ids) // its error is that of the rows
 	from, freed := len(dst), false
 	var id int64
 	var serial bool

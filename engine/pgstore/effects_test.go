@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -54,6 +55,9 @@ func TestEffects(t *testing.T) {
 	want("the holder, once more", &second.Job, EffectKnown)
 	commit(3, 1, engine.Outcome{LeaseKey: second.Key(), Verb: engine.Ack, Delivery: second.Delivery})
 	want("it is done", &second.Job, EffectStale)
+	if got, err := effects.Apply(ctx, &engine.Job{ID: 1 << 63}, 1); got != EffectStale || !errors.Is(err, engine.ErrUnsupported) {
+		t.Errorf("a job that no store here has: %v, %v", got, err)
+	}
 	if n, err := effects.Count(ctx); err != nil || n != 1 {
 		t.Errorf("%d effects, %v, want 1", n, err)
 	}

@@ -2,8 +2,11 @@ package pgstore
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
 )
@@ -58,7 +61,11 @@ func TestEnqueueAgain(t *testing.T) {
 	if again, err := s.Redrive(ctx, nil, 9, false, nil); err != nil || len(again) != 1 || again[0].Job != first[1].ID {
 		t.Fatalf("redriven %v, %v", again, err)
 	}
-	end(engine.Ack, claim()...)
+	redriven := claim()
+	if len(redriven) != 1 || redriven[0].Charged != 2 || redriven[0].Failures != 1 { // it does not start over
+		t.Errorf("claimed once more: %+v", redriven)
+	}
+	end(engine.Ack, redriven...)
 	if err := s.Enqueue(ctx, jobs); err != nil {
 		t.Errorf("both are done: %v", err)
 	}
@@ -69,6 +76,42 @@ func TestEnqueueAgain(t *testing.T) {
 	for i := range second {
 		if got, err := effects.Apply(ctx, &second[i].Job, 1); got != EffectKnown || err != nil {
 			t.Errorf("effect of job %d, which was done before: %v, %v", second[i].ID, got, err)
+		}
+	}
+}
+
+// TestManyAreTheSameJobs enqueues jobs one by one and many at once, which go by COPY: they are the same to whoever
+// claims them.
+func TestManyAreTheSameJobs(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	stopClock(t, s)
+	samples := []engine.NewJob{{}, {Kind: 63, Priority: -7, Tenant: 1<<32 - 1, Payload: []byte("pay")}, {Priority: 7, Payload: []byte{}},
+		{Kind: 1, Priority: math.MinInt16, Tenant: 5, Payload: make([]byte, 300)}, {Priority: math.MaxInt16, Payload: []byte{0}}}
+	for _, copies := range []int{1, copyFrom} {
+		var jobs []engine.NewJob
+		for i := range copies * len(samples) {
+			j := samples[i%len(samples)]
+			j.ID = engine.JobID(i + 1)
+			jobs = append(jobs, j)
+		}
+		if err := s.Enqueue(ctx, jobs); err != nil {
+			t.Fatal(err)
+		}
+		leases, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 999, Terms: []engine.Term{anyTerm(999)}}, time.Minute, nil)
+		if err != nil || len(leases) != len(jobs) {
+			t.Fatalf("%d leases of %d jobs, %v", len(leases), len(jobs), err)
+		}
+		last := leases[0].Priority
+		for _, l := range leases {
+			j := jobs[l.ID-1]
+			got := engine.NewJob{ID: l.ID, Kind: l.Kind, Priority: l.Priority, Tenant: l.Tenant, Payload: l.Payload}
+			if d := cmp.Diff(j, got); d != "" || l.Priority < last || l.Age != 0 || l.Waited != 0 {
+				t.Errorf("%d at once: age %v, waited %v (-want +got)\n%s", len(jobs), l.Age, l.Waited, d)
+			}
+			last = l.Priority
+		}
+		if _, err := s.Commit(ctx, acks(peer, uint64(copies), leases), nil); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

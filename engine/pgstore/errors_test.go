@@ -129,12 +129,14 @@ func TestOpenVariables(t *testing.T) {
 // TestRefusedOptions names each option that a store on PostgreSQL cannot keep.
 func TestRefusedOptions(t *testing.T) {
 	for name, o := range map[string]engine.StoreOptions{
-		"MaxRunning": {MaxRunning: []int{0, 3}}, "MaxInFlight": {MaxInFlight: 1}, "CountAhead": {CountAhead: true},
+		"MaxRunning": {MaxRunning: []int{0, 3, 0}}, "MaxInFlight": {MaxInFlight: 1}, "CountAhead": {CountAhead: true},
+		"Fence": {Fence: engine.FenceNone + 1}, "Place": {Place: engine.PlaceCreated + 1},
 	} {
 		_, err := Open(t.Context(), "", Options{Store: o})
 		wantError(t, err, engine.ErrUnsupported, name)
 	}
-	if err := validate(&engine.StoreOptions{MaxRunning: []int{0, 0}, Orphans: true, Held: true, Service: []time.Duration{1}}); err != nil {
+	if err := validate(&engine.StoreOptions{MaxRunning: []int{0, 0}, Orphans: true, Held: true, Service: []time.Duration{1},
+		Fence: engine.FenceNone, Place: engine.PlaceCreated}); err != nil {
 		t.Error(err)
 	}
 }
@@ -293,6 +295,7 @@ func TestForeignSchema(t *testing.T) {
 		{"no version", []string{"delete from version"}, ErrForeign, "0 rows"},
 		{"two versions", []string{"insert into version values (1)"}, ErrForeign, "2 rows"},
 		{"a version that is a word", []string{"drop table version", "create table version (version text)", "insert into version values ('<b>')"}, ErrForeign, "<b>"},
+		{"a version that no number holds", []string{"drop table version", "create table version (version text)", "insert into version values ('99999999999999999999')"}, ErrForeign, "never was"},
 		{"a version without a number", []string{"drop table version", "create table version (version integer)", "insert into version values (null)"}, ErrForeign, "1 rows"},
 		{"another's table of versions", []string{"drop table version", "create table version (name text)"}, ErrForeign, "version"},
 		{"another's table of jobs", []string{"drop table version"}, ErrForeign, `"now_ns" already exists`},

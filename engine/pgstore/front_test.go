@@ -2,10 +2,12 @@ package pgstore
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"qsim/engine"
 )
@@ -120,5 +122,63 @@ func TestOldSnapshot(t *testing.T) {
 		if time.Since(began) > frontEvery+5*time.Second {
 			t.Fatal("when nothing else was left, the job at the front was not claimed")
 		}
+	}
+}
+
+// TestDear takes calls for dear that last at least 20 ms while there are at least 20,000 dead rows: then the next claim
+// does not begin at the front, and the next recovery waits.
+func TestDear(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	own := mute(t, s, func(c *pgxpool.Config) { // the schema's functions come before the server's
+		c.ConnConfig.RuntimeParams["search_path"] = quoted(s.schema) + ", pg_catalog"
+	})
+	dead := func(rows int) {
+		t.Helper()
+		text := fmt.Sprintf("create or replace function pg_stat_get_dead_tuples(oid) returns bigint language sql as 'select %d::bigint'", rows)
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Every call takes 21 ms at least.
+	const slow = `create or replace function now_ns() returns bigint language sql volatile as
+	'select (extract(epoch from clock_timestamp()) * 1000000000)::bigint from pg_sleep(0.021)'`
+	if _, err := s.pool.Exec(ctx, slow); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1}, {ID: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	for rows, dear := range map[int]bool{manyDead - 1: false, manyDead: true} {
+		dead(rows)
+		own.fronts.dear = !dear
+		own.fronts.whole = time.Time{}
+		_, _, err := own.Claim(ctx, peer, engine.Plan{Limit: 1, Terms: []engine.Term{anyTerm(1)}}, time.Nanosecond, nil)
+		if err != nil || own.fronts.dear != dear {
+			t.Errorf("%d dead rows: a claim is dear: %v, want %v, %v", rows, !dear, dear, err)
+		}
+		own.fronts.reaped(0, false)
+		l, _, err := own.Recover(ctx, peer, 1, 0, time.Nanosecond, nil)
+		if err != nil || len(l) != 1 || own.fronts.restOfReaper(time.Now()) != 0 {
+			t.Errorf("%d dead rows: recovered %v, %v; as many as it may, and still recoveries rest", rows, l, err)
+		}
+		l, _, err = own.Recover(ctx, peer, 9, 0, time.Nanosecond, nil)
+		if rests := !own.fronts.reap.IsZero(); err != nil || len(l) == 0 || rests != dear {
+			t.Errorf("%d dead rows: recovered %v, %v; recoveries rest: %v, want %v", rows, l, err, rests, dear)
+		}
+	}
+	dead(manyDead)
+	if !own.isDear(ctx, dearFrom) || own.isDear(ctx, dearFrom-1) {
+		t.Errorf("dear is not what takes %v", dearFrom)
+	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	if own.isDear(ended, time.Hour) {
+		t.Error("dear although nothing is known of the dead")
+	}
+	began := time.Now()
+	own.fronts.reaped(time.Hour, true)
+	l, next, err := own.Recover(ctx, peer, 9, 0, time.Nanosecond, nil)
+	if err != nil || len(l) != 0 || next > reapShare*time.Hour || next < reapShare*time.Hour-time.Since(began) {
+		t.Errorf("while recoveries rest: recovered %v, next after %v, %v", l, next, err)
 	}
 }

@@ -121,7 +121,7 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	case undefined(err):
 		return 0, toldError{fmt.Errorf("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign,
 			explainOnce(err))}
-	case err != nil && !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue
+	case !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue
 		return 0, wrap("look into schema "+name, err)
 	}
 	return version, nil

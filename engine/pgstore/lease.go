@@ -37,13 +37,10 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	for i, k := range sorted {
 		jobs[i], tokens[i] = int64(k.Job), int64(k.Token)
 	}
-	rows, err := s.pool.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl))
-	if err != nil {
-		return dst, s.wrap("extend leases", err)
-	}
+	rows, _ := s.pool.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl)) // its error is that of the rows
 	held := make(map[int64]int64, len(keys))
 	var job, token int64
-	if _, err = pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
 		return dst, s.wrap("extend leases", err)
 	}
 	for _, k := range keys {
@@ -109,11 +106,11 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	})
 	b.Queue(s.text.nextExpiry, nanoseconds(grace)).QueryRow(func(row pgx.Row) error {
 		var in *int64
-		if err := row.Scan(&in); err != nil || in == nil {
-			return err
+		err := row.Scan(&in)
+		if in != nil {
+			next = nonNegative(*in)
 		}
-		next = nonNegative(*in)
-		return nil
+		return err
 	})
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("recover", err)

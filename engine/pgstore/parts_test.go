@@ -51,8 +51,10 @@ func TestFronts(t *testing.T) {
 		begin("while some are due still", place{4, key + 7 - margin}, 400*time.Millisecond+frontMargin, false)
 		end(place{4, key + 8}, 2*time.Second, false, 1, true)
 		begin("once none is", place{4, key + 8 - margin}, 2*time.Second+frontMargin, false)
-		end(place{4, math.MinInt64 + margin + 1}, 600*time.Millisecond-1, false, 1, true)
-		begin("just before its time", place{4, math.MinInt64 + 1}, 600*time.Millisecond-1+frontMargin, false)
+		end(place{4, key + 8}, 100*time.Millisecond, false, 1, true)
+		begin("however quick those between are", place{4, key + 8 - margin}, 100*time.Millisecond+frontMargin, false)
+		end(place{4, math.MinInt64 + margin + 1}, 500*time.Millisecond-1, false, 1, true)
+		begin("just before its time", place{4, math.MinInt64 + 1}, 500*time.Millisecond-1+frontMargin, false)
 		end(place{4, math.MinInt64 + margin}, 1, false, 1, true)
 		begin("after ten times as long as it took", frontOfLine, longest, true)
 		end(place{4, math.MinInt64 + margin}, time.Millisecond, true, 1, true)
@@ -114,7 +116,7 @@ func TestMessages(t *testing.T) {
 			ready bool
 			in    time.Duration // 0: nothing will be due
 		}{{"", true, 0}, {"0", true, 0}, {"5000000000", false, 5 * time.Second}, {"0 7", true, 7}, {"7 0", true, 7}, {"9 7 8", false, 7},
-			{"soon", true, 0}, {"-5", true, 0}, {"9223372036854775807", false, longest}} {
+			{"soon", true, 0}, {"-5", true, 0}, {"99999999999999999999", true, 0}, {"9223372036854775807", false, longest}} {
 			ready, due := hear(tt.text)
 			if ready != tt.ready || due.IsZero() != (tt.in == 0) || tt.in > 0 && due.Sub(now) != tt.in {
 				t.Errorf("%q: %v, due after %v; want %v, %v", tt.text, ready, due.Sub(now), tt.ready, tt.in)
@@ -355,7 +357,8 @@ func TestConfigure(t *testing.T) {
 		}
 		of := c.ConnConfig
 		if c.MaxConns != tt.wantMost || of.RuntimeParams["application_name"] != tt.wantName || of.ConnectTimeout != tt.wantTimeout ||
-			of.RuntimeParams["search_path"] != `"work"` || c.ShouldPing(t.Context(), pgxpool.ShouldPingParams{}) {
+			of.RuntimeParams["search_path"] != `"work"` || of.RuntimeParams["plan_cache_mode"] != "force_generic_plan" ||
+			of.RuntimeParams["default_transaction_isolation"] != "read committed" || of.StatementCacheCapacity < 1000 || c.ShouldPing(t.Context(), pgxpool.ShouldPingParams{}) {
 			t.Errorf("%s: %d connections, timeout %v, %v", tt.dsn, c.MaxConns, of.ConnectTimeout, of.RuntimeParams)
 		}
 	}
@@ -410,7 +413,50 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestPlanKeys keeps the statements of plans apart that differ in any property of a term.
+// TestOverlaps finds whether two terms may select the same job, which must not be leased twice.
+func TestOverlaps(t *testing.T) {
+	for _, tt := range []struct {
+		one, other engine.Class
+		want       bool
+	}{
+		{engine.Fresh, engine.Fresh, true}, {engine.Fresh, engine.Retry, false}, {engine.Retry, engine.Fresh, false},
+		{engine.Fresh, engine.AnyClass, true}, {engine.AnyClass, engine.Retry, true}, {engine.AnyClass, engine.AnyClass, true},
+	} {
+		if got := (shape{class: tt.one}).overlaps(shape{class: tt.other}); got != tt.want {
+			t.Errorf("%v and %v overlap: %v", tt.one, tt.other, got)
+		}
+	}
+}
+
+// TestShapes takes from a term what its statement depends on. Jobs are buried only by a term with a longest wait: without
+// one, none is too late.
+func TestShapes(t *testing.T) {
+	for _, tt := range []struct {
+		term engine.Term
+		want shape
+		err  error
+	}{
+		{engine.Term{Shed: 5}, shape{}, nil},
+		{engine.Term{MaxWait: 1}, shape{wait: waitLeave}, nil},
+		{engine.Term{MaxWait: 1, Shed: 5}, shape{wait: waitShed, shed: 5}, nil},
+		{engine.Term{Kinds: 1 << 63, Order: engine.OldestOfAny}, shape{kinds: 1, order: whatever}, nil},
+		{engine.Term{Kinds: 1<<63 | 1, Order: engine.NewestReady}, shape{kinds: 2, order: newest}, nil},
+		{engine.Term{Tenant: 1, PerTenant: 1}, shape{tenant: true, perTenant: true}, nil},
+		{engine.Term{Order: engine.OldestOfAny + 1}, shape{}, engine.ErrUnsupported},
+		{engine.Term{Order: engine.TenantFair + 1}, shape{}, engine.ErrUnsupported},
+		{engine.Term{MaxWait: 1, Order: engine.NewestReady}, shape{}, engine.ErrUnsupported},
+	} {
+		got, err := shapeOf(&tt.term)
+		if text := fmt.Sprint(err); strings.Contains(text, "PANIC") {
+			t.Errorf("order %d has no name: %s", tt.term.Order, text)
+		}
+		if !errors.Is(err, tt.err) || err == nil && got != tt.want {
+			t.Errorf("%+v: %+v, %v, want %+v, %v", tt.term, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+// TestPlanKeys keeps the statements of plans apart that differ in any property of a term, and makes each once.
 func TestPlanKeys(t *testing.T) {
 	base := shape{class: engine.Fresh}
 	all := []shape{base}
@@ -424,6 +470,8 @@ func TestPlanKeys(t *testing.T) {
 		all = append(all, s)
 	}
 	seen := map[string][]shape{}
+	var p plans
+	p.init()
 	for _, one := range all {
 		for _, plan := range [][]shape{{one}, {base, one}, {one, one, base}} {
 			k := key(plan)
@@ -431,6 +479,9 @@ func TestPlanKeys(t *testing.T) {
 				t.Errorf("%+v and %+v share a statement", before, plan)
 			}
 			seen[k] = plan
+			if p.of(plan, &rules{}) != p.of(slices.Clone(plan), &rules{}) {
+				t.Errorf("%+v: made twice", plan)
+			}
 		}
 	}
 }

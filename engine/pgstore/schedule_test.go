@@ -3,7 +3,10 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"qsim/engine"
@@ -65,6 +68,65 @@ func TestFollow(t *testing.T) {
 	sc.Job = func(time.Time) engine.NewJob { return engine.NewJob{} }
 	if err := s.Follow(ctx, sc); err == nil || ctx.Err() != nil {
 		t.Errorf("a job that cannot be enqueued: %v", err)
+	}
+}
+
+// TestFollowInTime follows a schedule of a minute: it tries once for each time, once a second while the store is
+// unavailable, goes on to the next time if the job is refused as one that is there, skips times that passed meanwhile,
+// and ends with any other error.
+func TestFollowInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		codes := []string{"", "23505", "53200", "53200", "", "slow", "", "22012"}
+		server := &scripted{}
+		server.answer = func(sql, _ string) (time.Duration, string) {
+			if !strings.Contains(sql, "schedules") {
+				return -1, ""
+			}
+			code := next(&codes)
+			if code == "slow" {
+				time.Sleep(150 * time.Second)
+				code = ""
+			}
+			return -1, code
+		}
+		s := server.store(t, engine.StoreOptions{})
+		time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)))
+		began := time.Now()
+		type try struct{ after, at time.Duration }
+		var tries []try
+		sc := Schedule{Name: "often", Next: Every(time.Minute), Job: func(at time.Time) engine.NewJob {
+			tries = append(tries, try{time.Since(began), at.Sub(began)})
+			return engine.NewJob{ID: 1}
+		}}
+		err := s.Follow(t.Context(), sc)
+		wantError(t, err, nil, "enqueue the job of schedule often for "+began.UTC().Format("2006-01-02T15")+":08:00Z: ")
+		if errors.Is(err, engine.ErrUnavailable) {
+			t.Errorf("it ends with %v", err)
+		}
+		const m, s1 = time.Minute, time.Second
+		if want := []try{{m, m}, {2 * m, 2 * m}, {3 * m, 3 * m}, {3*m + s1, 3 * m}, {3*m + 2*s1, 3 * m}, {4 * m, 4 * m},
+			{7 * m, 7 * m}, {8 * m, 8 * m}}; !slices.Equal(tries, want) {
+			t.Errorf("tried %v, want %v", tries, want)
+		}
+
+		stopping, stop := context.WithCancel(t.Context())
+		sc.Job = func(time.Time) engine.NewJob { stop(); return engine.NewJob{} }
+		if err := s.Follow(stopping, sc); err != nil {
+			t.Errorf("it is stopped while it fails: %v", err)
+		}
+	})
+	now := time.Now()
+	for _, at := range []time.Time{now.Add(-time.Hour), now, now.Add(time.Hour)} { // the last after the clock was set back
+		if got := later(at, now); got.Before(at) || got.Before(now) || got != at && got != now {
+			t.Errorf("the later of %v and %v: %v", at, now, got)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 100 { // both are there at once
+		if pause(ended, 0) {
+			t.Fatal("goes on after the end")
+		}
 	}
 }
 

@@ -32,10 +32,7 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst [
 	if !s.rules.options.Promoted || most <= 0 {
 		return dst, nil
 	}
-	rows, err := s.pool.Query(ctx, s.text.promote[order], limit(most))
-	if err != nil {
-		return dst, s.wrap("promote", err)
-	}
+	rows, _ := s.pool.Query(ctx, s.text.promote[order], limit(most)) // its error is that of the rows
 	out, err := promotions(rows, dst)
 	if err != nil {
 		return dst, s.wrap("promote", err)
@@ -114,10 +111,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 
 // Dead appends up to most dead jobs to dst, in the order in which they died. Waited is how long they have been dead.
 func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
-	rows, err := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
-	if err != nil {
-		return dst, s.wrap("list the dead", err)
-	}
+	rows, _ := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
 	defer rows.Close()
 	for rows.Next() {
 		r := row{values: rows.RawValues()}

@@ -1,6 +1,8 @@
 package sim_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -122,6 +124,41 @@ func TestStoresThatCannot(t *testing.T) {
 	}
 }
 
+// broken is a store that refuses to enqueue or to count.
+type broken struct {
+	sim.Store
+	enqueues bool
+}
+
+func (b broken) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if b.enqueues {
+		return b.Store.Enqueue(ctx, jobs)
+	}
+	return errors.New("no room")
+}
+
+func (broken) Stats(context.Context, int) (engine.Stats, error) {
+	return engine.Stats{}, errors.New("lost count")
+}
+
+// TestStoreErrorsAreTold wants no simulation to go on without a job that its store refuses, or with rows that it cannot
+// count.
+func TestStoreErrorsAreTold(t *testing.T) {
+	for want, enqueues := range map[string]bool{"sim: no room": false, "sim: count rows: lost count": true} {
+		w := quietWorld(t, 1)
+		w.config.CountRows, w.config.Until = enqueues, 10*second
+		w.wrap = func(m *memstore.Store) sim.Store { return broken{m, enqueues} }
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			w.start().Run()
+		}()
+	}
+}
+
 // TestClockOutlivesItsProcess sets a clock ahead for ever: the process that comes after the one that dies has it too.
 func TestClockOutlivesItsProcess(t *testing.T) {
 	w := quietWorld(t, 300)
@@ -154,6 +191,10 @@ func TestTroublesOverlap(t *testing.T) {
 			[]engine.EventKind{engine.NodeDown, engine.NodeWake}, "node-down at 15s, node-wake at 40s"},
 		{"a stop of the one before", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: time.Second}},
 			[]engine.EventKind{engine.NodeDown}, "node-down at 15s"},
+		{"a pause that ends while its process is down", []sim.Control{{Kind: sim.Pause, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: 10 * time.Second}},
+			[]engine.EventKind{engine.NodeDown, engine.NodeWake, engine.NodeUp}, "node-up at 0s, node-down at 15s, node-up at 25s"},
+		{"a stop that ends while its process is down", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: 10 * time.Second}},
+			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 15s, node-up at 25s"},
 		{"a stop", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 20s, node-up at 20s"},
 	} {

@@ -158,15 +158,18 @@ func TestWhatIsLost(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		fault         sim.Fault
+		parallel      int
 		calls, leased bool
 	}{
-		{"nothing", sim.Fault{}, true, true},
-		{"requests", sim.Fault{LoseRequest: 1}, false, false},
-		{"answers", sim.Fault{LoseReply: 1}, true, true},
-		{"answers to both copies of a call", sim.Fault{LoseReply: 1, Duplicate: 1}, true, true},
+		{"nothing", sim.Fault{}, 0, true, true},
+		{"requests", sim.Fault{LoseRequest: 1}, 0, false, false},
+		{"answers", sim.Fault{LoseReply: 1}, 0, true, true},
+		{"answers of a store that serves few at once", sim.Fault{LoseReply: 1}, 2, true, true},
+		{"answers to both copies of a call", sim.Fault{LoseReply: 1, Duplicate: 1}, 0, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 20)
+			w.config.Parallel = tt.parallel
 			tt.fault.Window, tt.fault.Ops = sim.Window{For: engine.Forever}, allOps()
 			w.links.Faults = []sim.Fault{tt.fault}
 			w.config.Until = engine.Time(time.Minute)
@@ -175,5 +178,65 @@ func TestWhatIsLost(t *testing.T) {
 				t.Errorf("%d calls, %d leases, %d executions", calls, w.ledger.n[engine.Leased], w.ledger.n[engine.Started])
 			}
 		})
+	}
+}
+
+// TestAnswerTwice freezes a process until the lease that an answer grants is over by its own clock, while its worker is
+// busy: it gives up the job. If the answer comes twice, the second copy has it give the job back to the store, which
+// knows of no end of that lease.
+func TestAnswerTwice(t *testing.T) {
+	for _, twice := range []bool{false, true} {
+		w := quietWorld(t, 0)
+		w.nodes, w.node.Workers = 1, 1
+		w.node.Fetch = engine.FetchConfig{Batch: 1, Prefetch: 1, Poll: 4 * time.Second}
+		w.node.Lease, w.node.Reaper.Off = engine.LeaseConfig{TTL: 20 * time.Second, Local: true}, true
+		w.workload = &arrivals{at: []time.Duration{time.Second, 2 * time.Second}}
+		w.handlers = oneLong{w.flaky}
+		w.config.Controls = []sim.Control{{Kind: sim.Pause, On: engine.Leased, Nth: 2, Node: -1, For: 30 * time.Second}}
+		w.config.Until = 60 * second
+		if twice {
+			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), Echo: 1}}
+		}
+		lost, started := false, false
+		for _, e := range w.events(engine.LeaseLost, engine.Started) {
+			lost = lost || e.Job == 2 && e.Kind == engine.LeaseLost
+			started = started || e.Job == 2 && e.Kind == engine.Started && lost
+		}
+		if !lost || started != twice {
+			t.Errorf("twice %v: the lease is lost: %v, the job starts later: %v", twice, lost, started)
+		}
+	}
+}
+
+// TestCopiesShareTheirFate has the first claim, or the first commit, reach the store twice: a store that refuses a call
+// executes neither copy, one that refuses all outcomes applies none, and a lost answer is lost to both.
+func TestCopiesShareTheirFate(t *testing.T) {
+	for _, tt := range []struct {
+		name                   string
+		op                     engine.Op
+		fault                  sim.Fault
+		leased, started, acked bool
+	}{
+		{"a claim", engine.OpClaim, sim.Fault{}, true, true, true},
+		{"a claim that is refused", engine.OpClaim, sim.Fault{Error: 1}, false, false, false},
+		{"a claim whose answer is lost", engine.OpClaim, sim.Fault{LoseReply: 1}, true, false, false},
+		{"a commit that is refused", engine.OpCommit, sim.Fault{Error: 1}, true, true, false},
+		{"a commit whose outcomes are refused", engine.OpCommit, sim.Fault{Partial: 1}, true, true, false},
+	} {
+		w := quietWorld(t, 0)
+		w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
+		w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 10*second+second/2
+		tt.fault.Duplicate, tt.fault.Window, tt.fault.Ops[tt.op] = 1, sim.Window{From: 9 * second, For: time.Hour}, true
+		w.links.Faults = []sim.Fault{tt.fault}
+		calls := 0
+		for _, e := range w.events(engine.Called) {
+			if e.Op == tt.op && e.At > 9*second {
+				calls++
+			}
+		}
+		n := w.ledger.n
+		if calls < 2 && tt.fault.Error == 0 || n[engine.Leased] > 0 != tt.leased || n[engine.Started] > 0 != tt.started || n[engine.Acked] > 0 != tt.acked {
+			t.Errorf("%s: served %d times, %d leases, %d executions, %d acks", tt.name, calls, n[engine.Leased], n[engine.Started], n[engine.Acked])
+		}
 	}
 }

@@ -164,6 +164,30 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestLateReaper has a node notice deadlines a while after they have come, also those that were put off meanwhile: its
+// reaper, which waits for a second after each deadline that it notices, comes that much more seldom.
+func TestLateReaper(t *testing.T) {
+	for _, late := range []time.Duration{0, 20 * time.Millisecond} {
+		w := quietWorld(t, 0)
+		w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
+		w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 9*second
+		w.config.Late = func(int32, engine.Time) time.Duration { return late }
+		last, recoveries := engine.Never, 0
+		for _, e := range w.events(engine.Called) {
+			if e.Op != engine.OpRecover || e.At < second {
+				continue
+			}
+			if recoveries++; recoveries > 1 && e.At.Sub(last) != time.Second+late {
+				t.Errorf("noticed %v late: the reaper comes %v after it came before", late, e.At.Sub(last))
+			}
+			last = e.At
+		}
+		if recoveries < 7 {
+			t.Errorf("noticed %v late: the reaper comes %d times", late, recoveries)
+		}
+	}
+}
+
 // TestClaimed lets claims, and claims alone, be changed before they are recorded.
 func TestClaimed(t *testing.T) {
 	w := quietWorld(t, 20)

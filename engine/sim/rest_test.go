@@ -58,6 +58,26 @@ func TestRest(t *testing.T) {
 	}
 }
 
+// TestEndsAtOnce has the worker claim again in the instant in which it commits its last job: without a rest, the run is
+// over with that commit, and the claim is not served any more.
+func TestEndsAtOnce(t *testing.T) {
+	for rest, want := range map[time.Duration]int{0: 0, 1: 1} {
+		w := quietWorld(t, 1)
+		w.node.Workers, w.node.Commit.Batch, w.node.Commit.Linger, w.config.Rest = 1, 1, 0, rest
+		acked, claims := engine.Never, 0
+		for _, e := range w.events(engine.Called, engine.Acked) {
+			if e.Kind == engine.Acked {
+				acked = e.At
+			} else if e.Op == engine.OpClaim && acked == e.At {
+				claims++
+			}
+		}
+		if acked == engine.Never || claims != want {
+			t.Errorf("rest %v: the job is done at %v, and %d claims are served then, want %d", rest, time.Duration(acked), claims, want)
+		}
+	}
+}
+
 // TestUntil ends a run at a given time, whatever is left: events at that instant still happen, the clock stops
 // there, and does not move any more.
 func TestUntil(t *testing.T) {
@@ -84,6 +104,18 @@ func TestUntil(t *testing.T) {
 		if again := s.Step(); again || s.Now() != engine.Time(tt.now) || w.ledger.n[engine.Enqueued] != tt.jobs || s.Over() != (tt.jobs == 20) {
 			t.Errorf("until %v: stands at %v after %d jobs, goes on %v, over %v", tt.until, time.Duration(s.Now()), w.ledger.n[engine.Enqueued], again, s.Over())
 		}
+	}
+}
+
+// TestNotOver ends a run while its only job waits to be tried again: nothing comes and nothing runs, but it is not over.
+func TestNotOver(t *testing.T) {
+	w := quietWorld(t, 1)
+	w.flaky.fail = 1
+	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 2, Kind: policies.Fixed, First: time.Minute}
+	w.config.Until = 30 * second
+	s := w.start()
+	if s.Run(); s.Over() || w.ledger.n[engine.Nacked] != 1 || w.flaky.begun != w.flaky.ended {
+		t.Errorf("over %v, after %d failures, %d executions begun, %d ended", s.Over(), w.ledger.n[engine.Nacked], w.flaky.begun, w.flaky.ended)
 	}
 }
 
@@ -232,6 +264,7 @@ func TestEventsOfCalls(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		w := quietWorld(t, 100)
 		w.nodes = nodes
+		w.config.EnqueueDelay = func(engine.Time, *engine.NewJob) time.Duration { return 0 } // on its way for no time
 		most := 2 * 100
 		w.ledger.perTime = func(e *engine.Event) {
 			if e.Kind != engine.Called {
@@ -245,6 +278,27 @@ func TestEventsOfCalls(t *testing.T) {
 		if s.Run(); s.Events() > int64(most) {
 			t.Errorf("%d nodes: %d events, want at most %d", nodes, s.Events(), most)
 		}
+	}
+}
+
+// TestEventsOfLostAnswers wants no event of an answer that is lost: of each recovery there is the call and the deadline
+// at which it is made again, and at the start and the end a few others.
+func TestEventsOfLostAnswers(t *testing.T) {
+	w := quietWorld(t, 0)
+	w.workload = &arrivals{at: []time.Duration{1000 * time.Second}}
+	w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 900*second
+	lost := sim.Fault{Window: sim.Window{For: engine.Forever}, LoseReply: 1}
+	lost.Ops[engine.OpRecover] = true
+	w.links.Faults = []sim.Fault{lost}
+	most := 5
+	w.ledger.perTime = func(e *engine.Event) {
+		if e.Kind == engine.Called && e.Op == engine.OpRecover {
+			most += 2
+		}
+	}
+	s := w.start()
+	if s.Run(); s.Events() > int64(most) || most < 300 {
+		t.Errorf("%d events, want at most %d, and those of 150 recoveries", s.Events(), most)
 	}
 }
 

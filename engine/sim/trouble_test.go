@@ -246,7 +246,7 @@ func TestStalledReaper(t *testing.T) {
 	w.nodes = 2
 	w.flaky.service = drawn(t)(dist.Constant(60))
 	w.config.Controls = []sim.Control{{Node: 0, At: 10 * second, For: 5 * time.Second},
-		{Kind: sim.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: sim.StallReaper, At: 20 * second, For: 10 * time.Second}}
+		{Kind: sim.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: sim.StallReaper, At: 13 * second, For: time.Second}}
 	taken := w.events(engine.LeaseTaken)
 	if len(taken) == 0 {
 		t.Fatal("no lease was taken")
@@ -486,10 +486,10 @@ func TestStopNode(t *testing.T) {
 	}
 }
 
-// TestLimitStore lets the store serve one call at a time for a while.
+// TestLimitStore lets a store that serves a few calls at once serve one at a time for a while.
 func TestLimitStore(t *testing.T) {
 	w := quietWorld(t, 200)
-	w.nodes = 4
+	w.nodes, w.config.Parallel = 4, 8
 	for op := range w.links.OneWay {
 		w.links.OneWay[op] = drawn(t)(dist.Constant(0.02))
 	}

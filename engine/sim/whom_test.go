@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,9 +22,16 @@ func (h oneLong) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution
 }
 
 // TestWakePassesBusy wakes one node for each new job, with rare polls: one with an idle worker, each of them in turn,
-// and never the one whose only worker is busy.
+// and never the one whose only worker is busy, even if a wake would begin a cooldown there.
 func TestWakePassesBusy(t *testing.T) {
+	for _, debounce := range []bool{false, true} {
+		t.Run(fmt.Sprint("debounce ", debounce), func(t *testing.T) { wakePassesBusy(t, debounce) })
+	}
+}
+
+func wakePassesBusy(t *testing.T, debounce bool) {
 	w := quietWorld(t, 30)
+	w.node.Fetch.Debounce = debounce
 	w.nodes, w.node.Workers, w.node.Fetch.Poll = 4, 1, 24*time.Hour
 	w.jobs.gap = drawn(t)(dist.Constant(1))
 	w.node.Lease.Heartbeat = 10 * time.Second
@@ -49,6 +57,37 @@ func TestWakePassesBusy(t *testing.T) {
 			t.Errorf("node %d claimed %d jobs although it is busy", node, n)
 		}
 	}
+}
+
+// TestWakePassesThoseThatHeld has a node start a job at its deadline, held until then, with its only worker: from then on
+// the other is woken, although it would not be its turn.
+func TestWakePassesThoseThatHeld(t *testing.T) {
+	w := quietWorld(t, 0)
+	w.nodes, w.node.Workers, w.node.Fetch.Poll = 2, 1, 100*time.Hour
+	w.store.Held, w.config.Held = true, true
+	w.workload = &heldFirst{arrivals{at: []time.Duration{time.Second, 2 * time.Second, 10100 * time.Millisecond}}}
+	w.handlers = oneLong{w.flaky}
+	w.config.Until = 11 * second
+	var got []string
+	for _, e := range w.events(engine.Leased, engine.Started) {
+		got = append(got, fmt.Sprintf("%d %v by %d at %v", e.Job, e.Kind, e.Node, time.Duration(e.At)))
+	}
+	want := "[1 leased by 0 at 1.0005s 2 leased by 1 at 2.0005s 2 started by 1 at 2.001s " +
+		"1 started by 0 at 10.0005s 3 leased by 1 at 10.1005s 3 started by 1 at 10.101s]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got %v\nwant %s", got, want)
+	}
+}
+
+// heldFirst is a workload whose first job is due after 9 s.
+type heldFirst struct{ arrivals }
+
+func (h *heldFirst) Next() (engine.Time, engine.NewJob, bool) {
+	at, j, ok := h.arrivals.Next()
+	if j.ID == 1 {
+		j.Delay = 9 * time.Second
+	}
+	return at, j, ok
 }
 
 // TestWakePassesStopped wakes one node for each new job, with rare polls: never one with a stop signal and idle

@@ -87,15 +87,23 @@ func TestSlowdownWithoutCalm(t *testing.T) {
 	}
 }
 
-// TestStormEndsWithTheRun drains in the instant in which the storm and the run end.
+// TestStormEndsWithTheRun drains in the instant in which the storm and the run end, with the job done or still running.
 func TestStormEndsWithTheRun(t *testing.T) {
 	for _, claimed := range []float64{46, 50} {
-		tp := newTape(settings(), 0)
-		tp.enqueue(45, 1, 0)
-		tp.run(claimed, 1, 45, 0)
-		r := tp.Finish(at(50), nil)
-		if v := r.Find(Query{Metric: "drain.time"}); v.Null || v.Value != 0 || v.Bound != "" {
-			t.Errorf("claimed at %v s: drain.time = %+v", claimed, v)
+		for _, done := range []bool{true, false} {
+			tp := newTape(settings(), 0)
+			tp.enqueue(45, 1, 0)
+			unresolved := left()
+			if done {
+				tp.run(claimed, 1, 45, 0)
+			} else {
+				tp.start(claimed, 1, tp.lease(claimed, 1, 45))
+				unresolved = left(Unresolved{Job: 1, State: engine.InFlight, Age: seconds(5)})
+			}
+			r := tp.Finish(at(50), unresolved)
+			if v := r.Find(Query{Metric: "drain.time"}); v.Null || v.Value != 0 || v.Bound != "" {
+				t.Errorf("claimed at %v s, done %v: drain.time = %+v", claimed, done, v)
+			}
 		}
 	}
 }

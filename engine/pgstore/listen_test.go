@@ -1,0 +1,408 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"qsim/engine"
+)
+
+// scripted is a server that speaks PostgreSQL's protocol over pipes, as a test says: in a bubble of synctest, so that
+// the instants of all that a client does are exact.
+type scripted struct {
+	// answer is that to a statement with its last argument: a bigint, negative for null, or the code of an error.
+	answer func(sql, argument string) (value time.Duration, code string)
+
+	mu       sync.Mutex // for what follows up to writing
+	down     int        // connections that find nobody
+	greet    []string   // answers to the next connections; after those, and "": welcome
+	began    time.Time
+	dialed   []time.Duration // when connections were tried
+	woken    []time.Duration // when engines were
+	newest   *pgproto3.Backend
+	hangUp   func()        // ends the newest connection
+	writing  chan struct{} // of size 1: taken by whoever writes
+	sessions sync.WaitGroup
+}
+
+// cutOff and silent are, in place of the code of an error, a connection that ends and an answer that never comes.
+const (
+	cutOff = "cut off"
+	silent = "silent"
+)
+
+// store returns a store on the server, without its connection that announces.
+func (s *scripted) store(t *testing.T, o engine.StoreOptions) *Store {
+	t.Helper()
+	s.began, s.writing = time.Now(), make(chan struct{}, 1)
+	config, err := configure("host=/nowhere user=me sslmode=disable", &Options{Schema: "work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.DialFunc = func(context.Context, string, string) (net.Conn, error) {
+		if s.isDown() {
+			return nil, errors.New("nobody listens")
+		}
+		client, own := net.Pipe()
+		s.sessions.Go(func() { s.serve(own) })
+		return client, nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &Store{pool: pool, schema: "work", rules: rules{o}}
+	store.news.init()
+	t.Cleanup(func() {
+		pool.Close()
+		s.sessions.Wait() // all connections are closed
+	})
+	return store
+}
+
+func (s *scripted) serve(conn net.Conn) {
+	defer conn.Close()
+	b := pgproto3.NewBackend(conn, conn)
+	first, err := b.ReceiveStartupMessage()
+	if _, ok := first.(*pgproto3.StartupMessage); err != nil || !ok { // it asks to cancel what a lost connection did
+		return
+	}
+	if code := s.welcome(b, func() { conn.Close() }); code != "" {
+		s.send(b, refusal(code))
+		return
+	}
+	s.send(b, &pgproto3.AuthenticationOk{}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
+	sql, argument, prepared := "", "", map[string]string{}
+	var replies []pgproto3.BackendMessage
+	for {
+		message, err := b.Receive()
+		if err != nil {
+			return
+		}
+		switch m := message.(type) {
+		case *pgproto3.Query:
+			sql, argument = m.String, ""
+		case *pgproto3.Parse:
+			sql, replies = m.Query, append(replies, &pgproto3.ParseComplete{})
+			prepared[m.Name] = sql
+		case *pgproto3.Describe:
+			if m.ObjectType == 'S' {
+				types := []uint32{25, 25} // texts
+				if strings.Contains(sql, "schedules") {
+					types[1] = 20 // a bigint
+				}
+				replies = append(replies, &pgproto3.ParameterDescription{ParameterOIDs: types[:strings.Count(sql, "$")]})
+			}
+			column := pgproto3.FieldDescription{Name: []byte("in"), DataTypeOID: 20, DataTypeSize: 8, Format: 1}
+			replies = append(replies, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{column}})
+		case *pgproto3.Bind:
+			sql, replies = prepared[m.PreparedStatement], append(replies, &pgproto3.BindComplete{})
+			if len(m.Parameters) > 0 {
+				argument = string(m.Parameters[len(m.Parameters)-1])
+			}
+		case *pgproto3.Terminate:
+			return
+		}
+		switch message.(type) {
+		case *pgproto3.Query, *pgproto3.Execute:
+			value, code := s.answer(sql, argument)
+			switch code {
+			case cutOff:
+				return
+			case silent:
+				_, _ = b.Receive() // until the client has enough of it
+				_, _ = b.Receive()
+				return
+			case "":
+				row := &pgproto3.DataRow{Values: [][]byte{nil}}
+				if value >= 0 {
+					row.Values[0] = binary.BigEndian.AppendUint64(nil, uint64(value))
+				}
+				if strings.Contains(sql, "select") {
+					replies = append(replies, row)
+				}
+				replies = append(replies, &pgproto3.CommandComplete{CommandTag: []byte("DONE 0")})
+			default:
+				replies = append(replies, refusal(code))
+			}
+		}
+		switch message.(type) {
+		case *pgproto3.Query, *pgproto3.Sync:
+			s.send(b, append(replies, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+			replies = nil
+		}
+	}
+}
+
+// isDown tells a connection that is tried whether it finds nobody.
+func (s *scripted) isDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down--; s.down >= 0 {
+		s.dialed = append(s.dialed, time.Since(s.began))
+	}
+	return s.down >= 0
+}
+
+// welcome returns the answer to a new connection.
+func (s *scripted) welcome(b *pgproto3.Backend, hangUp func()) (code string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dialed = append(s.dialed, time.Since(s.began))
+	if code = next(&s.greet); code == "" {
+		s.newest, s.hangUp = b, hangUp
+	}
+	return code
+}
+
+// next takes the first of some answers; "" after the last.
+func next(codes *[]string) (code string) {
+	if len(*codes) > 0 {
+		code, *codes = (*codes)[0], (*codes)[1:]
+	}
+	return code
+}
+
+// since returns the time since the test began, or since restart.
+func (s *scripted) since() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.began)
+}
+
+// wake is for Listen.
+func (s *scripted) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.woken = append(s.woken, time.Since(s.began))
+}
+
+// restart returns when connections were tried, and when engines were woken, and begins anew: with so many connections
+// that find nobody, and answers to those after them. It ends the newest connection if it is told to.
+func (s *scripted) restart(hangUp bool, down int, greet ...string) (dialed, woken []time.Duration) {
+	synctest.Wait()
+	s.mu.Lock()
+	dialed, woken = s.dialed, s.woken
+	s.dialed, s.woken, s.began, s.down, s.greet = nil, nil, time.Now(), down, greet
+	end := s.hangUp
+	s.mu.Unlock()
+	if hangUp {
+		end()
+	}
+	return dialed, woken
+}
+
+func refusal(code string) *pgproto3.ErrorResponse {
+	return &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: "as the test says", ConstraintName: "unique_keys"}
+}
+
+func (s *scripted) send(b *pgproto3.Backend, messages ...pgproto3.BackendMessage) {
+	s.writing <- struct{}{}
+	for _, m := range messages {
+		b.Send(m)
+	}
+	_ = b.Flush() // of a client that has gone
+	<-s.writing
+}
+
+// notify sends a notification on the newest connection.
+func (s *scripted) notify(text string) {
+	s.mu.Lock()
+	b := s.newest
+	s.mu.Unlock()
+	s.send(b, &pgproto3.NotificationResponse{PID: 1, Channel: "work", Payload: text})
+}
+
+// TestListenConnectsAgain listens to a server that comes and goes: it tries again after 50 ms, then after twice as long
+// each time and at last every 2 s, from the beginning once it has listened; it wakes engines whenever it has begun to
+// listen, and not before. It ends when the server denies access, and when it is told to.
+func TestListenConnectsAgain(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		refused := []string{cutOff, "25006"} // the second is a standby
+		server := &scripted{down: 7}
+		server.answer = func(sql, _ string) (time.Duration, string) {
+			if sql == `listen "work"` {
+				return -1, next(&refused)
+			}
+			return -1, ""
+		}
+		s := server.store(t, engine.StoreOptions{})
+		listening, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Listen(listening, server.wake) }()
+		want := func(what string, dialed, woken, tries, wakes []time.Duration) {
+			t.Helper()
+			if !slices.Equal(dialed, tries) || !slices.Equal(woken, wakes) {
+				t.Errorf("%s: tried to connect after %v, want %v; woke engines after %v, want %v", what, dialed, tries,
+					woken, wakes)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		dialed, woken := server.restart(true, 0)
+		want("nobody listens, then it may not, then it may", dialed, woken, []time.Duration{0, 50 * ms, 150 * ms, 350 * ms,
+			750 * ms, 1550 * ms, 3150 * ms, 5150 * ms, 7150 * ms, 9150 * ms}, []time.Duration{9150 * ms})
+		time.Sleep(time.Second)
+		dialed, woken = server.restart(true, 0, "57P03", "57P03") // it is starting up
+		want("the connection is lost", dialed, woken, []time.Duration{50 * ms}, []time.Duration{50 * ms})
+		time.Sleep(time.Second)
+		dialed, woken = server.restart(false, 0)
+		want("the server restarts", dialed, woken, []time.Duration{50 * ms, 150 * ms, 350 * ms}, []time.Duration{350 * ms})
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("it was stopped: %v", err)
+		}
+		server.restart(false, 0, "28000")
+		if err := s.Listen(t.Context(), nil); !errors.Is(err, ErrDenied) || !strings.HasPrefix(err.Error(), "listen: ") {
+			t.Errorf("access is denied: %v", err)
+		}
+		down, stop := context.WithTimeout(t.Context(), 400*ms)
+		defer stop()
+		server.restart(false, 9)
+		if err := s.Listen(down, nil); !errors.Is(err, context.DeadlineExceeded) || server.since() != 400*ms {
+			t.Errorf("it was stopped while it rested: %v after %v", err, server.since())
+		}
+	})
+}
+
+// TestListenWakesInTime wakes engines when a notification says that jobs are ready, and when the first waiting job is
+// due: by what the store knows, or by a notification if that names an earlier time.
+func TestListenWakesInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const never = -1
+		due, asked := []time.Duration{5 * time.Second, never, 20 * time.Second, 30 * time.Second, 1, never}, []time.Duration{}
+		server := &scripted{}
+		server.answer = func(sql, _ string) (time.Duration, string) {
+			if sql != nextDueSQL {
+				return never, ""
+			}
+			asked = append(asked, server.since())
+			if len(asked) > len(due) {
+				return never, "53200" // it is out of memory
+			}
+			return due[len(asked)-1], ""
+		}
+		s := server.store(t, engine.StoreOptions{})
+		listening, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Listen(listening, server.wake) }()
+		second := func(n int) time.Duration { return time.Duration(n) * time.Second }
+		at := func(n int, text string) {
+			time.Sleep(second(n) - server.since())
+			server.notify(text)
+		}
+		at(6, "0")             // at 5 the first was due, and none is known since
+		at(7, "3000000000")    // due at 10, then in 20 by the store
+		at(11, "50000000000")  // no sooner than that
+		at(12, "2000000000 0") // ready, and due at 14, then in 30 by the store, then at once
+		time.Sleep(second(45) - server.since())
+		at(46, "1000000000") // the store fails to say what is due then: another connection, where nothing else is
+		time.Sleep(second(2))
+		_, woken := server.restart(false, 0)
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		want := []time.Duration{0, second(5), second(6), second(10), second(12), second(14), second(44),
+			second(44) + dueEvery, second(47)}
+		for again := second(47) + shortestPause; again <= second(48); again += shortestPause {
+			want = append(want, again)
+		}
+		if !slices.Equal(woken, want) {
+			t.Errorf("woken after %v, want %v", woken, want)
+		}
+		asks := append([]time.Duration{0, second(5), second(10)}, want[5:]...)
+		if !slices.Equal(asked, asks) {
+			t.Errorf("asked when jobs are due after %v, want %v", asked, asks)
+		}
+	})
+}
+
+// TestListenWhereNothingFallsDue does not ask when jobs are due where they do not become ready by that.
+func TestListenWhereNothingFallsDue(t *testing.T) {
+	for _, o := range []engine.StoreOptions{{Promoted: true}, {Held: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &scripted{}
+			server.answer = func(sql, _ string) (time.Duration, string) {
+				if sql == nextDueSQL {
+					t.Errorf("%+v: asked when jobs are due", o)
+				}
+				return time.Second, ""
+			}
+			s := server.store(t, o)
+			woken := 0
+			listening, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			if err := s.Listen(listening, func() { woken++ }); !errors.Is(err, context.DeadlineExceeded) || woken != 1 {
+				t.Errorf("%+v: woken %d times, %v", o, woken, err)
+			}
+		})
+	}
+}
+
+// TestAnnounce sends what became ready at once, and what comes within a millisecond in one notification. One that fails
+// is sent once more, with what came meanwhile, and then given up.
+func TestAnnounce(t *testing.T) {
+	type sent struct {
+		at   time.Duration
+		text string
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var got []sent
+		var codes []string // answers to come
+		server := &scripted{}
+		server.answer = func(sql, text string) (time.Duration, string) {
+			got = append(got, sent{server.since(), text})
+			return -1, next(&codes)
+		}
+		s := server.store(t, engine.StoreOptions{})
+		announcing, stop := context.WithCancel(t.Context())
+		var announcer sync.WaitGroup
+		announcer.Go(func() { s.announce(announcing) })
+		want := func(what string, want ...sent) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: sent %v, want %v", what, got, want)
+			}
+			got = nil
+			server.restart(false, 0)
+		}
+		s.wake()
+		want("jobs are ready", sent{0, "0"})
+		s.wake()
+		synctest.Wait()
+		s.wake()
+		s.wakeIn(time.Second)
+		want("more come", sent{0, "0"}, sent{announceEvery, "0 999000000"})
+		codes = []string{"53200"}
+		s.wake()
+		want("it fails once", sent{0, "0"}, sent{announceEvery, "0"})
+		codes = []string{cutOff, cutOff}
+		s.wake()
+		want("the connection is lost, and the next", sent{0, "0"}, sent{announceEvery, "0"})
+		codes = []string{"53200", "53200"}
+		s.wakeIn(time.Hour)
+		want("it fails twice", sent{0, "3600000000000"}, sent{announceEvery, "3599999000000"})
+		codes = []string{"53200"}
+		s.wake()
+		want("it fails once more", sent{0, "0"}, sent{announceEvery, "0"})
+		codes = []string{silent}
+		s.wake()
+		want("no answer comes", sent{0, "0"}, sent{announceWithin + announceEvery, "0"})
+		stop()
+		announcer.Wait()
+	})
+}

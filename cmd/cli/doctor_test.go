@@ -3,37 +3,17 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"qsim/cmd/ui"
 	"qsim/results/schematest"
 )
 
 // TestDoctorsCommands: the diagnosis is as its schema has it, and the command of every row runs and shows the number and
 // the cure's number of the row.
 func TestDoctorsCommands(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "small.yaml")
-	if err := os.WriteFile(file, []byte(schemaScenario), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	qsim := func(arguments ...string) []byte {
-		t.Helper()
-		var out, notes bytes.Buffer
-		root := newRoot()
-		root.SetArgs(arguments)
-		root.SetOut(&out)
-		root.SetErr(&notes)
-		if exit := ui.Settle(root, root.Execute()); exit > ui.ExitMissed {
-			t.Fatalf("qsim %q: exit %d\n%s", arguments, exit, &notes)
-		}
-		return out.Bytes()
-	}
+	file, dir, qsim := small(t)
 	var found struct {
 		Incidents []struct {
 			Incident, Exposure, Command string

@@ -152,9 +152,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		code, err := s.one(ctx, l)
 		if err != nil {
 			code = ui.Settle(c, err)
-			if len(s.judged) == i { // the scenario has no verdict
-				s.fail(c, l, err)
-			}
+			s.fail(c, i, l, err)
 		}
 		if worst = ui.Worse(worst, code); worst == ui.ExitInterrupted {
 			break
@@ -171,10 +169,11 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	return nil
 }
 
-// fail notes and annotates that a scenario could not be simulated.
-func (s *session) fail(c *cobra.Command, l loaded, err error) {
+// fail notes and annotates that a scenario, the i-th, could not be simulated, or its results not be written.
+func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 	failed := text.Suite{Name: l.Scenario.Name, File: l.Name, Error: err.Error()}
-	s.judged = append(s.judged, failed)
+	s.judged = append(s.judged, failed)[:i+1]
+	s.judged[i].Error = failed.Error // beside its verdicts, if it has some
 	if s.flags.format == "github" {
 		ui.Settle(c, ui.IOError("write result", writeGithub(s.stdout, annotationsOf([]text.Suite{failed}))))
 	}

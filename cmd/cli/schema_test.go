@@ -23,15 +23,15 @@ policies: [{kind: fifo}, {kind: fresh-first}]
 objectives: [{metric: fresh.wait.p99, during: down, below: 1s}, {metric: jain, below: 2}]
 `
 
-// TestSchemasOfResults runs commands and validates their files against the schemas, which describe every key.
-// TestDoctorsCommands does so for doctor.
-func TestSchemasOfResults(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "small.yaml")
+// small writes schemaScenario to a file in a new folder, and returns both and qsim, which runs a command and returns its
+// standard output: the test fails on exit codes beyond that of a missed objective.
+func small(t *testing.T) (file, dir string, qsim func(arguments ...string) []byte) {
+	dir = t.TempDir()
+	file = filepath.Join(dir, "small.yaml")
 	if err := os.WriteFile(file, []byte(schemaScenario), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	qsim := func(arguments ...string) []byte {
+	return file, dir, func(arguments ...string) []byte {
 		t.Helper()
 		var out, notes bytes.Buffer
 		root := newRoot()
@@ -43,6 +43,12 @@ func TestSchemasOfResults(t *testing.T) {
 		}
 		return out.Bytes()
 	}
+}
+
+// TestSchemasOfResults runs commands and validates their files against the schemas, which describe every key.
+// TestDoctorsCommands does so for doctor.
+func TestSchemasOfResults(t *testing.T) {
+	file, dir, qsim := small(t)
 	run := filepath.Join(dir, "small", "latest")
 	summary := qsim("run", file, "--out", dir, "--format", "json", "--quiet")
 	about, err := os.ReadFile(filepath.Join(run, "run.json"))

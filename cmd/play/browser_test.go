@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -217,6 +218,9 @@ func TestPageOwn(t *testing.T) {
 	if is := browsertest.Eval[string](tb, knobAt("policies.Weighted 80/20.with.retry.jitter")+`.textContent`); !strings.Contains(is, "with retry jitter") {
 		t.Errorf("the other key of the policy is %q", is)
 	}
+	if is := browsertest.Eval[string](tb, `[...document.getElementById("column").options].map(o => o.text).join("; ")`); is != "p99 wait of fresh jobs in down; p99 wait of fresh jobs" {
+		t.Errorf("to be watched are %s", is)
+	}
 	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown))
 	tb.Until(hash + `.endsWith("&metric=fresh.wait.p99") && ` + settled + ` && document.querySelector("#out th.asked")`)
 	tb.Run(chromedp.Click("#flags"))
@@ -270,14 +274,15 @@ func TestPageNarrow(t *testing.T) {
 }
 
 // TestPageShipped opens retry-storm with the task of a user who wants mails to wait for less than a second, with as
-// few claims as possible reserved for fresh jobs: a column for the mails, then the share of the weighted policy, by
-// keyboard.
+// few claims as possible reserved for fresh jobs: the wait of mails is watched, then the share of the weighted policy
+// is changed by keyboard. Below the slider stand the values tried, each with what became of the goal, and the share of
+// retries.
 func TestPageShipped(t *testing.T) {
 	_, source, err := scenarios.Open("retry-storm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeds := "seeds: 1"
+	seeds := "seeds: 4"
 	if *picture != "" {
 		seeds = "seeds: 20"
 	}
@@ -294,33 +299,39 @@ func TestPageShipped(t *testing.T) {
 		}
 		return
 	}
-	mail := `[...document.querySelectorAll("#head thead tr:last-child th")].findIndex(h => h.textContent.startsWith("mail: p99 wait of fresh jobs in payments-down"))`
-	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown))
-	tb.Until(settled + ` && location.hash.includes("metric=") && document.getElementById("column").value !== ""`)
-	tb.Run(chromedp.KeyEvent(kb.ArrowDown))
-	tb.Until(settled + ` && ` + mail + ` > 0`)
 	browsertest.Eval[bool](tb, `["Shared FIFO", "Separate queue", "In-flight cap 20%"].every(p => { document.getElementById("on-" + p).click(); return true; })`)
-	tb.Until(hash + `.startsWith("#policy=Weighted+80/20&metric=") && ` + settled + ` && document.querySelectorAll("#head tbody tr").length === 1`)
-	waits := func() string {
-		return browsertest.Eval[string](tb, `document.querySelector("#head tbody tr").children[`+mail+`].textContent.trim()`)
+	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	const mail = "mail: p99 wait of fresh jobs in payments-down"
+	tb.Until(hash + `.startsWith("#policy=Weighted+80/20&metric=") && ` + settled + ` && document.querySelectorAll("#head tbody tr").length === 1 && document.querySelector("th.watched").textContent === "` + mail + `goal ≤ 1s"`)
+	if is := browsertest.Eval[string](tb, `document.getElementById("column").selectedOptions[0].text + document.querySelectorAll("#head .watched").length + document.querySelectorAll(".tried ol").length`); is != mail+"20" {
+		t.Errorf("it watches %s", is)
 	}
-	share := 80
+	const row = `document.getElementById("k-policies.Weighted%2080/20.fresh-row")`
 	tb.Run(chromedp.Focus(`#k-policies\.Weighted\%2080\/20\.fresh-slide`))
-	for share > 60 {
-		tb.Run(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
-		share -= 2
-		tb.Until(fmt.Sprintf(`document.querySelector("#head tbody th").textContent === "Weighted 80/20, fresh %d%%" && `, share) + settled)
-		if !strings.HasSuffix(waits(), "ms") {
-			break
+	for _, step := range []struct{ keys, share string }{{kb.PageDown + kb.ArrowLeft + kb.ArrowLeft, "68%"}, {strings.Repeat(kb.ArrowRight, 6), "74%"}} {
+		for _, key := range step.keys {
+			tb.Run(chromedp.KeyEvent(string(key)))
 		}
+		tb.Until(fmt.Sprintf(`document.querySelector("#head tbody th").textContent === "Weighted 80/20, fresh %s" && `, step.share) + settled)
 	}
-	if share != 70 {
-		t.Errorf("mails wait for a second or more at %d%%: %s", share, waits())
+	tried := browsertest.Eval[string](tb, row+`.querySelector(".tried").textContent`)
+	if want := regexp.MustCompile(`^Tried: ` + mail + `, goal ≤ 1s68% ✗missed: [2-9]\.\ds74% ✓met: \d+ms80% ✓met: \d+ms$`); !want.MatchString(tried) {
+		t.Errorf("below the slider stands %q", tried)
+	}
+	if doc := browsertest.Eval[string](tb, row+`.querySelector(".doc").textContent`); doc != "share of the claims that go to fresh jobs, the rest, 26%, to retries, while both are ready" {
+		t.Errorf("the share is %q", doc)
 	}
 	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll(".knob")].filter(k => !k.hidden && k.dataset.path.startsWith("policies.")).length`); n != 1 {
 		t.Errorf("%d parameters of policies are shown, want that of the one policy", n)
 	}
+	accessible(t, tb)
 	tb.Picture(*pictures, "shipped")
+
+	// Under other settings nothing has been tried yet; back under these, all of it is there.
+	tb.Run(chromedp.Focus(`#k-engine\.workers-slide`), chromedp.KeyEvent(kb.ArrowRight))
+	tb.Until(hash + `.includes("engine.workers") && ` + settled + ` && ` + row + `.querySelector(".tried").textContent === "" && document.getElementById("k-engine.workers-row").querySelectorAll(".tried li").length === 2`)
+	tb.Run(chromedp.Click("#undo"))
+	tb.Until(`!` + hash + `.includes("engine.workers") && ` + row + `.querySelector(".tried").textContent === ` + fmt.Sprintf("%q", tried))
 	tb.Quiet(address)
 }
 

@@ -135,6 +135,26 @@ func TestPageTyping(t *testing.T) {
 	tb.Quiet(address)
 }
 
+// TestPageTypesShares takes a number above 1 as per cent, and keeps the slider of a share between 0 and 100 % when more is
+// typed, which is refused.
+func TestPageTypesShares(t *testing.T) {
+	tb, address := opened(t, hundred, "", 1280)
+	const knob = "policies.Weighted 80/20.fresh"
+	typed := func(words string) {
+		tb.Run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(e => { const box = e.querySelector("input"); box.focus(); box.select(); })(%s)`, knobAt(knob))), chromedp.KeyEvent(words+kb.Enter))
+	}
+	typed("60")
+	tb.Until(hash + ` === "#set=policies.Weighted+80/20.fresh=60%" && ` + settled)
+	typed("700%")
+	tb.Until(knobAt(knob) + `.querySelector(".bad")`)
+	if is := browsertest.Eval[string](tb, fmt.Sprintf(`(e => { const s = e.querySelector("[type=range]"); return (s.value === s.max) + e.querySelector(".doc").textContent; })(%s)`, knobAt(knob))); !strings.HasPrefix(is, "true") || strings.Contains(is, "-600") {
+		t.Errorf("beyond 100 %% the slider is at its end: %s", is)
+	}
+	tb.Run(chromedp.Evaluate[chromedp.Void](knobAt(knob)+`.querySelector("[type=range]").focus()`), chromedp.KeyEvent(kb.ArrowLeft))
+	tb.Until(hash + ` === "#set=policies.Weighted+80/20.fresh=99%" && ` + settled)
+	tb.Quiet(address)
+}
+
 // TestPageBegun begins with overrides and a choice of policies, of which one has dots in its label: the rest can be
 // chosen too, the last one stays, what is added is shown, and the command that is copied does all the same.
 func TestPageBegun(t *testing.T) {
@@ -228,6 +248,36 @@ func TestPageHeld(t *testing.T) {
 	if near != "1m55s for 5s" {
 		t.Errorf("a storm near the end is at %s", near)
 	}
+}
+
+// TestPageAsksForNoSeeds asks nobody to run more seeds while the page adds them by itself.
+func TestPageAsksForNoSeeds(t *testing.T) {
+	tb, _ := opened(t, hundred, "", 1280)
+	tb.Run(chromedp.Evaluate[chromedp.Void](`window.fetch = async (path, {body}) => new Response(JSON.stringify({seeds: 2, done: body.includes("98"), sure: "2 seeds", html: document.getElementById("out").innerHTML.replace(/<p id="note.*/s, "") + "<p id='note'>unclear; run about 18 seeds</p>"}) + "\n" + '{"error": "over"}\n')`))
+	for _, tt := range []struct{ workers, want string }{{"99", "unclear; it takes about 18 seeds"}, {"98", "unclear; run about 18 seeds"}} {
+		tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent(tt.workers+kb.Enter))
+		tb.Until(fmt.Sprintf(`document.getElementById("note")?.textContent === %q`, tt.want))
+	}
+}
+
+// TestPageWatchesWhatItSays shades the column of the number to watch, or none if that number is alike under every
+// policy and has no column.
+func TestPageWatchesWhatItSays(t *testing.T) {
+	tb, address := opened(t, strings.NewReplacer("seeds: 12", "seeds: 4", "objectives:", "objectives:\n  - {metric: duplicates.per10k, below: 10}").Replace(small), "", 1280)
+	watched := func() string {
+		return browsertest.Eval[string](tb, `document.getElementById("column").selectedOptions[0].text + ": " + [...document.querySelectorAll("th.watched")].map(h => h.textContent).join()`)
+	}
+	if is := watched(); !strings.HasPrefix(is, "duplicate") || !strings.HasSuffix(is, ": ") {
+		t.Errorf("it watches %s", is)
+	}
+	tb.Run(chromedp.Focus("#column"), chromedp.KeyEvent(kb.ArrowDown))
+	tb.Until(hash + ` === "#metric=fresh.wait.p99" && ` + settled + ` && document.querySelector("th.watched")`)
+	if is := watched(); is != "p99 wait of fresh jobs: p99 wait of fresh jobs" {
+		t.Errorf("it watches %s", is)
+	}
+	tb.Run(chromedp.KeyEvent(kb.ArrowUp))
+	tb.Until(`location.hash === "" && ` + settled)
+	tb.Quiet(address)
 }
 
 // TestPageLost shows why there is no answer: the program is gone, or interrupted, or the settings do not load.

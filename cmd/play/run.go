@@ -48,11 +48,11 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	}
 	settings := world.Settings(sc)
 	relabel(sc, &settings, a.Sets)
-	query, most := shown(&settings), min(int(sc.Seeds), mostSimulations/len(sc.Policies))
+	judge(&settings)
+	query, most := results.TableQueries(&settings)[0], min(int(sc.Seeds), mostSimulations/len(sc.Policies))
 	info, _ := measure.Lookup(query.Metric)
 	watch := results.NewWatch(&settings, narrow)
-	var p progress
-	p.wake = make(chan struct{}, 1)
+	p := progress{wake: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() {
 		_, err := world.Run(ctx, sc, world.Options{Parallel: s.o.Parallel, Gate: s.gate,
@@ -124,6 +124,19 @@ func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	}
 }
 
+// judge holds columns about one class to the objectives of the same metric and window about all classes.
+func judge(settings *measure.Settings) {
+	for _, q := range settings.Asked {
+		for _, o := range settings.Objectives {
+			if o.Class == "" && q.Class != "" {
+				if o.Class = q.Class; o.Query == q {
+					settings.Objectives = append(settings.Objectives, o)
+				}
+			}
+		}
+	}
+}
+
 // mostLabel is the length, in bytes, from which a policy's label is not extended.
 const mostLabel = 60
 
@@ -160,14 +173,6 @@ func (p *progress) take() (firsts []*measure.Run, runs []measure.Run) {
 	defer p.mutex.Unlock()
 	firsts, p.firsts = p.firsts, nil
 	return firsts, p.runs[:len(p.runs):len(p.runs)]
-}
-
-// shown returns the metric of the first figures: that of the first objective.
-func shown(settings *measure.Settings) measure.Query {
-	if len(settings.Objectives) > 0 {
-		return settings.Objectives[0].Query
-	}
-	return measure.Query{Metric: "fresh.wait.p99"}
 }
 
 func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {

@@ -19,7 +19,7 @@ type scene struct {
 	Knobs    []knob    `json:"knobs,omitempty"` // settings of the form; empty: the scenario does not load
 	Policies []policy  `json:"policies,omitempty"`
 	Storms   []offer   `json:"storms,omitempty"`  // kinds of storms that can be added
-	Kinds    []kind    `json:"kinds,omitempty"`   // kinds of policies that can be added
+	Kinds    []offer   `json:"kinds,omitempty"`   // kinds of policies that can be added
 	Columns  []column  `json:"columns,omitempty"` // columns that the table can have
 	Begun    *ask      `json:"begun,omitempty"`   // settings and policies that the page begins with
 	YAML     string    `json:"yaml,omitempty"`    // resolved scenario
@@ -56,29 +56,24 @@ type policy struct {
 	Begun bool   `json:"begun"` // shown where none is chosen
 }
 
-// kind is a kind of policy that can be added to the scenario.
-type kind struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
-}
-
-// offer is a kind of storm that can be added to the scenario, with the map of its keys.
+// offer is a kind of storm or policy that can be added to the scenario; that of a storm has the map of its keys.
 type offer struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 	Map  string `json:"map"`
 }
 
-// column is a metric that can be added to the table.
+// column is a metric to watch, in a column of the table.
 type column struct {
 	Metric string `json:"metric"` // name of the metric, in the syntax of --metric
 	Label  string `json:"label"`
 }
 
-// columns returns the waits of the first classes, in each storm and in the whole run, that no objective is about.
+// columns returns the metrics to watch: the table's first, and waits of the first classes that no objective is about.
 func columns(sc *scenarios.Scenario) (all []column) {
 	settings := world.Settings(sc)
 	have := results.TableQueries(&settings)
+	all = []column{{have[0].String(), have[0].Label()}}
 	for _, window := range append(settings.Storms, measure.Window{}) {
 		for _, q := range measure.UsualWaits(&settings) {
 			if q.During = window.Name; !slices.Contains(have, q) {
@@ -143,7 +138,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	seen.Storms, seen.YAML, seen.Duration = s.storms, string(chosen.Resolved()), chosen.Duration.String()
 	for _, k := range scenarios.PolicyKinds() {
 		doc, _, _ := strings.Cut(k.Doc, ". ")
-		seen.Kinds = append(seen.Kinds, kind{k.Name, doc})
+		seen.Kinds = append(seen.Kinds, offer{Name: k.Name, Doc: doc})
 	}
 	if err := s.fits(chosen); err != nil {
 		seen.Problems = append(seen.Problems, problem{Set: s.blamed(a), Error: true, Message: err.Error()})

@@ -14,7 +14,7 @@ type Suite struct {
 	Name  string // name of the scenario
 	File  string // file of the scenario
 	Cases []results.Case
-	Error string // why the scenario could not be loaded or simulated, its first line the message; empty: it could
+	Error string // why it could not be loaded, simulated or written, its first line the message; empty: it could
 }
 
 // junitSuites is a JUnit XML report in the form of junit-10.xsd, which Jenkins, GitLab and others read:

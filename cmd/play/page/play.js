@@ -66,6 +66,7 @@ function enter() {
   document.body.dataset.run = asked.scenario;
   document.title = asked.scenario + " – qsim play";
   scene = latest = null;
+  tried.clear();
   letGo();
   forget();
   for (const id of ["out", "knobs", "problems"]) $(id).replaceChildren();
@@ -155,9 +156,10 @@ function result(line, began) {
   $("now").replaceChildren("Now: ", make("code", {textContent: spelled(asked)}));
   $("first").hidden = true;
   const panels = () => [...$("out").querySelectorAll(".scroll")], places = panels().map(p => p.scrollLeft), focus = panels().indexOf(document.activeElement);
-  $("out").innerHTML = line.html;
+  $("out").innerHTML = line.done ? line.html : line.html.replaceAll("run about", "it takes about"); // the page runs them by itself
   panels().forEach((p, i) => { p.scrollLeft = places[i]; });
   panels()[focus]?.focus({preventScroll: true});
+  watch();
   $("out").classList.remove("stale");
   $("state").title = "Fingerprints:" + line.fingerprints;
   state(!line.done ? "running" : line.sure.startsWith("Sure") ? "done sure" : "done", line.sure);
@@ -169,6 +171,28 @@ function result(line, began) {
     t.prepend(ground);
   }
   $("lives").hidden = $("hint").hidden = false;
+}
+// Values tried: what each run says of the number to watch, by policy. A slider shows those that differ in its value alone,
+// so that one sees between which two the limit lies.
+const tried = new Map();
+function watch() {
+  const heads = [...$("head").querySelectorAll("thead tr:last-child th")], {sets, metrics} = latest.asked, key = JSON.stringify([sets, metrics]);
+  const watched = metrics[0] ?? scene.columns[0].metric, column = heads.findIndex(h => h.title === watched), goal = heads[column]?.querySelector("small")?.textContent;
+  if (column < 1) return; // alike under every policy, and so no column
+  const cells = {...tried.get(key)?.cells}, on = scene.policies.filter(p => p.on);
+  $("head").querySelectorAll("tbody tr").forEach((r, i) => { cells[on[i].label] = r.children[column].firstChild; });
+  for (const r of $("head").querySelectorAll("thead tr:last-child, tbody tr")) r.children[column].classList.add("watched");
+  tried.set(key, {sets, metrics, cells, knobs: scene.knobs, what: heads[column].firstChild.textContent + (goal ? ", " + goal : "")});
+  mark();
+}
+function mark() {
+  const on = scene.policies.filter(p => p.on);
+  for (const e of document.querySelectorAll(".tried")) {
+    const path = e.parentNode.dataset.path, words = wordsOf(path), label = words[0] === "policies" ? words[1] : on.length === 1 && on[0].label;
+    const others = t => JSON.stringify([t.sets.filter(s => s.path !== path), t.metrics]), now = others(asked), value = t => t.knobs.find(k => k.path === path)?.value;
+    const those = [...tried.values()].filter(t => t.cells[label] && others(t) === now && parse(value(t) ?? "")).sort((a, b) => parse(value(a)).number - parse(value(b)).number);
+    e.replaceChildren(...those.length < 2 ? [] : ["Tried: " + those[0].what, make("ol", {}, ...those.map(t => make("li", {}, make("b", {textContent: value(t)}), " ", t.cells[label].cloneNode(true))))]);
+  }
 }
 function swatch(index) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -234,11 +258,10 @@ function draw() {
     if (!scene.policies.every(p => p.on)) asked.policies = [...scene.policies.filter(p => p.on).map(p => p.label), label];
   }));
   $("policies").append(make("div", {className: "more"}, kinds, add, about));
-  const columns = [{metric: "", label: "none"}, ...scene.columns ?? []];
+  const columns = [...scene.columns];
   for (const m of asked.metrics) if (!columns.some(c => c.metric === m)) columns.push({metric: m, label: m});
   $("column").replaceChildren(...columns.map(c => make("option", {value: c.metric, textContent: c.label})));
-  $("column").value = asked.metrics[0] ?? "";
-  $("column").parentNode.hidden = !scene.columns;
+  $("column").value = asked.metrics[0] ?? columns[0].metric;
   say($("about"), scene.description ?? "");
   const groups = new Map(), seen = new Set();
   const into = path => {
@@ -256,6 +279,7 @@ function draw() {
   const storm = make("button", {type: "button", id: "add-storm", className: "add", textContent: "Add a storm …"});
   storm.addEventListener("click", () => openStorm(seconds(parse(scene.duration).number / 2)));
   $("knobs").replaceChildren(storm, ...groups.values());
+  mark();
   find();
   whose();
   const again = focus?.id && $(focus.id);
@@ -293,8 +317,15 @@ function knob(k) {
   const box = choices.includes(value) ? make("select", {id}, ...choices.map(c => make("option", {value: c, textContent: c, selected: c === value}))) : make("input", {id, value, defaultValue: value, spellcheck: false, autocomplete: "off"});
   box.setAttribute("aria-describedby", id + "-doc " + id + "-said");
   const commit = text => lists.test(k.path) ? change(() => { asked.sets = asked.sets.map(s => s.path === k.path && s.value === k.value ? {path: k.path, value: text} : s); }) : set(k.path, text);
-  box.addEventListener("change", () => { box.defaultValue = box.value; commit(box.value.trim()); });
+  box.addEventListener("change", () => {
+    const typed = box.value.trim();
+    if (scale?.share && Number(typed) > 1) box.value = typed + "%";
+    box.defaultValue = box.value;
+    commit(box.value.trim());
+  });
   e.append(make("label", {htmlFor: id, textContent: name, title: k.path + (k.doc && ": " + k.doc)}), box);
+  const rest = text => k.doc.replace("the rest to", text.endsWith("%") && parseFloat(text) <= 100 ? `the rest, ${Number((100 - parseFloat(text)).toPrecision(6))}%, to` : "the rest to");
+  const about = make("p", {className: "doc", id: id + "-doc", textContent: rest(value) + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")});
   if (scale) {
     const slide = make("input", {type: "range", id: id + "-slide", min: 0, max: scale.steps, step: 1, value: scale.place(parse(value).number)});
     slide.setAttribute("aria-label", name + " of " + (words[1] || words[0]) + ", slider");
@@ -303,18 +334,18 @@ function knob(k) {
       moving = true;
       box.value = scale.text(Number(slide.value));
       slide.setAttribute("aria-valuetext", box.value);
+      say(about, rest(box.value));
       set(k.path, box.value, k.path);
     });
-    const rest = () => { if (moving) { moving = false; gesture = null; draw(); } };
-    for (const end of ["change", "pointerup"]) slide.addEventListener(end, rest);
+    const still = () => { if (moving) { moving = false; gesture = null; draw(); } };
+    for (const end of ["change", "pointerup"]) slide.addEventListener(end, still);
     slide.addEventListener("pointercancel", () => { // a finger that scrolls began here
       if (moving && gesture === k.path) { asked = past.pop(); settle(0); }
-      rest();
+      still();
     });
-    e.append(slide);
+    e.append(slide, make("div", {className: "tried"}));
   }
-  e.append(make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")}));
-  e.append(make("div", {className: "said", id: id + "-said"}));
+  e.append(about, make("div", {className: "said", id: id + "-said"}));
   if (changedAt(k.path)) {
     const back = make("button", {type: "button", textContent: lists.test(k.path) ? "remove" : "undo"});
     back.setAttribute("aria-label", lists.test(k.path) ? "Remove " + nameIn(k.value) : (k.usual ? "Back to " + k.usual + " for " : "Undo ") + k.path);
@@ -364,15 +395,14 @@ function scaleOf(k, value) {
   let low = number / 10, high = number ? number * 10 : kind === "duration" ? 60 : 10;
   if (kind === "share") { low = 0; high = 100; }
   if (kind === "count") { low = Math.max(Math.floor(low), k.least); high = k.most ? Math.min(high, k.most) : high; }
-  if (now.number > high) high = now.number;
-  if (now.number < low) low = now.number;
+  if (kind !== "share") { low = Math.min(low, now.number); high = Math.max(high, now.number); }
   const steps = kind === "count" && high - low <= 100 ? high - low : 100, log = low > 0 && high / low > 4 && steps === 100;
   const at = step => log ? low * (high / low) ** (step / steps) : low + (high - low) * step / steps;
   const words = {share: v => v + "%", count: v => String(Math.round(v > 99 ? Number(v.toPrecision(2)) : v)), number: v => String(Number(v.toPrecision(2))), rate: v => Number(v.toPrecision(2)) + "/" + unit, duration: v => seconds(Number(v.toPrecision(2)))};
   const texts = new Map();
-  for (const text of [...Array(steps + 1).keys()].map(step => words[kind](at(step))).concat(k.usual || [], value)) if (parse(text)) texts.set(parse(text).number, text);
+  for (const text of [...Array(steps + 1).keys()].map(step => words[kind](at(step))).concat(k.usual || [], value)) if (parse(text) && (kind !== "share" || parse(text).number <= high)) texts.set(parse(text).number, text);
   const values = [...texts.keys()].sort((a, b) => a - b);
-  return {steps: values.length - 1, place: v => values.indexOf(v), text: at => texts.get(values[at])};
+  return {share: kind === "share", steps: values.length - 1, place: v => values.indexOf(Math.min(v, high)), text: at => texts.get(values[at])};
 }
 
 // Storms: a click on a time axis says when.
@@ -497,7 +527,7 @@ const takes = {
 };
 for (const id in takes) $(id).addEventListener("click", takes[id]);
 $("search").addEventListener("input", find);
-$("column").addEventListener("change", () => change(() => { asked.metrics = [$("column").value].filter(Boolean); }));
+$("column").addEventListener("change", () => change(() => { asked.metrics = [$("column").value].filter(m => m !== scene.columns[0].metric); }));
 new ResizeObserver(() => document.documentElement.style.setProperty("--bar", document.querySelector(".bar").offsetHeight + "px")).observe(document.querySelector(".bar"));
 addEventListener("keydown", event => {
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(text|search)$/.test(event.target.type)) return;

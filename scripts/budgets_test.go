@@ -24,30 +24,31 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3407, 2850},
-	{"engine/check", 2890, 1650},
+	{"engine", 3405, 2850},
+	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
+	{"engine/check", 3050, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
-	{"engine/live", 1380, 1300},
+	{"engine/live", 1400, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3179, 2250},
-	{"engine/pgstore", 2999, 2130},
+	{"engine/pgstore", 2981, 2130},
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2070, 1400},
-	{"policies", 2903, 1850},
+	{"policies", 2937, 1850},
 	{"scenarios", 8719, 4700},
 	{"scenarios/apply", 476, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2207, 1350},
+	{"scenarios/chaos", 2253, 1350},
 	{"scenarios/imports", 4972, 3650},
 	{"scenarios/pool", 118, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/study", 6031, 3000},
 	{"scenarios/trace", 1698, 1250},
 	{"scenarios/verify", 3610, 2600},
-	{"scenarios/world", 4576, 2700},
+	{"scenarios/world", 4588, 2700},
 	{"results", 4876, 2300},
 	{"results/measure", 4841, 3150},
 	{"results/plain", 251, 200}, // below results, which writes files and sentences, and below text
@@ -67,7 +68,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 87_038, 56_000
+	mostLines, goalLines             = 87_318, 56_000
 	mostWideLines, goalWideLines     = 668, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

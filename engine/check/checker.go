@@ -50,7 +50,7 @@ type subject struct {
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never}
-	c.wakes.at = engine.Never
+	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)

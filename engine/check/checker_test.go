@@ -327,6 +327,37 @@ func TestShareOfClaims(t *testing.T) {
 	}
 }
 
+// TestShareOfOvertakenClaims counts no claims for the share of fresh jobs that their node counts as lost, from the first
+// on, and those again that come after one of which it begins a job.
+func TestShareOfOvertakenClaims(t *testing.T) {
+	r := rules()
+	r.Fresh, r.Node.Workers = check.Share{Num: 1, Den: 2}, 20
+	c := check.New(r)
+	s, heard := (&story{}).up(), 0
+	for job := engine.JobID(1); job <= 30; job++ {
+		s.enqueue(job)
+	}
+	s.lease(1, 0, 1, 0, 0).add(engine.Event{Kind: engine.Returned, Job: 1, Delivery: 1, Error: engine.Canceled, From: engine.InFlight, Token: s.token})
+	for job := engine.JobID(2); job <= 20; job++ {
+		s.after(time.Second).claim(1).lease(job, 1, 1, s.at.Sub(0), s.at.Sub(0))
+		if job == 12 {
+			heard = len(s.events)
+			s.start(job, 1, 0, 1)
+		}
+	}
+	for i := range s.events {
+		if e := &s.events[i]; e.Kind == engine.Called && i < heard-3 {
+			c.Overtaken(e.Node, e.At)
+		}
+		if c.Record(&s.events[i]); c.Breach() != nil && i < heard+6 {
+			t.Fatalf("of claims that their node counts as lost: %v", c.Breach())
+		}
+	}
+	if b := c.Breach(); b == nil || !strings.Contains(b.What, "node 1 owes fresh jobs -4/2 of 4 claims") {
+		t.Errorf("got %v", b)
+	}
+}
+
 // TestOnly checks only the selected invariants.
 func TestOnly(t *testing.T) {
 	for text, breaks := range map[string]bool{"I-2": true, "2, 6": true, "i-3": false, "1,3,18": false} {

@@ -52,9 +52,6 @@ func (c *Checker) followCall(s *subject) {
 	if l.open = s.Op == engine.OpClaim; !l.open {
 		return
 	}
-	if l.owed == nil {
-		l.owed = make([]owed, len(c.nodes))
-	}
 	l.busiest, n.busiest = n.busiest, n.busy
 	l.judged = c.undisturbed(n) && n.stopped == engine.Never && l.busiest < c.rules.Node.Workers
 	l.brought, l.node = false, s.Node

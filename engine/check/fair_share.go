@@ -49,6 +49,9 @@ func (c *claim) onUnheard(node int32, now engine.Time) {
 	}
 }
 
+// Overtaken records that the next claim at the store is one that its node counts as lost: it has sent another since.
+func (c *Checker) Overtaken(node int32, at engine.Time) { c.claim.onUnheard(node, at) }
+
 // onHeard records that a node begins a job claimed at a time, and so has received that claim's answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {
 	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {

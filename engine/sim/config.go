@@ -44,8 +44,8 @@ type Config struct {
 	Controls  []Control     // injected faults of processes and the store, in any order
 	// Late returns the delay with which a node notices a deadline; nil: none.
 	Late func(node int32, due engine.Time) time.Duration
-	// Claimed may change the leases of a claim before they are recorded; nil: no change.
-	Claimed func(leases []engine.Lease)
+	// Claimed may change the leases of a claim, its answer, before they are recorded; nil: no change.
+	Claimed func(c *engine.Call)
 	// Announce returns the delay of a wake after jobs become ready; one wake stands for all jobs that
 	// become ready meanwhile; nil: none.
 	Announce func(at engine.Time) time.Duration

@@ -63,7 +63,7 @@ func (s *Sim) execute(ref uint32) {
 		s.countAhead()
 	}
 	if s.cfg.Claimed != nil && m.Op == engine.OpClaim {
-		s.cfg.Claimed(m.Leases)
+		s.cfg.Claimed(&m.Call)
 	}
 	m.Record(s.now, witness{s}, &s.event)
 	switch m.Op {

@@ -194,10 +194,10 @@ func TestClaimed(t *testing.T) {
 	w.flaky.service = drawn(t)(dist.Constant(5))
 	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 2 * second, For: time.Second}}
 	claimed := 0
-	w.config.Claimed = func(leases []engine.Lease) {
-		for i := range leases {
+	w.config.Claimed = func(c *engine.Call) {
+		for i := range c.Leases {
 			claimed++
-			leases[i].Waited = 42 * time.Hour
+			c.Leases[i].Waited = 42 * time.Hour
 		}
 	}
 	leased := w.events(engine.Leased)

@@ -21,7 +21,7 @@ func (s *setup) listen() *check.Checker {
 	}
 	c := check.New(s.checked)
 	w.checker, s.config.Network = c, w
-	s.stops, s.waits, s.over = c.Stopped, c.Waits, w.over
+	s.stops, s.waits, s.over, s.config.Claimed = c.Stopped, c.Waits, w.over, w.overtaken
 	for i := range s.config.Nodes {
 		n := &s.config.Nodes[i]
 		kinds := append([]engine.KindConfig(nil), n.Kinds...)
@@ -94,6 +94,7 @@ type caller struct {
 	reaps  engine.Time                // begin of its leadership, at which it must look for expired leases; 0: it need not
 	reaped engine.Time                // time of its latest call to recover
 	asks   uint64                     // ID of its latest call to lead the recovery
+	claim  uint64                     // ID of its latest claim
 	// ID of its latest call to promote, and arrival of an answer with promoted jobs, at which it must plan a claim; 0: none.
 	promotes uint64
 	promoted engine.Time
@@ -126,7 +127,7 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 			w.checker.Complain(check.Shares, 0, "node %d claims, and was to pause until %v since a claim was refused",
 				c.Engine.Node(), time.Duration(n.claims))
 		}
-		n.claims = 0
+		n.claims, n.claim = 0, c.ID
 	}
 	if c.Op == engine.OpCommit {
 		for i := range c.Batch.Outcomes { // it waits anew, and whoever takes it then is not known yet
@@ -138,6 +139,13 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 		w.calls[callID{c.Engine, c.ID}] = sent{now, now.Add(w.setup.sim.Ahead(c.Engine.Node())), content(c), fate}
 	}
 	return fate
+}
+
+// overtaken reports a claim at the store to the checker if its process counts it as lost: it has sent another since.
+func (w *wire) overtaken(c *engine.Call) {
+	if n := &w.nodes[c.Engine.Node()]; n.engine != c.Engine || n.claim != c.ID {
+		w.checker.Overtaken(c.Engine.Node(), w.setup.sim.Now())
+	}
 }
 
 // Reply implements sim.Network.

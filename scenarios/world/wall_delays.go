@@ -183,9 +183,9 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 }
 
 // claimed counts the waits of claimed jobs from the begin of their enqueue call.
-func (m *measured) claimed(leases []engine.Lease) {
-	for i := range leases {
-		if l := &leases[i]; l.Waited == l.Age { // ready since it was enqueued
+func (m *measured) claimed(c *engine.Call) {
+	for i := range c.Leases {
+		if l := &c.Leases[i]; l.Waited == l.Age { // ready since it was enqueued
 			l.Waited += m.enqueue(uint64(l.ID)).Call
 		}
 	}

@@ -48,14 +48,15 @@ func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 
 // deathMetrics returns the metrics that divide deaths.count by the reason of the burial.
 func deathMetrics() []metric {
-	of := func(name string, why death, doc string) metric {
-		return ofJobs(less("deaths."+name, "jobs", byJobs, doc), func(a *answer) number { return count(a.jobs.deathsBy[why]) })
+	of := func(name string, why death, label, doc string) metric {
+		return ofJobs(less("deaths."+name, "jobs", label, doc), func(a *answer) number { return count(a.jobs.deathsBy[why]) })
 	}
 	return []metric{
-		of("limit", byLimit, "deaths of jobs whose attempts were used up"),
-		of("error", byError, "deaths by an error kind that buries at once"),
-		of("deadline", byDeadline, "deaths of jobs too old for another attempt"),
-		of("reaper", byReaper, "deaths of jobs whose lease expired, where the reaper buries those, or those recovered too often"),
-		of("shed", byShedding, "deaths of jobs that a policy gave up where they stood"),
+		of("limit", byLimit, "deaths by the attempt limit", "deaths of jobs whose attempts were used up"),
+		of("error", byError, "deaths by an error that buries", "deaths by an error kind that buries at once"),
+		of("deadline", byDeadline, "deaths by the deadline", "deaths of jobs too old for another attempt"),
+		of("reaper", byReaper, "deaths by the reaper",
+			"deaths of jobs whose lease expired, where the reaper buries those, or those recovered too often"),
+		of("shed", byShedding, "jobs shed", "deaths of jobs that a policy gave up where they stood"),
 	}
 }

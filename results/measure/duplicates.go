@@ -112,15 +112,21 @@ func (c *Collector) onCopyEnded(job engine.JobID) {
 
 // causeMetrics returns the metrics that divide duplicates.count by cause; all but the last add up to it.
 func causeMetrics() []metric {
-	of := func(name string, why cause, doc string) metric {
-		return ofJobs(less("duplicates."+name, "executions", byJobs, doc), func(a *answer) number { return count(a.jobs.causes[why]) })
+	of := func(name string, why cause, label, doc string) metric {
+		return ofJobs(less("duplicates."+name, "executions", label, doc),
+			func(a *answer) number { return count(a.jobs.causes[why]) })
 	}
 	return []metric{
-		of("lease", leaseLapsed, "duplicates because a lease expired, for its holder or the store, while the process that held it was alive and busy with the job"),
-		of("crash", crashed, "duplicates because a process died after the handler had succeeded and before the store had the ack"),
-		of("ack", ackLost, "duplicates because the ack of a success under a lease that lasted did not reach the store in time, though its process lived"),
-		of("timeout", overran, "duplicates because a handler went on, to a success, when its attempt had been given up"),
-		of("other", noCause, "duplicates for another reason, such as a dead job made ready again"),
-		of("resubmits", resubmitted, "with patience: copies executed with success after another copy of the same caller's job had been; not in duplicates.count"),
+		of("lease", leaseLapsed, "duplicates by a lapsed lease", "duplicates because a lease expired, for its holder or "+
+			"the store, while the process that held it was alive and busy with the job"),
+		of("crash", crashed, "duplicates by a crash",
+			"duplicates because a process died after the handler had succeeded and before the store had the ack"),
+		of("ack", ackLost, "duplicates by a lost ack", "duplicates because the ack of a success under a lease that lasted "+
+			"did not reach the store in time, though its process lived"),
+		of("timeout", overran, "duplicates by a timeout",
+			"duplicates because a handler went on, to a success, when its attempt had been given up"),
+		of("other", noCause, "other duplicates", "duplicates for another reason, such as a dead job made ready again"),
+		of("resubmits", resubmitted, "duplicates by resubmission", "with patience: copies executed with success after "+
+			"another copy of the same caller's job had been; not in duplicates.count"),
 	}
 }

@@ -10,14 +10,13 @@ func TestLabels(t *testing.T) {
 	same := map[string]bool{"retries_total": true, "retry_exhausted_total": true}
 	seen := map[string]string{}
 	for _, m := range Metrics() {
-		label := LabelOf(m.Name)
-		if label == m.Name && labels[m.Name] == "" {
-			t.Errorf("%s has no label: add one to labels", m.Name)
+		if m.Label == "" {
+			t.Errorf("%s has no label", m.Name)
 		}
-		if other := seen[label]; other != "" && !same[m.Name] {
-			t.Errorf("%s and %s are both called %q", m.Name, other, label)
+		if other := seen[m.Label]; other != "" && !same[m.Name] {
+			t.Errorf("%s and %s are both called %q", m.Name, other, m.Label)
 		}
-		seen[label] = m.Name
+		seen[m.Label] = m.Name
 	}
 }
 

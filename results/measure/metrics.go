@@ -21,17 +21,16 @@ const (
 // Has reports whether all filters of f are in s.
 func (s Filters) Has(f Filters) bool { return s&f == f }
 
-// byJobs and byClock are the filters allowed by metrics of jobs, and by metrics of the clock.
 const (
-	byJobs   = byWindow | ByClass | ByTenant
-	byClock  = byWindow | ByClass | ByTenant
 	byWindow = ByDuring | ByAfter
+	byAny    = byWindow | ByClass | ByTenant
 )
 
 // MetricInfo describes a metric to users. All metrics are at least 0.
 type MetricInfo struct {
 	Name         string
 	Unit         string // "s", "1" (a share or ratio), "1/s", "jobs", "claims", "job·s"...
+	Label        string // a few words for a column heading or a sentence: "p99 wait of fresh jobs"
 	Doc          string // what the metric measures, without a full stop
 	Share        bool   // its values are at most 1
 	LessIsBetter bool

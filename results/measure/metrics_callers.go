@@ -13,9 +13,11 @@ const slowdown = "slowdown"
 func callerMetrics() []metric {
 	const noCallers, noPatience = "no caller came", "no caller gives up"
 	return []metric{
-		ofJobs(less("amplification", "1", byJobs, "claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
+		ofJobs(less("amplification", "1", "claims per caller",
+			"claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
 			func(a *answer) number { return ratio(float64(a.jobs.deliveries), float64(a.jobs.callers), noCallers) }),
-		ofJobs(share(more("answered.share", "1", byJobs, "with patience: share of the callers of whose job a copy was done in time")),
+		ofJobs(share(more("answered.share", "1", "callers answered in time",
+			"with patience: share of the callers of whose job a copy was done in time")),
 			func(a *answer) number {
 				switch {
 				case !a.anyPatience(a.Class):
@@ -25,7 +27,8 @@ func callerMetrics() []metric {
 				}
 				return number{value: float64(a.jobs.answered) / float64(a.jobs.patient), bound: a.jobs.undecided > 0}
 			}),
-		ofClock(more("answered.rate", "1/s", byClock, "with patience: callers answered in time, per second"), func(a *answer) number {
+		ofClock(more("answered.rate", "1/s", "callers answered per second",
+			"with patience: callers answered in time, per second"), func(a *answer) number {
 			if !a.anyPatience(a.Class) {
 				return none(noPatience)
 			}
@@ -67,7 +70,8 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 
 // slowdownMetric returns the metric slowdown, whose value is unknown until CompareWithCalm.
 func slowdownMetric() metric {
-	info := less(slowdown, "1", byJobs, "mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
+	info := less(slowdown, "1", "slowdown by the storms",
+		"mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
 	info.OnRequest = true
 	return ofJobs(info, func(*answer) number { return none("the seed was not run without storms") })
 }

@@ -10,17 +10,28 @@ const (
 	noStorms = "there is no storm"
 )
 
-// less, more and fact return the description of a metric for which low is better, high is better, or neither.
-func less(name, unit string, f Filters, doc string) MetricInfo {
-	return MetricInfo{Name: name, Unit: unit, Doc: doc, LessIsBetter: true, Filters: f}
+// less, more and fact return the description of a metric for which low is better, high is better, or neither. It can be
+// narrowed by every filter, see only.
+func less(name, unit, label, doc string) MetricInfo {
+	info := fact(name, unit, label, doc)
+	info.LessIsBetter = true
+	return info
 }
 
-func more(name, unit string, f Filters, doc string) MetricInfo {
-	return MetricInfo{Name: name, Unit: unit, Doc: doc, MoreIsBetter: true, Filters: f}
+func more(name, unit, label, doc string) MetricInfo {
+	info := fact(name, unit, label, doc)
+	info.MoreIsBetter = true
+	return info
 }
 
-func fact(name, unit string, f Filters, doc string) MetricInfo {
-	return MetricInfo{Name: name, Unit: unit, Doc: doc, Filters: f}
+func fact(name, unit, label, doc string) MetricInfo {
+	return MetricInfo{Name: name, Unit: unit, Label: label, Doc: doc, Filters: byAny}
+}
+
+// only restricts the ways in which a metric can be narrowed.
+func (m MetricInfo) only(f Filters) MetricInfo {
+	m.Filters = f
+	return m
 }
 
 // share marks a metric's values as at most 1.
@@ -39,20 +50,25 @@ func ofClock(info MetricInfo, of func(a *answer) number) metric {
 
 func fairnessMetrics() []metric {
 	return []metric{
-		ofClock(less("claim.gap.longest", "s", byClock, "longest stretch in which some fresh job was ready and none was claimed"),
+		ofClock(less("claim.gap.longest", "s", "longest gap between fresh claims",
+			"longest stretch in which some fresh job was ready and none was claimed"),
 			func(a *answer) number { return some(a.clock.longest.Seconds()) }),
-		ofClock(less("starved.claims", "claims", byClock, "most consecutive claims of retries while a fresh job was ready"),
+		ofClock(less("starved.claims", "claims", "most retries claimed in a row",
+			"most consecutive claims of retries while a fresh job was ready"),
 			func(a *answer) number { return count(a.clock.streak) }),
-		ofClock(share(less("claim.gap.share", "1", byClock, "share of the time fresh jobs were ready in which none had been claimed for more than "+
-			"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).gapShare),
-		ofClock(less("fresh.deficit", "claims", 0, "most claims by which fresh jobs fell short of the share the policy promises them, over stretches with fresh jobs ready"),
+		ofClock(share(less("claim.gap.share", "1", "time without fresh claims",
+			"share of the time fresh jobs were ready in which none had been claimed for more than "+
+				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).gapShare),
+		ofClock(less("fresh.deficit", "claims", "fresh claims short of the promised share", "most claims by which fresh jobs "+
+			"fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0),
 			func(a *answer) number {
 				if a.entitled == 0 {
 					return none("the policy promises fresh jobs no share")
 				}
 				return some(a.deficit.worst)
 			}),
-		ofClock(share(more("jain", "1", byWindow|ByClass, "Jain index over the tenants that had work of executions finished ÷ the tenant's max-min fair share of them")),
+		ofClock(share(more("jain", "1", "fairness between tenants (Jain)", "Jain index over the tenants that had work "+
+			"of executions finished ÷ the tenant's max-min fair share of them")).only(byWindow|ByClass),
 			func(a *answer) number { return a.clock.shares.jain() }),
 		slowdownMetric(),
 	}
@@ -63,30 +79,43 @@ func attemptMetrics() []metric {
 		return func(a *answer) number { return ratio(of(a.jobs), float64(a.jobs.enqueued), noJobs) }
 	}
 	return []metric{
-		ofJobs(less("attempts.mean", "1", byJobs, "claims ÷ jobs enqueued"), perJob(func(s *jobSet) float64 { return float64(s.claims) })),
-		ofJobs(less("attempts.max", "claims", byJobs, "most claims of one job"), func(a *answer) number { return count(int64(a.jobs.attemptsMax)) }),
-		ofJobs(less("retries.total", "claims", byJobs, "claims of jobs claimed before"), func(a *answer) number { return count(a.jobs.retries) }),
-		ofJobs(fact("retries.succeeded", "jobs", byJobs, "jobs done by a later claim than their first"), func(a *answer) number { return count(a.jobs.retriesDone) }),
-		ofJobs(share(more("retries.success-rate", "1", byJobs, "retries.succeeded ÷ retries.total")),
+		ofJobs(less("attempts.mean", "1", "attempts per job", "claims ÷ jobs enqueued"),
+			perJob(func(s *jobSet) float64 { return float64(s.claims) })),
+		ofJobs(less("attempts.max", "claims", "most attempts of a job", "most claims of one job"),
+			func(a *answer) number { return count(int64(a.jobs.attemptsMax)) }),
+		ofJobs(less("retries.total", "claims", "retries", "claims of jobs claimed before"),
+			func(a *answer) number { return count(a.jobs.retries) }),
+		ofJobs(fact("retries.succeeded", "jobs", "jobs done by a retry", "jobs done by a later claim than their first"),
+			func(a *answer) number { return count(a.jobs.retriesDone) }),
+		ofJobs(share(more("retries.success-rate", "1", "retries that succeed", "retries.succeeded ÷ retries.total")),
 			func(a *answer) number {
 				return ratio(float64(a.jobs.retriesDone), float64(a.jobs.retries), "no job was retried")
 			}),
-		ofClock(share(fact("retry.share", "1", byClock, "share of the claims that were of retries")), func(a *answer) number {
-			return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
-		}),
-		ofJobs(less("retry.rate", "1", byJobs, "retries ÷ jobs enqueued"), perJob(func(s *jobSet) float64 { return float64(s.retries) })),
-		ofJobs(fact("retry.delay.mean", "s", byJobs, "mean delay that the retry policy set"), (*answer).retryDelay),
-		ofJobs(fact("retry.delay.p99", "s", byJobs, "p99 of the delay that the retry policy set"), func(a *answer) number {
-			if a.jobs.delays.Count() == 0 {
-				return none("no retry was delayed")
-			}
-			return some(a.jobs.delays.Quantile(0.99).Seconds())
-		}),
-		ofJobs(less("dead.count", "jobs", byJobs, "jobs dead at the end"), func(a *answer) number { return count(a.jobs.deaths - a.jobs.revived) }),
-		ofJobs(share(less("dead.share", "1", byJobs, "share of the jobs enqueued that are dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.deaths - s.revived) })),
-		ofJobs(less("deaths.count", "jobs", byJobs, "deaths, whether or not the job was made ready again"), func(a *answer) number { return count(a.jobs.deaths) }),
-		ofJobs(less("unfinished.count", "jobs", byJobs, "jobs neither done nor dead at the end"), func(a *answer) number { return count(a.jobs.unresolved) }),
-		ofJobs(share(less("unfinished.share", "1", byJobs, "share of the jobs enqueued that are neither done nor dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.unresolved) })),
+		ofClock(share(fact("retry.share", "1", "claims that are retries", "share of the claims that were of retries")),
+			func(a *answer) number {
+				return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
+			}),
+		ofJobs(less("retry.rate", "1", "retries per job", "retries ÷ jobs enqueued"),
+			perJob(func(s *jobSet) float64 { return float64(s.retries) })),
+		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*answer).retryDelay),
+		ofJobs(fact("retry.delay.p99", "s", "p99 backoff", "p99 of the delay that the retry policy set"),
+			func(a *answer) number {
+				if a.jobs.delays.Count() == 0 {
+					return none("no retry was delayed")
+				}
+				return some(a.jobs.delays.Quantile(0.99).Seconds())
+			}),
+		ofJobs(less("dead.count", "jobs", "dead jobs", "jobs dead at the end"),
+			func(a *answer) number { return count(a.jobs.deaths - a.jobs.revived) }),
+		ofJobs(share(less("dead.share", "1", "share of dead jobs", "share of the jobs enqueued that are dead at the end")),
+			perJob(func(s *jobSet) float64 { return float64(s.deaths - s.revived) })),
+		ofJobs(less("deaths.count", "jobs", "deaths", "deaths, whether or not the job was made ready again"),
+			func(a *answer) number { return count(a.jobs.deaths) }),
+		ofJobs(less("unfinished.count", "jobs", "unfinished jobs", "jobs neither done nor dead at the end"),
+			func(a *answer) number { return count(a.jobs.unresolved) }),
+		ofJobs(share(less("unfinished.share", "1", "share of unfinished jobs",
+			"share of the jobs enqueued that are neither done nor dead at the end")),
+			perJob(func(s *jobSet) float64 { return float64(s.unresolved) })),
 	}
 }
 
@@ -96,38 +125,50 @@ func (a *answer) retryDelay() number {
 
 func duplicateMetrics() []metric {
 	return []metric{
-		ofJobs(less("duplicates.count", "executions", byJobs, "executions that ended in success after another of the same job had"),
+		ofJobs(less("duplicates.count", "executions", "duplicates",
+			"executions that ended in success after another of the same job had"),
 			func(a *answer) number { return count(a.jobs.duplicates) }),
-		ofJobs(less("duplicates.per10k", "executions", byJobs, "duplicates.count per 10,000 jobs"),
+		ofJobs(less("duplicates.per10k", "executions", "duplicates per 10k jobs", "duplicates.count per 10,000 jobs"),
 			func(a *answer) number {
 				return ratio(10000*float64(a.jobs.duplicates), float64(a.jobs.enqueued), noJobs)
 			}),
-		ofJobs(less("duplicates.executions", "executions", byJobs, "executions run to the end, of whatever outcome but cancelled, whose lease had been taken"),
+		ofJobs(less("duplicates.executions", "executions", "executions past their lease",
+			"executions run to the end, of whatever outcome but cancelled, whose lease had been taken"),
 			func(a *answer) number { return count(a.jobs.lapsed) }),
-		ofJobs(less("effects.double", "jobs", byJobs, "jobs whose side effect was applied more than once, under any guard of their class"),
+		ofJobs(less("effects.double", "jobs", "double effects",
+			"jobs whose side effect was applied more than once, under any guard of their class"),
 			func(a *answer) number { return count(a.jobs.doubled) }),
-		ofJobs(share(less("wasted", "1", byJobs, "share of the busy worker time not in the execution whose ack was accepted")), func(a *answer) number {
+		ofJobs(share(less("wasted", "1", "wasted worker time",
+			"share of the busy worker time not in the execution whose ack was accepted")), func(a *answer) number {
 			if a.jobs.busy == 0 {
 				return none("no execution ended")
 			}
 			return some(max(0, 1-a.jobs.accepted/a.jobs.busy))
 		}),
-		ofClock(less("stale.commits", "commits", byClock, "commits refused because the lease had passed to another or the job had ended; to the end of the run"),
+		ofClock(less("stale.commits", "commits", "stale commits refused",
+			"commits refused because the lease had passed to another or the job had ended; to the end of the run"),
 			func(a *answer) number { return count(a.clock.fenced) }),
-		ofJobs(less("leases.expired", "leases", byJobs, "leases that expired and were recovered"), func(a *answer) number { return count(a.jobs.leasesExpired) }),
-		ofJobs(less("leases.false", "leases", byJobs, "leases that expired and were recovered while the process that held them was alive"),
+		ofJobs(less("leases.expired", "leases", "expired leases", "leases that expired and were recovered"),
+			func(a *answer) number { return count(a.jobs.leasesExpired) }),
+		ofJobs(less("leases.false", "leases", "leases taken from live holders",
+			"leases that expired and were recovered while the process that held them was alive"),
 			func(a *answer) number { return count(a.jobs.leasesFalse) }),
 	}
 }
 
 func countMetrics() []metric {
 	return []metric{
-		ofClock(fact("claims", "claims", byClock, "jobs claimed"), func(a *answer) number { return count(a.clock.allClaims()) }),
-		{MetricInfo: fact("events", "events", 0, "events recorded, warm-up included"), basis: onEvents, of: func(a *answer) number { return count(a.events) }},
-		ofJobs(fact("jobs", "jobs", byJobs, "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
-		ofJobs(less("retries_total", "claims", byJobs, "retries.total, by the name that operators use"), func(a *answer) number { return count(a.jobs.retries) }),
-		ofJobs(less("retry_exhausted_total", "jobs", byJobs, "deaths.limit, by the name that operators use"), func(a *answer) number { return count(a.jobs.deathsBy[byLimit]) }),
-		ofJobs(less("retry_latency_seconds", "s", byJobs, "mean time in backoff, from a failure until the retry is due: retry.delay.mean, by the name that operators use"),
-			(*answer).retryDelay),
+		ofClock(fact("claims", "claims", "claims", "jobs claimed"),
+			func(a *answer) number { return count(a.clock.allClaims()) }),
+		{MetricInfo: fact("events", "events", "events", "events recorded, warm-up included").only(0), basis: onEvents,
+			of: func(a *answer) number { return count(a.events) }},
+		ofJobs(fact("jobs", "jobs", "jobs", "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
+		ofJobs(less("retries_total", "claims", "retries", "retries.total, by the name that operators use"),
+			func(a *answer) number { return count(a.jobs.retries) }),
+		ofJobs(less("retry_exhausted_total", "jobs", "deaths by the attempt limit",
+			"deaths.limit, by the name that operators use"),
+			func(a *answer) number { return count(a.jobs.deathsBy[byLimit]) }),
+		ofJobs(less("retry_latency_seconds", "s", "mean time in backoff", "mean time in backoff, from a failure until the "+
+			"retry is due: retry.delay.mean, by the name that operators use"), (*answer).retryDelay),
 	}
 }

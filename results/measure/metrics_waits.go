@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"strings"
 	"time"
 )
 
@@ -20,14 +21,15 @@ const (
 // families lists the families of waits in the order of tables.
 var families = []struct {
 	family
-	name, doc string
-	empty     string // why there is no value
+	name, label, doc string
+	empty            string // why there is no value
 }{
-	{freshWait, "fresh.wait", "from ready to the first claim of a job", "no fresh job was ready"},
-	{retryWait, "retry.wait", "from due to a later claim of a job", "no retry was ready"},
-	{attemptWait, "attempt.wait", "from ready or due to claim, over all claims", "no job was ready"},
-	{startWait, "start.wait", "from ready or due until the handler starts", "no job was ready"},
-	{sojourn, "sojourn", "from enqueued to done, over jobs that are not dead", "no job was done"},
+	{freshWait, "fresh.wait", "wait of fresh jobs", "from ready to the first claim of a job", "no fresh job was ready"},
+	{retryWait, "retry.wait", "wait of retries", "from due to a later claim of a job", "no retry was ready"},
+	{attemptWait, "attempt.wait", "wait of all claims", "from ready or due to claim, over all claims", "no job was ready"},
+	{startWait, "start.wait", "wait until the handler starts", "from ready or due until the handler starts",
+		"no job was ready"},
+	{sojourn, "sojourn", "time until done", "from enqueued to done, over jobs that are not dead", "no job was done"},
 }
 
 // familyName returns the name of a family of waits as metrics spell it, like "fresh.wait".
@@ -42,47 +44,43 @@ func familyName(f family) string {
 
 // waitQuantiles lists the quantiles for which each family of waits has a metric.
 var waitQuantiles = []struct {
-	name string
-	q    float64
-}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}
+	name, label string
+	q           float64
+}{{"p50", "median", 0.5}, {"p90", "p90", 0.9}, {"p99", "p99", 0.99}, {"p999", "p99.9", 0.999}}
 
 func waitMetrics() []metric {
 	var list []metric
 	for _, f := range families {
-		base := metric{MetricInfo: MetricInfo{Unit: "s", LessIsBetter: true, Filters: byJobs}, family: f.family}
-		add := func(m metric, name, doc string, of func(w *wait) number) {
-			m.Name, m.Doc = f.name+"."+name, doc+" of the time "+f.doc
-			m.of = func(a *answer) number {
+		add := func(name, label, doc string, q float64, of func(w *wait) number) {
+			info := less(f.name+"."+name, "s", label+" "+f.label, doc+" of the time "+f.doc)
+			info.Quantile = q
+			if info.KM = strings.HasSuffix(name, ".km"); info.KM {
+				info.OnRequest, info.Label = true, info.Label+" (Kaplan–Meier)"
+			}
+			list = append(list, metric{MetricInfo: info, family: f.family, of: func(a *answer) number {
 				w := a.jobs.wait(f.family)
 				if w.count() == 0 {
 					return none(f.empty)
 				}
 				return of(&w)
-			}
-			list = append(list, m)
+			}})
 		}
-		add(base, "mean", "mean", (*wait).mean)
+		add("mean", "mean", "mean", 0, (*wait).mean)
 		for _, p := range waitQuantiles {
-			m := base
-			m.Quantile = p.q
-			add(m, p.name, p.name, func(w *wait) number { return w.quantile(p.q) })
+			add(p.name, p.label, p.name, p.q, func(w *wait) number { return w.quantile(p.q) })
 		}
-		add(base, "max", "longest", (*wait).longest)
-
-		requested := base
-		requested.OnRequest, requested.KM = true, true
-		add(requested, "mean.km", "Kaplan–Meier mean, up to the longest seen,", func(w *wait) number { return w.kaplanMeier().mean() })
+		add("max", "longest", "longest", 0, (*wait).longest)
+		add("mean.km", "mean", "Kaplan–Meier mean, up to the longest seen,", 0,
+			func(w *wait) number { return w.kaplanMeier().mean() })
 		for _, p := range waitQuantiles {
-			m := requested
-			m.Quantile = p.q
-			add(m, p.name+".km", "Kaplan–Meier "+p.name, func(w *wait) number { return w.kaplanMeier().quantile(p.q) })
+			add(p.name+".km", p.label, "Kaplan–Meier "+p.name, p.q,
+				func(w *wait) number { return w.kaplanMeier().quantile(p.q) })
 		}
 	}
-	return append(list, metric{
-		MetricInfo: MetricInfo{Name: "fresh.within", Unit: "1", Share: true, MoreIsBetter: true, Filters: byJobs | NeedsLimit, OnRequest: true,
-			Doc: "share of fresh jobs claimed within the limit; an unclaimed one counts against it once it has waited longer"},
-		of: func(a *answer) number { return a.jobs.within(a.Limit) },
-	})
+	within := share(more("fresh.within", "1", "fresh jobs claimed in time",
+		"share of fresh jobs claimed within the limit; an unclaimed one counts against it once it has waited longer"))
+	within.Filters, within.OnRequest = byAny|NeedsLimit, true
+	return append(list, ofJobs(within, func(a *answer) number { return a.jobs.within(a.Limit) }))
 }
 
 // wait is the distribution of a wait: the waits that ended, and the ages of the censored ones, which rank above all

@@ -355,16 +355,18 @@ func starvingMetrics() []metric {
 		}}
 	}
 	return []metric{
-		ofJobs(share(less("starved.jobs", "1", byJobs, "share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(a *answer) number {
+		ofJobs(share(less("starved.jobs", "1", "starved jobs",
+			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(a *answer) number {
 			return ratio(float64(a.jobs.starved), float64(a.jobs.starved+a.jobs.timely), "no fresh job was ready")
 		}),
-		ofHunger(share(less("starved.share", "1", byClock, "share of the time in which some fresh job starved"+who)), func(a *answer, span time.Duration) number {
+		ofHunger(share(less("starved.share", "1", "time in starvation",
+			"share of the time in which some fresh job starved"+who)), func(a *answer, span time.Duration) number {
 			return some(float64(a.hungry.starved) / float64(span))
 		}),
-		ofHunger(less("starved.longest", "s", byClock, "longest stretch in which some fresh job starved"+who), func(a *answer, _ time.Duration) number {
-			return some(a.hungry.longest.Seconds())
-		}),
-		ofHunger(share(less(crowding, "1", byClock, "of the claims made while some fresh job starved, the share that went to retries and to jobs ready later"+who)),
+		ofHunger(less("starved.longest", "s", "longest starvation", "longest stretch in which some fresh job starved"+who),
+			func(a *answer, _ time.Duration) number { return some(a.hungry.longest.Seconds()) }),
+		ofHunger(share(less(crowding, "1", "claims that went past starved jobs", "of the claims made while some fresh job "+
+			"starved, the share that went to retries and to jobs ready later"+who)),
 			func(a *answer, _ time.Duration) number {
 				return ratio(float64(a.hungry.crowded), float64(a.hungry.claims), "no job starved while another was claimed")
 			}),

@@ -19,20 +19,41 @@ const (
 	numPeaks    = 3
 )
 
+// tally holds the counts of events in a stretch of virtual time.
+type tally struct {
+	claims   [engine.NumClasses]uint64
+	finished uint64
+	failures uint64
+	firsts   uint64 // first successful executions of jobs
+	fenced   uint64
+	answered uint64 // callers who got a first success
+	calls    [engine.NumOps]uint64
+	rows     [engine.NumOps]uint64
+}
+
+// add adds the counts of another stretch of time to t.
+func (t *tally) add(other *tally) {
+	for i, n := range other.claims {
+		t.claims[i] += n
+	}
+	for i := range other.calls {
+		t.calls[i] += other.calls[i]
+		t.rows[i] += other.rows[i]
+	}
+	t.finished += other.finished
+	t.failures += other.failures
+	t.firsts += other.firsts
+	t.fenced += other.fenced
+	t.answered += other.answered
+}
+
 // segment holds event counts, and integrals of levels such as jobs ready, between two times.
 type segment struct {
+	tally
 	from       engine.Time
 	area       [numAreas]int64 // integral of each level in units × ns; a segment is too short for overflow
 	peak       [numPeaks]int64
-	claims     [engine.NumClasses]uint64
 	freshWaits uint64 // sum of the waits of the fresh jobs claimed, in ns
-	finished   uint64
-	failures   uint64
-	firsts     uint64 // first successful executions of jobs
-	fenced     uint64
-	answered   uint64 // callers who got a first success
-	calls      [engine.NumOps]uint64
-	rows       [engine.NumOps]uint64
 }
 
 // longestSegment is the longest virtual time of one segment: its integer sums cannot overflow within it.
@@ -40,18 +61,12 @@ const longestSegment = time.Minute
 
 // clockWindow sums the segments that lie in one window of virtual time.
 type clockWindow struct {
+	tally
 	from, to   engine.Time
 	span       time.Duration // virtual time summed so far
 	area       [numAreas]float64
 	peak       [numPeaks]int64
-	claims     [engine.NumClasses]uint64
 	freshWaits float64 // sum of the waits of the fresh jobs claimed, in ns
-	finished   uint64
-	firsts     uint64
-	fenced     uint64
-	answered   uint64 // callers who got a first success
-	calls      [engine.NumOps]uint64
-	rows       [engine.NumOps]uint64
 
 	longest time.Duration // longest time without a claim of a fresh job while one was ready
 	streak  uint64        // most consecutive claims of retries while a fresh job was ready
@@ -72,18 +87,8 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 	for i, p := range s.peak {
 		w.peak[i] = max(w.peak[i], p)
 	}
-	for i, n := range s.claims {
-		w.claims[i] += n
-	}
-	for i := range s.calls {
-		w.calls[i] += s.calls[i]
-		w.rows[i] += s.rows[i]
-	}
+	w.tally.add(&s.tally)
 	w.freshWaits += float64(s.freshWaits)
-	w.finished += s.finished
-	w.firsts += s.firsts
-	w.fenced += s.fenced
-	w.answered += s.answered
 }
 
 // note counts the part within w of a claim gap that ends, or is interrupted, at until.

@@ -10,17 +10,14 @@ import (
 // seriesSum adds up consecutive segments into the buckets of the time series.
 type seriesSum struct {
 	Series
-	bucket   time.Duration
-	starved  []float64   // seconds of starvation, by bucket
-	next     engine.Time // end of the bucket under way
-	span     float64     // seconds of the bucket summed so far
-	area     [numAreas]float64
-	waits    bucketWaits   // waits of the fresh jobs claimed
-	classes  []bucketWaits // waits by class; nil: not measured apart
-	finished uint64
-	failures uint64
-	firsts   uint64
-	claims   [engine.NumClasses]uint64
+	bucket  time.Duration
+	starved []float64   // seconds of starvation, by bucket
+	next    engine.Time // end of the bucket under way
+	span    float64     // seconds of the bucket summed so far
+	area    [numAreas]float64
+	counts  tally         // counts of the bucket summed so far
+	waits   bucketWaits   // waits of the fresh jobs claimed
+	classes []bucketWaits // waits by class; nil: not measured apart
 }
 
 // bucketWaits is the Histogram of the waits in one bucket of a time series. It is emptied often, and the waits of one
@@ -50,12 +47,7 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 	for i, a := range s.area {
 		b.area[i] += float64(a)
 	}
-	b.finished += s.finished
-	b.failures += s.failures
-	b.firsts += s.firsts
-	for i, n := range s.claims {
-		b.claims[i] += n
-	}
+	b.counts.add(&s.tally)
 	if until == b.next {
 		b.closeBucket(workers)
 		b.next = b.next.Add(b.bucket)
@@ -81,11 +73,11 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.RetryReady = append(s.RetryReady, mean(retryArea))
 	s.Waiting = append(s.Waiting, mean(waitingArea))
 	s.Utilization = append(s.Utilization, mean(busyArea)/float64(max(workers.all, 1)))
-	s.Throughput = append(s.Throughput, rate(b.finished))
-	s.Goodput = append(s.Goodput, rate(b.firsts))
-	s.FreshClaims = append(s.FreshClaims, rate(b.claims[engine.Fresh]))
-	s.RetryClaims = append(s.RetryClaims, rate(b.claims[engine.Retry]))
-	s.Failures = append(s.Failures, rate(b.failures))
+	s.Throughput = append(s.Throughput, rate(b.counts.finished))
+	s.Goodput = append(s.Goodput, rate(b.counts.firsts))
+	s.FreshClaims = append(s.FreshClaims, rate(b.counts.claims[engine.Fresh]))
+	s.RetryClaims = append(s.RetryClaims, rate(b.counts.claims[engine.Retry]))
+	s.Failures = append(s.Failures, rate(b.counts.failures))
 	for k := range b.classes {
 		p99 := math.NaN()
 		if b.classes[k].count > 0 {
@@ -95,8 +87,7 @@ func (b *seriesSum) closeBucket(workers *machines) {
 		s.Classes[k] = append(s.Classes[k], p99)
 	}
 	b.waits.Reset()
-	b.span, b.area, b.finished, b.failures, b.firsts = 0, [numAreas]float64{}, 0, 0, 0
-	b.claims = [engine.NumClasses]uint64{}
+	b.span, b.area, b.counts = 0, [numAreas]float64{}, tally{}
 }
 
 // chartStretch adds a stretch [since, until) in which fresh jobs starved to the buckets that it lies in.

@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"qsim/results/measure"
 )
@@ -76,6 +77,21 @@ func (s *Sweep) Values(index int) []string {
 		values[i] = s.Axes[i].Values[at]
 	}
 	return values
+}
+
+// ShortKeys returns the last words of the axes' keys, or the whole keys where the last words are the same.
+func (s *Sweep) ShortKeys() []string {
+	short, seen := make([]string, len(s.Axes)), map[string]int{}
+	for i := range s.Axes {
+		short[i] = s.Axes[i].Key[strings.LastIndexByte(s.Axes[i].Key, '.')+1:]
+		seen[short[i]]++
+	}
+	for i := range short {
+		if seen[short[i]] > 1 {
+			short[i] = s.Axes[i].Key
+		}
+	}
+	return short
 }
 
 // AddCell adds to the sweep the estimates and verdicts of the summary of one cell. It fails if the policies of sum are

@@ -114,12 +114,12 @@ func widening(xs []float64) bool {
 
 // collect sorts the cells of a sweep into the panels of its chart.
 func (d *sweepDrawing) collect() {
-	at := map[string]int{}
+	at, short := map[string]int{}, d.ShortKeys()
 	for i := range d.Cells {
 		position := d.Position(d.Cells[i].Index)
 		var parts []string
 		for _, axis := range d.others {
-			parts = append(parts, d.shortKey(axis)+" "+clean(d.Axes[axis].Values[position[axis]]))
+			parts = append(parts, clean(short[axis])+" "+clean(d.Axes[axis].Values[position[axis]]))
 		}
 		name := strings.Join(parts, ", ")
 		k, found := at[name]
@@ -137,17 +137,6 @@ func (d *sweepDrawing) collect() {
 		}
 		d.panels, d.omitted = some, all-panelLimit
 	}
-}
-
-// shortKey returns the last word of an axis's key, or the whole key if several end alike.
-func (d *sweepDrawing) shortKey(axis int) string {
-	last := func(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
-	for i := range d.Axes {
-		if i != axis && last(d.Axes[i].Key) == last(d.Axes[axis].Key) {
-			return clean(d.Axes[axis].Key)
-		}
-	}
-	return clean(last(d.Axes[axis].Key))
 }
 
 // estimate returns the estimate of a policy in a cell of the sweep; ok is false if there is no finite value.

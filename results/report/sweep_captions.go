@@ -47,7 +47,7 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	}
 	for axis, value := range d.Values(c.Index) {
 		if len(d.Axes[axis].Values) > 1 {
-			words = append(words, d.shortKey(axis)+" "+shorten(clean(value), nameLimit))
+			words = append(words, clean(d.ShortKeys()[axis])+" "+shorten(clean(value), nameLimit))
 		}
 	}
 	return strings.Join(words, ", ")

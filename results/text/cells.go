@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -25,39 +24,43 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, o Tabl
 
 // Write writes the table in the format of o: text for a terminal, Markdown or CSV.
 func (t *Table) Write(w io.Writer, o TableOptions) error {
-	var out string
 	switch o.Format {
 	case Markdown:
-		out = t.markdown()
+		return write(w, "table", t.markdown()+"\n")
 	case CSV:
-		out = t.cells(func(c *Column) string { return c.Title }).csv()
+		return write(w, "table", t.records(func(c *Column) string { return c.Title }).csv())
 	default:
-		out = strings.Join(t.Lines(o.Width, o.Color), "\n")
+		return write(w, "table", strings.Join(t.Lines(o.Width, o.Color), "\n")+"\n")
 	}
-	if _, err := io.WriteString(w, out+"\n"); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
 }
 
-// cells returns the texts of a table without its layout, under the headings that title returns.
-func (t *Table) cells(title func(c *Column) string) cells {
-	var c cells
+// records returns the texts of a table without its layout, under the headings that title returns.
+func (t *Table) records(title func(c *Column) string) records {
+	all := make(records, 1+len(t.Rows))
 	for i := range t.Columns {
-		c.header = append(c.header, title(&t.Columns[i]))
+		all[0] = append(all[0], title(&t.Columns[i]))
 	}
-	for _, row := range t.Rows {
-		var line []string
+	for i, row := range t.Rows {
 		for _, cell := range row {
-			line = append(line, cell.joined())
+			all[i+1] = append(all[i+1], cell.joined())
 		}
-		c.rows = append(c.rows, line)
 	}
-	return c
+	return all
 }
 
 func (t *Table) markdown() string {
-	w := t.cells(func(c *Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }).writer()
+	w := table.NewWriter()
+	for i, record := range t.records(func(c *Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }) {
+		row := make(table.Row, len(record))
+		for k, words := range record {
+			row[k] = words
+		}
+		if i == 0 {
+			w.AppendHeader(row)
+		} else {
+			w.AppendRow(row)
+		}
+	}
 	var configs []table.ColumnConfig
 	for i := range t.Columns {
 		if t.Columns[i].Right {

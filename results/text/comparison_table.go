@@ -16,33 +16,21 @@ type comparisonView struct{ *results.Comparison }
 // WriteComparisons writes the tables of comparisons with one base, each with its heading;
 // Path and Note of o are not used.
 func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) error {
-	var out strings.Builder
-	switch o.Format {
-	case CSV:
-		c := cells{header: comparisonColumns}
-		for _, comparison := range list {
-			c.rows = append(c.rows, comparisonView{comparison}.plainRows()...)
-		}
-		out.WriteString(c.csv() + "\n")
-	case Markdown:
-		for i, comparison := range list {
-			if i > 0 {
-				out.WriteString("\n")
-			}
-			out.WriteString(comparisonView{comparison}.markdown())
-		}
-	default:
-		for i, comparison := range list {
-			if i > 0 {
-				out.WriteString("\n")
-			}
-			out.WriteString(comparisonView{comparison}.page(o))
+	rows, pages := records{comparisonColumns}, []string(nil)
+	for _, comparison := range list {
+		switch c := (comparisonView{comparison}); o.Format {
+		case CSV:
+			rows = append(rows, c.records()...)
+		case Markdown:
+			pages = append(pages, c.markdown())
+		default:
+			pages = append(pages, c.page(o))
 		}
 	}
-	if _, err := io.WriteString(w, out.String()); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
+	if o.Format == CSV {
+		pages = []string{rows.csv()}
 	}
-	return nil
+	return write(w, "comparison", strings.Join(pages, "\n"))
 }
 
 // table returns the comparison as a table for people. A policy is named only in the first of its rows.
@@ -115,19 +103,13 @@ func (c comparisonView) footnote() string {
 
 // page returns the comparison as text for a terminal: headings, table, legend and conclusion.
 func (c comparisonView) page(o TableOptions) string {
-	paint := func(color, s string) string {
-		if !o.Color || color == "" {
-			return s
-		}
-		return color + s + plainS
-	}
 	var b strings.Builder
 	title := c.title()
-	b.WriteString(paint(bold, title[0]) + "\n   " + strings.Join(title[1:], "\n   ") + "\n\n")
+	b.WriteString(paint(o.Color, bold, title[0]) + "\n   " + strings.Join(title[1:], "\n   ") + "\n\n")
 	t := c.table()
 	b.WriteString(strings.Join(t.Lines(o.Width, o.Color), "\n") + "\n\n")
 	for _, line := range Wrapped(c.footnote(), o.Width) {
-		b.WriteString(paint(dim, line) + "\n")
+		b.WriteString(paint(o.Color, dim, line) + "\n")
 	}
 	if end := c.conclusion(); end != "" {
 		b.WriteString(end + "\n")
@@ -182,12 +164,13 @@ func (c comparisonView) markdown() string {
 var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
 	"difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 
-func (c comparisonView) plainRows() [][]string {
-	var rows [][]string
+func (c comparisonView) records() (rows records) {
 	for i := range c.Changes {
 		d := &c.Changes[i]
-		rows = append(rows, []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit, plain.Number(d.Base.Mean), d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound,
-			plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P), strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same), string(d.Verdict), d.Reason})
+		rows = append(rows, []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit,
+			plain.Number(d.Base.Mean), d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound, plain.Number(d.Difference),
+			plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P),
+			strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same), string(d.Verdict), d.Reason})
 	}
 	return rows
 }

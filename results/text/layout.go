@@ -220,7 +220,7 @@ func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 func (l *layout) render(of []int) []string {
 	var lines []string
 	if groups := l.groups(of); groups != "" {
-		lines = append(lines, l.paint(dim, groups))
+		lines = append(lines, paint(l.color, dim, groups))
 	}
 	header := l.header(of)
 	lines = append(lines, header...)
@@ -234,13 +234,6 @@ func (l *layout) render(of []int) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
-}
-
-func (l *layout) paint(color, s string) string {
-	if !l.color || color == "" || s == "" {
-		return s
-	}
-	return color + s + plainS
 }
 
 // groups returns the line of headings over groups of columns, each with a rule as wide as its columns.
@@ -295,7 +288,7 @@ func (l *layout) header(of []int) []string {
 		}
 	}
 	for n := range lines {
-		lines[n] = l.paint(dim, strings.TrimRight(lines[n], " "))
+		lines[n] = paint(l.color, dim, strings.TrimRight(lines[n], " "))
 	}
 	return lines
 }
@@ -337,7 +330,7 @@ func (l *layout) cell(i int, c Cell) []string {
 	if len(c) == 1 && column.Wrap && columns(c[0].Text) > l.width[i] {
 		lines := Wrapped(c[0].Text, l.width[i])
 		for n := range lines {
-			lines[n] = l.paint(c[0].Color, lines[n])
+			lines[n] = paint(l.color, c[0].Color, lines[n])
 		}
 		return lines
 	}
@@ -361,7 +354,7 @@ func (l *layout) cell(i int, c Cell) []string {
 			line += " "
 		}
 		words := cut(part.Text, width)
-		line += strings.Replace(align.Apply(words, width), words, l.paint(part.Color, words), 1)
+		line += strings.Replace(align.Apply(words, width), words, paint(l.color, part.Color, words), 1)
 	}
 	return []string{line}
 }

@@ -55,10 +55,7 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 		}
 	}
 	b.WriteString("# EOF\n")
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write metrics: %w", err)
-	}
-	return nil
+	return write(w, "metrics", b.String())
 }
 
 // openEscapes are the escapes in the value of a label.

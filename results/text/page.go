@@ -19,9 +19,15 @@ const (
 	plainS = "\x1b[0m"
 )
 
-const (
-	shortestName = 8 // columns to which the name of a policy is cut at the most
-)
+// paint returns text in a colour of the palette, or as it is without colours.
+func paint(colors bool, color, words string) string {
+	if !colors || color == "" || words == "" {
+		return words
+	}
+	return color + words + plainS
+}
+
+const shortestName = 8 // columns to which the name of a policy is cut at the most
 
 // page is the text of a summary: table, finding, failed objectives and legend.
 type page struct {
@@ -40,21 +46,15 @@ func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + 
 
 // text returns the page of a summary for a terminal.
 func (p *page) text(o TableOptions) string {
-	paint := func(color, s string) string {
-		if !o.Color || s == "" {
-			return s
-		}
-		return color + s + plainS
-	}
 	var b strings.Builder
 	line := func(color, words string) {
 		for _, part := range Wrapped(words, o.Width) {
-			b.WriteString(paint(color, part) + "\n")
+			b.WriteString(paint(o.Color, color, part) + "\n")
 		}
 	}
 	title, rest, _ := strings.Cut(heading(p.Summary, o.Width), "\n")
 	name := min(len(p.Scenario), len(title)) // what was stored may have any name
-	b.WriteString(paint(bold, title[:name]) + title[name:] + "\n")
+	b.WriteString(paint(o.Color, bold, title[:name]) + title[name:] + "\n")
 	if rest != "" {
 		b.WriteString(rest + "\n")
 	}

@@ -35,11 +35,7 @@ func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
 		return fmt.Errorf("draw plot: the series are missing")
 	}
-	p := newTerminalPlot(s, o)
-	if _, err := io.WriteString(w, p.draw()); err != nil {
-		return fmt.Errorf("write plot: %w", err)
-	}
-	return nil
+	return write(w, "plot", newTerminalPlot(s, o).draw())
 }
 
 // terminalPlot holds the lines, axes and sizes of a plot on a terminal.
@@ -225,7 +221,7 @@ func (p *terminalPlot) panelTitle(i int) string {
 	}
 	room := p.columns - columns(remark) - 3
 	label := cut(p.s.Policies[i].Label, max(room, shortestName))
-	return strings.Repeat(" ", plotGutter) + p.paint(bold, p.plain(label)) + "   " + p.plain(remark)
+	return strings.Repeat(" ", plotGutter) + paint(p.o.Color, bold, p.plain(label)) + "   " + p.plain(remark)
 }
 
 // plain returns text with ASCII characters in place of others, if the plot is in ASCII.
@@ -244,13 +240,6 @@ func (p *terminalPlot) plain(text string) string {
 		}
 		return r
 	}, strings.ReplaceAll(text, "…", p.marks.ellipsis))
-}
-
-func (p *terminalPlot) paint(color, text string) string {
-	if !p.o.Color {
-		return text
-	}
-	return color + text + plainS
 }
 
 // columnSpan is the range of columns that a storm covers in a panel of the plot.
@@ -282,7 +271,7 @@ func (p *terminalPlot) stormLines() []string {
 		}
 		span := plain.Span(s.window.From, s.window.To)
 		name := cut(s.window.Name, max(p.columns-columns(span)-4, shortestName))
-		lines = append(lines, strings.Repeat(" ", plotGutter)+p.paint(red, p.marks.storm)+" "+p.plain(name+" "+span))
+		lines = append(lines, strings.Repeat(" ", plotGutter)+paint(p.o.Color, red, p.marks.storm)+" "+p.plain(name+" "+span))
 	}
 	return lines
 }

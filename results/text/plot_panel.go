@@ -27,18 +27,18 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 			line.WriteString(p.marks.character(cells[r][c]))
 		}
 		lead := strings.Repeat(" ", max(plotGutter-1-columns(labels[r]), 0)) + labels[r] + " "
-		b.WriteString(strings.TrimRight(p.paint(dim, lead+axis)+line.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(paint(p.o.Color, dim, lead+axis)+line.String(), " ") + "\n")
 	}
-	b.WriteString(strings.Repeat(" ", plotGutter) + p.paint(dim, p.marks.corner))
+	b.WriteString(strings.Repeat(" ", plotGutter) + paint(p.o.Color, dim, p.marks.corner))
 	for c := 0; c < p.columns; {
 		from := c
 		for c < p.columns && inStorm[c] == inStorm[from] {
 			c++
 		}
 		if inStorm[from] {
-			b.WriteString(p.paint(red, strings.Repeat(p.marks.storm, c-from)))
+			b.WriteString(paint(p.o.Color, red, strings.Repeat(p.marks.storm, c-from)))
 		} else {
-			b.WriteString(p.paint(dim, strings.Repeat(p.marks.base, c-from)))
+			b.WriteString(paint(p.o.Color, dim, strings.Repeat(p.marks.base, c-from)))
 		}
 	}
 	b.WriteString("\n")

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -24,12 +23,7 @@ type sweepView struct{ *results.Sweep }
 func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 	s := sweepView{sweep}
 	if o.Format == CSV {
-		rows := s.plainRows().inert()
-		out := csv.NewWriter(w)
-		if err := out.WriteAll(append([][]string{rows.header}, rows.rows...)); err != nil {
-			return fmt.Errorf("write table: %w", err)
-		}
-		return nil
+		return write(w, "table", s.records().csv())
 	}
 	t := s.table(o.Format == Text)
 	left := len(t.Rows)
@@ -45,10 +39,7 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(Wrapped(s.footnote(), o.Width), "\n"))
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	return write(w, "table", b.String())
 }
 
 // describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.
@@ -76,7 +67,7 @@ func (s sweepView) footnote() string {
 // table returns the sweep as a table for people. With once, the values of a cell stand only in the first of its rows.
 func (s sweepView) table(once bool) Table {
 	t := Table{Rule: true}
-	for _, key := range append(s.shortKeys(), "policy") {
+	for _, key := range append(s.ShortKeys(), "policy") {
 		t.Columns = append(t.Columns, Column{Title: key, Key: true})
 	}
 	t.Columns[len(t.Columns)-1].Least = shortestName
@@ -119,35 +110,18 @@ func shortened(value string) string {
 	return value
 }
 
-// shortKeys returns the last words of the axes' keys, or the whole keys where the last words are the same.
-func (s sweepView) shortKeys() []string {
-	var short []string
-	seen := map[string]int{}
+// records returns the sweep for a CSV file.
+func (s sweepView) records() records {
+	header := []string{"cell"}
 	for i := range s.Axes {
-		word := s.Axes[i].Key[strings.LastIndexByte(s.Axes[i].Key, '.')+1:]
-		short = append(short, word)
-		seen[word]++
+		header = append(header, s.Axes[i].Key)
 	}
-	for i := range short {
-		if seen[short[i]] > 1 {
-			short[i] = s.Axes[i].Key
-		}
-	}
-	return short
-}
-
-// plainRows returns the sweep as rows for a CSV file.
-func (s sweepView) plainRows() cells {
-	c := cells{header: []string{"cell"}}
-	for i := range s.Axes {
-		c.header = append(c.header, s.Axes[i].Key)
-	}
-	c.header = append(c.header, "policy")
+	header = append(header, "policy")
 	for _, q := range s.Queries {
 		name := q.String()
-		c.header = append(c.header, name, name+" low", name+" high", name+" n", name+" bound")
+		header = append(header, name, name+" low", name+" high", name+" n", name+" bound")
 	}
-	c.header = append(c.header, "objectives", "fingerprint")
+	all := records{append(header, "objectives", "fingerprint")}
 	for i := range s.Cells {
 		cell := &s.Cells[i]
 		values := s.Values(cell.Index)
@@ -159,8 +133,8 @@ func (s sweepView) plainRows() cells {
 				e := &r.Estimates[q]
 				row = append(row, plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound)
 			}
-			c.rows = append(c.rows, append(row, string(r.Outcome()), r.Fingerprint))
+			all = append(all, append(row, string(r.Outcome()), r.Fingerprint))
 		}
 	}
-	return c
+	return all
 }

@@ -1,11 +1,12 @@
 package text
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"qsim/results"
@@ -36,83 +37,61 @@ func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 // WriteTable writes the results table of the policies; Text and Markdown add a description of the run, the
 // verdicts on the objectives, and a legend.
 func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
-	var out string
-	switch o.Format {
+	switch p := pageOf(s); o.Format {
 	case Markdown:
-		p := pageOf(s)
-		out = p.markdown()
+		return write(w, "table", p.markdown())
 	case CSV:
-		out = plainCells(s).csv() + "\n"
+		return write(w, "table", p.records().csv())
 	default:
-		p := pageOf(s)
-		out = p.text(o)
+		return write(w, "table", p.text(o))
 	}
+}
+
+// write writes a table or plot, which the error names.
+func write(w io.Writer, what, out string) error {
 	if _, err := io.WriteString(w, out); err != nil {
-		return fmt.Errorf("write table: %w", err)
+		return fmt.Errorf("write %s: %w", what, err)
 	}
 	return nil
 }
 
-// cells holds the texts of a table: a header and rows, without layout.
-type cells struct {
-	header []string
-	rows   [][]string
-}
+// records holds the texts of a table without layout: the headings, then the rows.
+type records [][]string
 
-// plainCells returns the summary's table for a CSV file, with numbers in the metrics' units.
-func plainCells(s *results.Summary) cells {
-	c := cells{header: []string{"policy"}}
-	for i := range s.Policies {
-		c.rows = append(c.rows, []string{s.Policies[i].Label})
+// records returns the results table, with numbers in the metrics' units.
+func (p *page) records() records {
+	all := records{{"policy"}}
+	for _, label := range p.table.Policies {
+		all = append(all, []string{label})
 	}
-	t := results.TableOf(s)
-	for _, column := range append(t.Columns, t.Alike...) {
+	for _, column := range append(p.table.Columns, p.table.Alike...) {
 		name := column.Query.String()
-		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown", name+" same")
-		for i := range s.Policies {
-			row := []string{"", "", "", "", "", "", ""}
-			if e := s.Policies[i].Find(column.Query); e != nil {
+		all[0] = append(all[0], name, name+" low", name+" high", name+" bound", name+" difference", name+" shown", name+" same")
+		for i := range p.Policies {
+			row := make([]string, 7)
+			if e := p.Policies[i].Find(column.Query); e != nil {
 				row[0], row[1], row[2], row[3] = plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), e.Bound
 			}
-			if d := s.Policies[i].Against(column.Query); d != nil {
+			if d := p.Policies[i].Against(column.Query); d != nil {
 				row[4], row[5], row[6] = plain.Number(d.Difference), strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)
 			}
-			c.rows[i] = append(c.rows[i], row...)
+			all[i+1] = append(all[i+1], row...)
 		}
 	}
-	return c
+	return all
 }
 
-// writer returns the cells in a writer of the table library.
-func (c cells) writer() table.Writer {
-	t := table.NewWriter()
-	row := func(cells []string) table.Row {
-		r := make(table.Row, len(cells))
-		for i, cell := range cells {
-			r[i] = cell
-		}
-		return r
-	}
-	if c.header != nil {
-		t.AppendHeader(row(c.header))
-	}
-	for _, cells := range c.rows {
-		t.AppendRow(row(cells))
-	}
-	return t
-}
-
-func (c cells) csv() string { return c.inert().writer().RenderCSV() }
-
-// inert returns the cells for a CSV file, escaped so that no spreadsheet evaluates one as a formula.
-func (c cells) inert() cells {
-	out := cells{header: c.header}
-	for _, row := range c.rows {
+// csv returns the records as CSV, escaped so that no spreadsheet evaluates a cell as a formula.
+func (r records) csv() string {
+	var out strings.Builder
+	w := csv.NewWriter(&out)
+	for _, row := range r {
 		inert := make([]string, len(row))
 		for i, cell := range row {
 			inert[i] = plain.Inert(cell)
 		}
-		out.rows = append(out.rows, inert)
+		_ = w.Write(inert) // a Builder takes everything
 	}
-	return out
+	w.Flush()
+	return out.String()
 }

@@ -114,15 +114,15 @@ func (d *drawing) measures() []panelMetric {
 		case !c.Info.LessIsBetter:
 			m.name += " (neither is better)"
 		}
-		low, high := math.Inf(1), 0.0
+		means := newExtent()
 		for i := range d.summary.Policies {
 			p := &d.summary.Policies[i]
 			m.estimates, m.against = append(m.estimates, p.Find(c.Query)), append(m.against, p.Against(c.Query))
-			if e, ok := m.value(i); ok && e.Mean > 0 {
-				low, high = math.Min(low, e.Mean), math.Max(high, e.Mean)
+			if e, ok := m.value(i); ok {
+				means.include(e.Mean)
 			}
 		}
-		m.log = c.Info.Unit == "s" && high > 20*low
+		m.log = means.wide(c.Info)
 		list = append(list, m)
 	}
 	return list
@@ -130,33 +130,27 @@ func (d *drawing) measures() []panelMetric {
 
 func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	p := newPlot()
-	high, low, least := 0.0, math.Inf(1), 0.0
+	seen, least := newExtent(), 0.0
 	for i := range d.policies {
 		if e, ok := m.value(i); ok {
-			high = math.Max(high, math.Max(e.Mean, zeroed(e.High)))
-			low = math.Min(low, math.Min(e.Mean, nanTo(e.Low, e.Mean)))
+			seen.include(e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean))
 		}
 	}
-	switch {
-	case math.IsInf(low, 1): // nothing but words
-		p.X.Tick.Marker = plot.ConstantTicks{}
-		p.X.Min, p.X.Max = 0, 1
-	case m.log:
-		from, to, floor := waitRange(low, high*1.5)
-		p.X.Scale, p.X.Tick.Marker = logScale{}, waits(floor, 5)
-		p.X.Min, p.X.Max, least = from/1.5, to, from
-	case m.info.Unit == "s":
-		p.X.Tick.Marker = clock(5)
-		p.X.Max = max(high*1.18, 1e-3)
-		p.X.Min = -p.X.Max / 30
-	case m.info.Share:
-		p.X.Tick.Marker = percents(4)
-		p.X.Max = max(high*1.18, 1e-3)
-		p.X.Min = -p.X.Max / 30
-	default:
-		p.X.Tick.Marker = counts(4)
-		p.X.Max = max(high*1.18, 1e-3)
-		p.X.Min = -p.X.Max / 30
+	axis := valueAxis{info: m.info, log: m.log}
+	if m.log {
+		axis.from, axis.to, axis.floor = waitRange(seen.low, seen.high*1.5)
+		axis.from, least = axis.from/1.5, axis.from
+	} else {
+		axis.to = max(zeroed(seen.high)*1.18, 1e-3)
+		axis.from = -axis.to / 30
+	}
+	ticks := 4
+	if m.info.Unit == "s" {
+		ticks = 5
+	}
+	axis.set(&p.X, ticks)
+	if seen.empty() { // nothing but words
+		p.X.Tick.Marker, p.X.Min, p.X.Max = plot.ConstantTicks{}, 0, 1
 	}
 	names := plot.ConstantTicks{}
 	label := textStyle(8.5, ink, false)

@@ -38,19 +38,14 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 // sweepDrawing is the drawing of one metric of a sweep.
 type sweepDrawing struct {
 	*results.Sweep
-	metric   int // index into Queries
-	info     measure.MetricInfo
+	metric   int   // index into Queries
 	x        int   // index of the horizontal axis
 	others   []int // indexes of the other axes that have several values
 	panels   []sweepPanel
 	omitted  int // number of panels left out
 	policies int // number of policies drawn
-	words    bool
-	log      bool // the horizontal axis is logarithmic
-	xs       []float64
-	from, to float64 // range of the values
-	floor    float64 // lower end of the wait axis, see waitRange
-	logY     bool
+	across   keyAxis
+	up       valueAxis
 }
 
 // sweepPanel is a panel of a sweep chart: one combination of values of the axes other than the horizontal one.
@@ -64,7 +59,7 @@ const sweepPolicies = len(hues)
 
 func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	d := &sweepDrawing{Sweep: s, metric: metric, policies: min(len(s.Policies), sweepPolicies)}
-	d.info, _ = measure.Lookup(s.Queries[metric].Metric)
+	d.up.info, _ = measure.Lookup(s.Queries[metric].Metric)
 	d.chooseAxis()
 	d.collect()
 	d.scale()
@@ -90,26 +85,7 @@ func (d *sweepDrawing) chooseAxis() {
 			d.others = append(d.others, i)
 		}
 	}
-	along := &d.Axes[d.x]
-	d.words = along.Numbers == nil
-	if d.words {
-		for i := range along.Values {
-			d.xs = append(d.xs, float64(i))
-		}
-		return
-	}
-	d.xs = along.Numbers
-	d.log = along.Log && slices.Min(d.xs) > 0 || widening(d.xs)
-}
-
-// widening reports whether positive values rise by growing steps over more than a decade, so that a linear axis would
-// crowd the small ones.
-func widening(xs []float64) bool {
-	last := len(xs) - 1
-	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
-		return false
-	}
-	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
+	d.across = newKeyAxis(&d.Axes[d.x])
 }
 
 // collect sorts the cells of a sweep into the panels of its chart.
@@ -126,7 +102,7 @@ func (d *sweepDrawing) collect() {
 		if !found {
 			k = len(d.panels)
 			at[name] = k
-			d.panels = append(d.panels, sweepPanel{name, make([]*results.Cell, len(d.xs))})
+			d.panels = append(d.panels, sweepPanel{name, make([]*results.Cell, len(d.across.xs))})
 		}
 		d.panels[k].cells[position[d.x]] = &d.Cells[i]
 	}
@@ -173,50 +149,34 @@ func (d *sweepDrawing) limits() []measure.Objective {
 
 // scale sets the range of the value axis, logarithmic for durations that span a large ratio.
 func (d *sweepDrawing) scale() {
-	low, high, positive := math.NaN(), math.NaN(), math.Inf(1)
-	include := func(v float64) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return
-		}
-		if !(v >= low) {
-			low = v
-		}
-		if !(v <= high) {
-			high = v
-		}
-		if v > 0 {
-			positive = math.Min(positive, v)
-		}
-	}
+	seen := newExtent()
 	d.each(func(_ *results.Cell, policy int, e *results.Estimate) {
 		if policy < d.policies {
-			include(e.Mean)
-			include(e.High)
+			seen.include(e.Mean, e.High)
 		}
 	})
 	for _, o := range d.limits() {
-		include(o.Bound)
+		seen.include(o.Bound)
 	}
-	if d.info.Unit == "s" && high > 20*positive {
-		d.logY = true
-		d.from, d.to, d.floor = waitRange(low, high)
+	if d.up.log = seen.wide(d.up.info); d.up.log {
+		d.up.from, d.up.to, d.up.floor = waitRange(seen.low, seen.high)
 		return
 	}
-	d.to = high * 1.06
-	if !(d.to > 0) {
-		d.to = 1
+	d.up.to = seen.high * 1.06
+	if !(d.up.to > 0) {
+		d.up.to = 1
 	}
-	if d.info.Share {
-		d.to = math.Min(d.to, 1.02)
+	if d.up.info.Share {
+		d.up.to = math.Min(d.up.to, 1.02)
 	}
 }
 
 // spell returns a value as text with the metric's unit.
 func (d *sweepDrawing) spell(v float64) string {
 	switch {
-	case d.info.Unit == "s":
+	case d.up.info.Unit == "s":
 		return seconds(v)
-	case d.info.Share:
+	case d.up.info.Share:
 		return percent(v)
 	}
 	return count(v)

@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -12,37 +13,24 @@ import (
 // panel returns the plot of panel i of a sweep chart; all panels have the same axes.
 func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	p, own := newPlot(), &d.panels[i]
-	low, high := d.xs[0], d.xs[0]
-	for _, x := range d.xs {
-		low, high = math.Min(low, x), math.Max(high, x)
-	}
+	low, high := slices.Min(d.across.xs), slices.Max(d.across.xs)
 	switch {
-	case d.words:
+	case d.across.words:
 		p.X.Min, p.X.Max = low-.5, high+.5
 	case low == high:
 		p.X.Min, p.X.Max = low-1, high+1
 	default:
 		p.X.Min, p.X.Max = low, high
-		if d.log {
+		if d.across.log {
 			p.X.Scale = logScale{}
 		}
 	}
-	p.X.Tick.Marker = plot.ConstantTicks(d.ticks(p))
-	p.Y.Min, p.Y.Max = d.from, d.to
+	p.X.Tick.Marker = d.across.ticks(p, len(d.panels))
 	rows := 4
 	if len(d.panels) == 1 {
 		rows = 7
 	}
-	switch {
-	case d.logY:
-		p.Y.Scale, p.Y.Tick.Marker = logScale{}, waits(d.floor, rows)
-	case d.info.Unit == "s":
-		p.Y.Tick.Marker = clock(rows)
-	case d.info.Share:
-		p.Y.Tick.Marker = percents(rows)
-	default:
-		p.Y.Tick.Marker = counts(rows)
-	}
+	d.up.set(&p.Y, rows)
 	for _, o := range d.limits() {
 		p.Add(bound(o.Bound))
 	}
@@ -59,47 +47,13 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	return p
 }
 
-// ticks returns the labelled values of the horizontal axis of a sweep chart, as many as have room.
-func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
-	across := newPanels(len(d.panels)).columns
-	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
-	at := func(i int) vg.Length { return wide * vg.Length(p.X.Norm(d.xs[i])) }
-	style := p.X.Tick.Label
-	label := func(i int) string { return fit(style, clean(d.Axes[d.x].Values[i]), wide/2) }
-	const gap = 6
-	fits := func(a, b int) bool {
-		distance := at(b) - at(a)
-		return max(distance, -distance) >= (style.Width(label(a))+style.Width(label(b)))/2+gap
-	}
-	var kept []int
-	for stride := 1; ; stride++ { // every second, third...: an even scale is read more easily
-		kept = kept[:0]
-		room := true
-		for i := 0; i < len(d.xs); i += stride {
-			room = room && (len(kept) == 0 || fits(kept[len(kept)-1], i))
-			kept = append(kept, i)
-		}
-		if room {
-			break
-		}
-	}
-	if last := len(d.xs) - 1; kept[len(kept)-1] != last && fits(kept[len(kept)-1], last) {
-		kept = append(kept, last)
-	}
-	var ticks []plot.Tick
-	for _, i := range kept {
-		ticks = append(ticks, plot.Tick{Value: d.xs[i], Label: label(i)})
-	}
-	return ticks
-}
-
 // line returns the plotted line of a policy in one panel of a sweep chart.
 func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
-	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.words}
-	if d.words { // beside each other, not on top
+	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.across.words}
+	if d.across.words { // beside each other, not on top
 		l.shift = vg.Length(float64(policy)-float64(d.policies-1)/2) * 5
 	}
-	for i, x := range d.xs {
+	for i, x := range d.across.xs {
 		point := sweepPoint{x, math.NaN(), math.NaN(), math.NaN(), false}
 		if e, ok := d.estimate(own.cells[i], policy); ok {
 			point = sweepPoint{x, e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean), e.Bound != ""}

@@ -31,12 +31,12 @@ func tenantsChart(d *drawing) *sheet {
 	}
 	all := make([]ranked, len(d.policies))
 	slowest := make([]float64, len(all))
-	low, high, bounds := math.NaN(), math.NaN(), false
+	seen, bounds := newExtent(), false
 	for i := range all {
 		all[i], slowest[i] = d.rankTenants(i, known), math.NaN()
 		if w := all[i].waits; len(w) > 0 {
 			slowest[i] = w[0]
-			low, high = least(low, w[len(w)-1]), -least(-high, -w[0])
+			seen.include(w...)
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
@@ -50,7 +50,7 @@ func tenantsChart(d *drawing) *sheet {
 		s.subtitle += "; at least that, where too many were not claimed"
 	}
 	s.alt = d.alt(s.title, "p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
-	from, to, floor := waitRange(low, high)
+	from, to, floor := waitRange(seen.low, seen.high)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = counts(steps), waits(floor, 10)
 		p.Y.Scale = logScale{}
@@ -133,14 +133,6 @@ func (r *ranked) words() string {
 		words += fmt.Sprintf(" (%d at least)", r.bounds)
 	}
 	return words
-}
-
-// least returns the smaller of two numbers, either of which may be NaN.
-func least(a, b float64) float64 {
-	if a <= b {
-		return a
-	}
-	return b
 }
 
 // tenantsOf returns the number of tenants in a chart as text: "the first 64 of 200 tenants".

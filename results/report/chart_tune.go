@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -28,14 +29,9 @@ func TuneCharts(t *results.Tuning) ([]Figure, error) {
 // tuneDrawing holds the data and axes that the panels of a tuning chart share.
 type tuneDrawing struct {
 	*results.Tuning
-	shown    []*results.TunedPolicy
-	info     measure.MetricInfo
-	xs       []float64
-	words    bool
-	log      bool
-	from, to float64
-	floor    float64
-	logY     bool
+	shown  []*results.TunedPolicy
+	across keyAxis
+	up     valueAxis
 }
 
 // lowestMargin and highestMargin bound the axis of margins: distances beyond are drawn at the chart's edge.
@@ -45,24 +41,11 @@ const (
 )
 
 func newTuneDrawing(t *results.Tuning) *tuneDrawing {
-	d := &tuneDrawing{Tuning: t}
+	d := &tuneDrawing{Tuning: t, across: newKeyAxis(&t.Axes[0])}
 	for i := range min(len(t.Policies), panelLimit) {
 		d.shown = append(d.shown, &t.Policies[i])
 	}
-	axis := &t.Axes[0]
-	if d.words = axis.Numbers == nil; d.words {
-		for i := range axis.Values {
-			d.xs = append(d.xs, float64(i))
-		}
-	} else {
-		d.xs = axis.Numbers
-		least := math.Inf(1)
-		for _, x := range d.xs {
-			least = math.Min(least, x)
-		}
-		d.log = least > 0 && (axis.Log || widening(d.xs))
-	}
-	d.info, _ = measure.Lookup(t.Query.Metric)
+	d.up.info, _ = measure.Lookup(t.Query.Metric)
 	d.scale()
 	return d
 }
@@ -80,32 +63,30 @@ func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 }
 
 func (d *tuneDrawing) scale() {
-	low, high, positive := math.Inf(1), math.Inf(-1), math.Inf(1)
+	seen, means := newExtent(), newExtent()
 	for _, p := range d.shown {
 		for i := range p.Trials {
-			mean, half, ok := d.value(&p.Trials[i])
-			if !ok {
-				continue
-			}
-			low, high = math.Min(low, mean-half), math.Max(high, mean+half)
-			if mean > 0 {
-				positive = math.Min(positive, mean)
+			if mean, half, ok := d.value(&p.Trials[i]); ok {
+				seen.include(mean-half, mean+half)
+				means.include(mean)
 			}
 		}
 	}
+	up := &d.up
+	seen.positive = means.positive
 	switch {
-	case math.IsInf(low, 0):
-		d.from, d.to = 0, 1
+	case seen.empty():
+		up.from, up.to = 0, 1
 	case d.Margin:
-		d.from, d.to = math.Max(lowestMargin, math.Min(low, -0.1)), math.Min(highestMargin, math.Max(high, 0.1))
-		gap := 0.08 * (d.to - d.from)
-		d.from, d.to = d.from-gap, d.to+gap
-	case d.info.Unit == "s" && high > 20*positive:
-		d.logY = true
-		d.from, d.to, d.floor = waitRange(positive, high)
+		up.from, up.to = math.Max(lowestMargin, math.Min(seen.low, -0.1)), math.Min(highestMargin, math.Max(seen.high, 0.1))
+		gap := 0.08 * (up.to - up.from)
+		up.from, up.to = up.from-gap, up.to+gap
+	case seen.wide(up.info):
+		up.log = true
+		up.from, up.to, up.floor = waitRange(seen.positive, seen.high)
 	default:
-		if d.to = high * 1.1; !(d.to > 0) {
-			d.to = 1
+		if up.to = seen.high * 1.1; !(up.to > 0) {
+			up.to = 1
 		}
 	}
 }
@@ -164,39 +145,25 @@ func (d *tuneDrawing) alt() string {
 // panel returns the plot of the settings tried for the i-th policy.
 func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 	p, own := newPlot(), d.shown[i]
-	low, high := d.xs[0], d.xs[0]
-	for _, x := range d.xs {
-		low, high = math.Min(low, x), math.Max(high, x)
-	}
+	low, high := slices.Min(d.across.xs), slices.Max(d.across.xs)
 	pad := 0.04 * (high - low)
 	switch {
-	case d.words || low == high:
+	case d.across.words || low == high:
 		p.X.Min, p.X.Max = low-.5, high+.5
-	case d.log:
+	case d.across.log:
 		p.X.Scale = logScale{}
 		p.X.Min, p.X.Max = low/1.1, high*1.1
 	default:
 		p.X.Min, p.X.Max = low-pad, high+pad
 	}
-	axis := sweepDrawing{Sweep: &results.Sweep{Axes: d.Axes}, xs: d.xs, panels: make([]sweepPanel, len(d.shown))}
-	p.X.Tick.Marker = plot.ConstantTicks(axis.ticks(p))
-	p.Y.Min, p.Y.Max = d.from, d.to
+	p.X.Tick.Marker = d.across.ticks(p, len(d.shown))
 	rows := 4
 	if len(d.shown) == 1 {
 		rows = 7
 	}
-	switch {
-	case d.Margin:
+	if d.up.set(&p.Y, rows); d.Margin {
 		p.Y.Tick.Marker = margins(rows)
 		p.Add(bound(0))
-	case d.logY:
-		p.Y.Scale, p.Y.Tick.Marker = logScale{}, waits(d.floor, rows)
-	case d.info.Unit == "s":
-		p.Y.Tick.Marker = clock(rows)
-	case d.info.Share:
-		p.Y.Tick.Marker = percents(rows)
-	default:
-		p.Y.Tick.Marker = counts(rows)
 	}
 	p.Add(tuneDots{d, own})
 	p.Add(heading{name: clean(own.Label), remarks: []string{
@@ -253,7 +220,7 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := range t.own.Trials {
 		tried[t.own.Trials[i].Number]++
 	}
-	for _, x := range t.d.xs {
+	for _, x := range t.d.across.xs {
 		if tried[x] == 0 {
 			c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .8}, tx(x), c.Min.Y+1, tx(x), c.Min.Y+6)
 		}

@@ -79,8 +79,8 @@ func waitChart(d *drawing) *sheet {
 		}
 		return seconds(highest[i])
 	})
-	low, high := d.waitExtent(rows)
-	from, to, floor := waitRange(low, high)
+	seen := d.waitExtent(rows)
+	from, to, floor := waitRange(seen.low, seen.high)
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
 	if len(d.policies) > together && len(rows) == 1 {
 		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
@@ -185,31 +185,19 @@ func peakWords(peak float64) []string {
 }
 
 // waitExtent returns the least and largest value of the wait chart: curves, bands and limits.
-func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
-	low, high = math.NaN(), math.NaN()
-	include := func(v float64) {
-		if !math.IsNaN(v) {
-			if !(v >= low) {
-				low = v
-			}
-			if !(v <= high) {
-				high = v
-			}
-		}
-	}
+func (d *drawing) waitExtent(rows []waitLines) extent {
+	seen := newExtent()
 	for i := range d.policies {
 		for _, row := range rows {
 			median, _, band := row.of(&d.policies[i])
-			for k := range median {
-				include(median[k])
-				include(at(band, k))
-			}
+			seen.include(median...)
+			seen.include(band...)
 		}
 	}
 	for _, l := range d.limits() {
-		include(l.seconds)
+		seen.include(l.seconds)
 	}
-	return low, high
+	return seen
 }
 
 // extremes returns the indexes of the least and the largest value; −1 if all are NaN.

@@ -52,8 +52,7 @@ const logFrom = 20
 
 func newColorScale(m *Map) *colorScale {
 	info, _ := measure.Lookup(m.Query.Metric)
-	s := &colorScale{low: math.Inf(1), high: math.Inf(-1), info: info, dark: info.MoreIsBetter}
-	least := math.Inf(1) // above 0
+	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, newExtent()
 	for _, p := range m.Panels {
 		for _, t := range p.Tiles {
 			switch {
@@ -62,21 +61,17 @@ func newColorScale(m *Map) *colorScale {
 			case math.IsNaN(t.Value):
 				s.missing = true
 			default:
-				s.low, s.high = math.Min(s.low, t.Value), math.Max(s.high, t.Value)
-				if t.Value > 0 {
-					least = math.Min(least, t.Value)
-				}
+				seen.include(t.Value)
 			}
 		}
 	}
-	lowest := s.low
-	s.empty = s.low > s.high
-	if s.empty {
+	s.low, s.high = seen.low, seen.high
+	if s.empty = seen.empty(); s.empty {
 		s.low, s.high = 0, 1
 	}
-	if !math.IsInf(least, 1) && s.high/least > logFrom {
-		s.log, s.low = true, math.Max(least, s.high*1e-6)
-		s.clipped = lowest < s.low
+	if s.high/seen.positive > logFrom {
+		s.log, s.low = true, math.Max(seen.positive, s.high*1e-6)
+		s.clipped = seen.low < s.low
 	}
 	if s.low == s.high {
 		s.low = math.Min(0, s.low)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -141,16 +140,16 @@ func (d *sweepDrawing) subtitle() string {
 		s = plain.Capital(plain.Plural(len(d.Seeds), "seed")) + ": no interval"
 	}
 	switch {
-	case d.info.LessIsBetter:
+	case d.up.info.LessIsBetter:
 		s += "; less is better"
-	case d.info.MoreIsBetter:
+	case d.up.info.MoreIsBetter:
 		s += "; more is better"
 	}
-	if d.logY {
+	if d.up.log {
 		s += "; log scale"
 	}
 	s += "; along: " + shorten(clean(d.Axes[d.x].Key), 2*nameLimit)
-	if d.log {
+	if d.across.log {
 		s += " (log scale)"
 	}
 	if d.omitted > 0 {
@@ -164,7 +163,7 @@ func (d *sweepDrawing) subtitle() string {
 
 func (d *sweepDrawing) footer() string {
 	marks := "line = estimate, band = its interval"
-	if d.words {
+	if d.across.words {
 		marks = "dot = estimate, whisker = its interval"
 	}
 	if len(d.Seeds) < 2 {
@@ -187,16 +186,10 @@ func (d *sweepDrawing) footer() string {
 func (d *sweepDrawing) alt() string {
 	var words []string
 	for policy := range d.Policies {
-		low, high := math.NaN(), math.NaN()
+		seen := newExtent()
 		d.each(func(_ *results.Cell, of int, e *results.Estimate) {
-			if of != policy {
-				return
-			}
-			if !(e.Mean >= low) {
-				low = e.Mean
-			}
-			if !(e.Mean <= high) {
-				high = e.Mean
+			if of == policy {
+				seen.include(e.Mean)
 			}
 		})
 		name := shorten(clean(d.Policies[policy].Label), nameLimit)
@@ -204,11 +197,11 @@ func (d *sweepDrawing) alt() string {
 			words = append(words, fmt.Sprintf("and %d policies more", len(d.Policies)-policy))
 			break
 		}
-		if math.IsNaN(low) {
+		if seen.empty() {
 			words = append(words, name+" no value")
 			continue
 		}
-		words = append(words, fmt.Sprintf("%s %s to %s", name, d.spell(low), d.spell(high)))
+		words = append(words, fmt.Sprintf("%s %s to %s", name, d.spell(seen.low), d.spell(seen.high)))
 	}
 	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key), strings.Join(words, ", "))
 }

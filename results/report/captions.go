@@ -14,8 +14,14 @@ func (d *drawing) footer(marks string) string {
 	if d.summary.Partial {
 		seeds += " (some missing)"
 	}
-	parts := []string{shorten(clean(d.settings.Scenario), 60), seeds, marks, "qsim " + shorten(d.version, 40), "config " + shorten(clean(d.settings.ConfigHash), 16)}
-	return strings.Join(parts, " · ")
+	return sourceLine(d.settings.Scenario, d.version, d.settings.ConfigHash, seeds, marks)
+}
+
+// sourceLine returns the last line of a chart: the scenario, words about the chart, the program's version and the
+// configuration.
+func sourceLine(scenario, version, config string, words ...string) string {
+	parts := append([]string{shorten(clean(scenario), 60)}, words...)
+	return strings.Join(append(parts, "qsim "+shorten(clean(version), 40), "config "+shorten(clean(config), 16)), " · ")
 }
 
 // bandMarks returns the explanation of a line with its band, for a chart's footer.
@@ -93,23 +99,28 @@ func (d *drawing) shown(must ...int) []policy {
 	if len(d.policies) <= panelLimit {
 		return d.policies
 	}
-	chosen := make([]bool, len(d.policies))
-	left := panelLimit
-	for _, i := range append(slices.Clone(must), d.summary.Baseline()) {
-		if i >= 0 && !chosen[i] {
-			chosen[i], left = true, left-1
-		}
-	}
 	var policies []policy
-	for i, p := range d.policies {
-		if !chosen[i] && left > 0 {
-			chosen[i], left = true, left-1
-		}
-		if chosen[i] {
-			policies = append(policies, p)
+	for i, shown := range firstOf(len(d.policies), panelLimit, append(slices.Clone(must), d.summary.Baseline())) {
+		if shown {
+			policies = append(policies, d.policies[i])
 		}
 	}
 	return policies
+}
+
+// firstOf chooses at most most of n things, the first ones of order before all others, and reports for each whether it
+// is chosen. A negative number in order stands for nothing.
+func firstOf(n, most int, order []int) []bool {
+	chosen := make([]bool, n)
+	for i := range n {
+		order = append(order, i)
+	}
+	for _, i := range order {
+		if i >= 0 && !chosen[i] && most > 0 {
+			chosen[i], most = true, most-1
+		}
+	}
+	return chosen
 }
 
 // panelWords returns a sentence on how many of the policies have a panel, "" if all have one.

@@ -163,10 +163,5 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 // fewJobs returns the backlog, in jobs, that all workers finish within half a job's run time.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-// under returns the phrase "under <policy>" for a title, or "under any policy" if the title is about all of them.
-func (d *drawing) under() string {
-	if len(d.policies) == 1 {
-		return " with " + d.policies[0].name
-	}
-	return " under any policy"
-}
+// under returns the phrase "with <policy>" for a title, or "under any policy" if the title is about all of them.
+func (d *drawing) under() string { return under(d.summary) }

@@ -101,7 +101,7 @@ func distributionChart(d *drawing) *sheet {
 // if the waits of its jobs were stored; else none, with the jobs that the titles of the wait charts are about.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
-	usual := limit{during: q.During, after: q.After, class: q.Class}
+	usual := limit{Query: measure.Query{During: q.During, After: q.After, Class: q.Class}}
 	for _, l := range append(d.limits(), usual) {
 		if !slices.ContainsFunc(d.summary.Data, func(data results.PolicyData) bool { return find(data.Pooled, l) == nil }) {
 			return l
@@ -112,20 +112,7 @@ func (d *drawing) distributionLimit() limit {
 
 // jobsOf returns the phrase that names the jobs a limit is about.
 func (d *drawing) jobsOf(l limit) string {
-	words := "fresh jobs"
-	if l.class == "" && d.mixed() {
-		words += " of all classes"
-	}
-	if l.class != "" {
-		words += " of " + shorten(clean(l.class), stormLimit)
-	}
-	if l.during != "" {
-		words += " enqueued in " + shorten(clean(l.during), stormLimit)
-	}
-	if l.after != "" {
-		words += " enqueued after " + shorten(clean(l.after), stormLimit)
-	}
-	return words
+	return "fresh jobs" + d.ofJobs(l.Query, " enqueued")
 }
 
 // find returns the histogram of the waits of the fresh jobs that limit l applies to; nil if there is none.

@@ -97,9 +97,8 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	for _, p := range panels {
 		measured, full = measured+p.Measured, full+p.Full
 	}
-	s.footer = strings.Join([]string{shorten(clean(m.Scenario), 60), plain.Plural(m.Seeds, "seed") + " a point",
-		fmt.Sprintf("%d points measured of %d", measured, full),
-		"qsim " + shorten(clean(m.Version), 40), "config " + shorten(clean(m.ConfigHash), 16)}, " · ")
+	s.footer = sourceLine(m.Scenario, m.Version, m.ConfigHash, plain.Plural(m.Seeds, "seed")+" a point",
+		fmt.Sprintf("%d points measured of %d", measured, full))
 	s.alt = s.title + ". " + m.words(panels)
 	columns := 3
 	switch n := len(panels); {

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/plain"
 )
 
 // panel returns the plot of panel i of a sweep chart; all panels have the same axes.
@@ -154,7 +156,7 @@ func percents(limit int) plot.Ticker {
 		step := countStep(high*100, limit)
 		var ticks []plot.Tick
 		for i := 0; i <= limit && float64(i)*step <= high*100*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step / 100, Label: significant(float64(i)*step, 3) + "%"})
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step / 100, Label: plain.Digits(float64(i)*step, 3) + "%"})
 		}
 		return ticks
 	})

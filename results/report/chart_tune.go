@@ -129,8 +129,8 @@ func (d *tuneDrawing) subtitle() string {
 }
 
 func (d *tuneDrawing) footer() string {
-	return strings.Join([]string{shorten(clean(d.Scenario), 60), "whisker = 95 % over seeds, their number beside it", "ticks below = not tried",
-		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
+	return sourceLine(d.Scenario, d.Version, d.ConfigHash, "whisker = 95 % over seeds, their number beside it",
+		"ticks below = not tried")
 }
 
 func (d *tuneDrawing) alt() string {

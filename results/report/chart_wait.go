@@ -155,7 +155,7 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 	}
 	limits := limitLines{curves: curves}
 	for _, l := range d.limits() {
-		if l.class == "" || l.class == row.class || row.class == "" {
+		if l.Class == "" || l.Class == row.class || row.class == "" {
 			limits.limits, limits.names = append(limits.limits, l), append(limits.names, d.limitLabel(l))
 		}
 	}

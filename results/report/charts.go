@@ -111,56 +111,65 @@ func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*dra
 
 func newPolicy(index int, label string, series []measure.Series, buckets int) policy {
 	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index, color: index % len(hues)}
-	lower, upper := .05, .95
-	if len(series) < 10 { // too few for such percentiles: the whole range
-		lower, upper = 0, 1
+	mean := func(of func(s *measure.Series, i int) float64) []float64 {
+		values := make([]float64, buckets)
+		for i := range values {
+			values[i] = meanOf(series, func(s *measure.Series) float64 { return of(s, i) })
+		}
+		return values
 	}
-	values := make([]float64, 0, len(series))
-	measured := true
-	for k := range series {
-		measured = measured && series[k].Starved != nil
+	level := func(of func(s *measure.Series) []float64) []float64 { // of jobs: a run that has ended has none
+		values := mean(func(s *measure.Series, i int) float64 { return at(of(s), i) })
+		for i := range values {
+			values[i] = zeroed(values[i])
+		}
+		return values
 	}
-	if measured {
-		p.starved = make([]float64, 0, buckets)
-	}
-	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool { return len(s.Classes) != len(series[0].Classes) }) {
+	p.median, p.low, p.high = bands(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
+	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
+		return len(s.Classes) != len(series[0].Classes)
+	}) {
 		p.classes = make([][]float64, len(series[0].Classes))
+		for k := range p.classes {
+			p.classes[k], _, _ = bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+		}
 	}
+	p.fresh = level(func(s *measure.Series) []float64 { return s.FreshReady })
+	p.retry = level(func(s *measure.Series) []float64 { return s.RetryReady })
+	p.later = level(func(s *measure.Series) []float64 { return s.Waiting })
+	p.attempts = mean(func(s *measure.Series, i int) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) })
+	p.busy = mean(func(s *measure.Series, i int) float64 { return at(s.Utilization, i) })
+	p.again = mean(func(s *measure.Series, i int) float64 { return at(s.RetryClaims, i) })
+	p.due = make([]float64, buckets)
 	for i := range buckets {
-		for class := range p.classes {
-			values = values[:0]
-			for k := range series {
-				if v := at(series[k].Classes[class], i); !math.IsNaN(v) {
-					values = append(values, max(v, 0))
-				}
-			}
-			median, _, _ := middle(values, len(series), lower, upper)
-			p.classes[class] = append(p.classes[class], median)
-		}
-		values = values[:0]
-		var fresh, retry, later float64
-		for k := range series {
-			if v := at(series[k].FreshWaitP99, i); !math.IsNaN(v) {
-				values = append(values, max(v, 0))
-			}
-			fresh += zeroed(at(series[k].FreshReady, i))
-			retry += zeroed(at(series[k].RetryReady, i))
-			later += zeroed(at(series[k].Waiting, i))
-		}
-		n := float64(max(len(series), 1))
-		p.attempts = append(p.attempts, meanOf(series, func(s *measure.Series) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) }))
-		p.busy = append(p.busy, meanOf(series, func(s *measure.Series) float64 { return at(s.Utilization, i) }))
-		if measured {
-			p.starved = append(p.starved, meanOf(series, func(s *measure.Series) float64 { return at(s.Starved, i) }))
-		}
-		claims := meanOf(series, func(s *measure.Series) float64 { return at(s.RetryClaims, i) }) / p.attempts[i]
-		p.again = append(p.again, claims)
-		p.fresh, p.retry = append(p.fresh, fresh/n), append(p.retry, retry/n)
-		p.due, p.later = append(p.due, fresh/n+retry/n), append(p.later, later/n)
-		median, low, high := middle(values, len(series), lower, upper)
-		p.median, p.low, p.high = append(p.median, median), append(p.low, low), append(p.high, high)
+		p.due[i] = p.fresh[i] + p.retry[i]
+		p.again[i] /= p.attempts[i]
+	}
+	if !slices.ContainsFunc(series, func(s measure.Series) bool { return s.Starved == nil }) {
+		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })
 	}
 	return p
+}
+
+// bands returns, for each bucket of time, the median over seeds of a series of waits, and the band around it: the range
+// between the 5th and the 95th percentile, of fewer than ten seeds the whole range.
+func bands(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (median, low, high []float64) {
+	lower, upper := .05, .95
+	if len(series) < 10 {
+		lower, upper = 0, 1
+	}
+	median, low, high = make([]float64, buckets), make([]float64, buckets), make([]float64, buckets)
+	values := make([]float64, 0, len(series))
+	for i := range buckets {
+		values = values[:0]
+		for k := range series {
+			if v := at(of(&series[k]), i); !math.IsNaN(v) {
+				values = append(values, max(v, 0))
+			}
+		}
+		median[i], low[i], high[i] = middle(values, len(series), lower, upper)
+	}
+	return median, low, high
 }
 
 // middle returns the median over seeds, and the band around it, NaN if only a minority of the seeds has a value. It

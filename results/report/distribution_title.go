@@ -38,7 +38,7 @@ func (d *drawing) distributionWords(at limit) string {
 	if at.seconds > 0 {
 		return "Share of " + d.jobsOf(at) + " that wait longer than " + seconds(at.seconds)
 	}
-	return "Fresh p99 wait" + d.ofJobs(at.query(waitMetric))
+	return "Fresh p99 wait" + d.ofJobs(at.Query, "")
 }
 
 // distributionTitle returns the sentence on how distributionValues differ between policies.
@@ -92,5 +92,5 @@ func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, 
 	if title := d.tableTitle(asked); title != "" {
 		return title
 	}
-	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(asked)+" is", seconds, values, best, worst)
+	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(asked, "")+" is", seconds, values, best, worst)
 }

@@ -13,11 +13,9 @@ import (
 
 // limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
 type limit struct {
-	seconds float64
-	during  string // name of a storm: jobs enqueued during it; empty: all jobs
-	after   string // name of a storm: jobs enqueued after it; empty: all jobs
-	class   string // name of a class of jobs; empty: all jobs
-	text    string // bound as text, for example "≤ 10s"
+	measure.Query // the jobs, by storm and class; without Metric
+	seconds       float64
+	text          string // bound as text, for example "≤ 10s"
 }
 
 // limitCount is the highest number of limits that a chart draws.
@@ -32,7 +30,7 @@ var (
 func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
-		l := limit{o.Bound, o.During, o.After, o.Class, o.Text}
+		l := limit{measure.Query{During: o.During, After: o.After, Class: o.Class}, o.Bound, o.Text}
 		if o.Query != l.query(waitMetric) || o.Above || !(o.Bound > 0) ||
 			math.IsInf(o.Bound, 0) {
 			continue
@@ -43,7 +41,7 @@ func (d *drawing) limits() []limit {
 		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
 		known := false
 		for _, f := range found {
-			known = known || f.seconds == l.seconds && f.query("") == l.query("")
+			known = known || f.seconds == l.seconds && f.Query == l.Query
 		}
 		if !known && len(found) < limitCount {
 			found = append(found, l)
@@ -54,25 +52,26 @@ func (d *drawing) limits() []limit {
 
 // query returns the query for a metric, restricted to the jobs that the limit applies to.
 func (l limit) query(metric string) measure.Query {
-	return measure.Query{Metric: metric, During: l.during, After: l.after, Class: l.class}
+	l.Metric = metric
+	return l.Query
 }
 
 // limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 "
-	if l.class != "" {
-		words += "of " + shorten(clean(l.class), stormLimit) + " "
+	if l.Class != "" {
+		words += "of " + shorten(clean(l.Class), stormLimit) + " "
 	}
 	words += l.text
 	switch {
-	case l.during != "" && len(d.settings.Storms) == 1:
+	case l.During != "" && len(d.settings.Storms) == 1:
 		words += " in the storm"
-	case l.during != "":
-		words += " in " + shorten(clean(l.during), stormLimit)
-	case l.after != "" && len(d.settings.Storms) == 1:
+	case l.During != "":
+		words += " in " + shorten(clean(l.During), stormLimit)
+	case l.After != "" && len(d.settings.Storms) == 1:
 		words += " after the storm"
-	case l.after != "":
-		words += " after " + shorten(clean(l.after), stormLimit)
+	case l.After != "":
+		words += " after " + shorten(clean(l.After), stormLimit)
 	}
 	return words
 }

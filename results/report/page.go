@@ -2,12 +2,12 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"io"
 	"strings"
 
 	"qsim/results"
@@ -43,12 +43,8 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 		if err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
-		var markdown, csv strings.Builder
-		if err := cmp.Or(text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}), text.WriteTable(&csv,
-			sum, text.TableOptions{Format: text.CSV})); err != nil {
-			return nil, fmt.Errorf("write report: %w", err)
-		}
-		if err := p.goLive(d, markdown.String(), csv.String()); err != nil {
+		write := func(w io.Writer, o text.TableOptions) error { return text.WriteTable(w, sum, o) }
+		if err := p.goLive(d, write); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
 	}

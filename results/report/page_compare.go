@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -30,12 +31,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		d.policies[i].color = i / 2 % len(hues)
 		d.policies[i].hue = hues[d.policies[i].color]
 	}
-	var figures []Figure
-	for _, chart := range []func(*drawing) *sheet{backlogChart, stormChart, waitChart, distributionChart, attemptsChart} {
-		if sheet := chart(d); sheet != nil {
-			figures = append(figures, sheet.render())
-		}
-	}
+	figures := d.figures(backlogChart, stormChart, waitChart, distributionChart, attemptsChart)
 	p := &page{Name: clean(c.Scenario), Version: shorten(clean(version), 40), summary: sum}
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}
@@ -62,17 +58,10 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	var markdown, csv strings.Builder
-	for format, out := range []*strings.Builder{text.Markdown: &markdown, text.CSV: &csv} {
-		if out == nil {
-			continue
-		}
-		if err := text.WriteComparisons(out, []*results.Comparison{c},
-			text.TableOptions{Format: text.Format(format)}); err != nil {
-			return nil, err
-		}
+	write := func(w io.Writer, o text.TableOptions) error {
+		return text.WriteComparisons(w, []*results.Comparison{c}, o)
 	}
-	if err := p.goLive(d, markdown.String(), csv.String()); err != nil {
+	if err := p.goLive(d, write); err != nil {
 		return nil, fmt.Errorf("write comparison: %w", err)
 	}
 	p.Style, p.Policy = template.CSS(style), contentPolicy(style, string(p.Script))

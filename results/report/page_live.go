@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"html/template"
+	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"qsim/results"
+	"qsim/results/text"
 )
 
 // toggle is a button that shows or hides a policy in the charts over time.
@@ -68,10 +71,15 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive adds to a page the script of the interactive charts and their data.
-func (p *page) goLive(d *drawing, markdown, csv string) error {
+// goLive adds to a page the script of the interactive charts and their data, and the table that write writes, to copy.
+func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) error) error {
 	data := d.live()
-	data.Markdown, data.CSV = markdown, csv
+	var markdown, csv strings.Builder
+	if err := cmp.Or(write(&markdown, text.TableOptions{Format: text.Markdown}),
+		write(&csv, text.TableOptions{Format: text.CSV})); err != nil {
+		return err
+	}
+	data.Markdown, data.CSV = markdown.String(), csv.String()
 	encoded, err := json.Marshal(data) // with < > & escaped, so that no name ends the script
 	if err != nil {
 		return err

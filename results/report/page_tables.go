@@ -281,31 +281,14 @@ const mostInFront = 4
 // inFront reports, for each policy, whether a page shows it at first: all, unless they are many; then the baseline, the
 // policy named in the finding, and the best and the worst by the first objective's metric.
 func inFront(sum *results.Summary, t *results.Table) []bool {
-	front := make([]bool, len(sum.Policies))
-	if len(front) <= together {
-		for i := range front {
-			front[i] = true
-		}
-		return front
+	if n := len(sum.Policies); n <= together {
+		return firstOf(n, n, nil)
 	}
-	left := mostInFront
-	add := func(i int) {
-		if i >= 0 && !front[i] && left > 0 {
-			front[i], left = true, left-1
-		}
-	}
-	add(sum.Baseline())
-	add(results.FindingOf(sum, t).Policy)
+	order := []int{sum.Baseline(), results.FindingOf(sum, t).Policy}
 	if len(t.Columns) > 0 {
-		if order := t.Columns[0].Ranked(); len(order) > 0 {
-			add(order[len(order)-1])
-			for _, i := range order {
-				add(i)
-			}
+		if ranked := t.Columns[0].Ranked(); len(ranked) > 0 {
+			order = append(append(order, ranked[len(ranked)-1]), ranked...)
 		}
 	}
-	for i := range front {
-		add(i)
-	}
-	return front
+	return firstOf(len(sum.Policies), mostInFront, order)
 }

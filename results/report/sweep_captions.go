@@ -177,9 +177,8 @@ func (d *sweepDrawing) footer() string {
 	if more {
 		marks += ", triangle = at least"
 	}
-	return strings.Join([]string{shorten(clean(d.Scenario), 60), plain.Plural(len(d.Cells), "cell"),
-		plain.Plural(len(d.Seeds), "seed"), marks,
-		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
+	return sourceLine(d.Scenario, d.Version, d.ConfigHash, plain.Plural(len(d.Cells), "cell"),
+		plain.Plural(len(d.Seeds), "seed"), marks)
 }
 
 // alt returns the alternative text of a sweep chart: the range of the metric under each policy.

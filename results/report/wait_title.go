@@ -78,7 +78,7 @@ func (d *drawing) tableTitle(q measure.Query) string {
 		return ""
 	}
 	best, worst := order[0], order[len(order)-1]
-	what, low, high := "Fresh p99 wait"+d.ofJobs(q), c.Cells[best].Value, c.Cells[worst].Value
+	what, low, high := "Fresh p99 wait"+d.ofJobs(q, ""), c.Cells[best].Value, c.Cells[worst].Value
 	if bound, ok := strings.CutPrefix(high, "≥ "); ok && len(order) > 1 && strings.HasPrefix(low, "≥ ") {
 		return fmt.Sprintf("%s is not known under any policy: jobs were left; at least %s with %s", what, bound,
 			d.policies[worst].name)
@@ -95,8 +95,8 @@ func (d *drawing) tableTitle(q measure.Query) string {
 }
 
 // ofJobs returns the phrase that names the jobs of a query, unless they are all of one class: " of the worst tenant of
-// mail in payments-down".
-func (d *drawing) ofJobs(q measure.Query) (words string) {
+// mail in payments-down". enqueued stands before a storm.
+func (d *drawing) ofJobs(q measure.Query, enqueued string) (words string) {
 	switch {
 	case q.Tenant == measure.WorstTenant:
 		words = " of the worst tenant"
@@ -109,10 +109,10 @@ func (d *drawing) ofJobs(q measure.Query) (words string) {
 		words += " of " + shorten(clean(q.Class), stormLimit)
 	}
 	if q.During != "" {
-		words += " in " + shorten(clean(q.During), stormLimit)
+		words += enqueued + " in " + shorten(clean(q.During), stormLimit)
 	}
 	if q.After != "" {
-		words += " after " + shorten(clean(q.After), stormLimit)
+		words += enqueued + " after " + shorten(clean(q.After), stormLimit)
 	}
 	return words
 }

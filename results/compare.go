@@ -61,7 +61,7 @@ func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 	}
 	mean, half := math.NaN(), math.NaN()
 	if len(differences) > 0 {
-		mean, half = meanInterval(differences)
+		mean, half = Interval(differences)
 	}
 	return Difference{Query: e.Query, Difference: mean, Low: mean - half, High: mean + half,
 		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
@@ -85,7 +85,7 @@ func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []floa
 			all[i] = math.NaN()
 		}
 	}
-	all = holm(all)
+	all = Holm(all)
 	for i := range all {
 		if math.IsNaN(all[i]) && !math.IsNaN(raw[i]) {
 			all[i] = 1

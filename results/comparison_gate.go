@@ -26,7 +26,7 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 		for i, v := range a.values {
 			differences[i] = b.values[i] - float64(factor*v)
 		}
-		mean, half = meanInterval(differences)
+		mean, half = Interval(differences)
 		return mean, half, pairedP(mean, half, len(differences))
 	}
 	mean = b.centre - float64(factor*a.centre)
@@ -146,7 +146,7 @@ func (c *Comparison) confirm() {
 			least = min(least, level(i))
 		}
 	}
-	for i, adjusted := range holm(p) {
+	for i, adjusted := range Holm(p) {
 		d := judged[i]
 		switch own := level(i); {
 		case math.IsNaN(d.excessP):

@@ -79,7 +79,7 @@ func TestContrastAgainstReferences(t *testing.T) {
 	}
 	// One side does not scatter: what is left is the t interval of the other.
 	mean, half, _ = contrast(aboutMean([]float64{2, 2, 2}), aboutMean(before), 1, false)
-	if _, want := meanInterval(before); !close(mean, 8.2, 1e-12) || !close(half, want, 1e-9) {
+	if _, want := Interval(before); !close(mean, 8.2, 1e-12) || !close(half, want, 1e-9) {
 		t.Errorf("Welch, one side constant: %v ± %v, want ± %v", mean, half, want)
 	}
 	for _, tt := range []struct {

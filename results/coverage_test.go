@@ -161,7 +161,7 @@ func TestCoverageOfQuantiles(t *testing.T) {
 		if e := estimate(q, runs, measure.Pool(runs)); e.Low <= truth && truth <= e.High {
 			covered++
 		}
-		if mean, half := meanInterval(sections); math.Abs(mean-truth) <= half {
+		if mean, half := Interval(sections); math.Abs(mean-truth) <= half {
 			naive++
 		}
 	}

@@ -100,9 +100,9 @@ func equal(values []float64) bool {
 	return true
 }
 
-// meanInterval returns the mean of values, of which there is one at least, and the
-// half-width of its 95 % t-interval: exactly 0 if they are equal.
-func meanInterval(values []float64) (mean, half float64) {
+// Interval returns the mean of values, at least one, and the half-width of its 95 % t-interval: exactly 0 if they are
+// equal, NaN for fewer than 2.
+func Interval(values []float64) (mean, half float64) {
 	if equal(values) {
 		return values[0], halfWidth(0, len(values), alpha)
 	}

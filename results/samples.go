@@ -2,10 +2,6 @@ package results
 
 import "math"
 
-// Interval returns the mean of values, at least one, and the half-width of its 95 %
-// t-interval: NaN for fewer than 2.
-func Interval(values []float64) (mean, half float64) { return meanInterval(values) }
-
 // Contrast is the difference of the means of two samples, with its interval and p value.
 type Contrast struct {
 	Difference float64 // mean of the new values less that of the base values
@@ -32,10 +28,6 @@ func Excess(base, new []float64, factor float64, less, paired bool) (excess, p f
 	}
 	return excess, p
 }
-
-// Holm returns the p values of a family of comparisons, adjusted so that with a probability of 95 % all differences
-// with a value below 0.05 are real. NaN stays NaN and is not counted.
-func Holm(p []float64) []float64 { return holm(p) }
 
 // power is the desired probability of detecting a difference that exists.
 const power = 0.8

@@ -21,9 +21,10 @@ func pairedP(mean, half float64, n int) float64 {
 	return studentTails(float64(n-1), math.Abs(mean)/half*tQuantile(float64(n), alpha))
 }
 
-// holm returns the p values of one family of tests adjusted for their number: Holm, A simple sequentially rejective
-// multiple test procedure (1979). NaN stays NaN and is not counted.
-func holm(p []float64) []float64 {
+// Holm returns the p values of a family of tests, adjusted for their number so that with a probability of 95 % all
+// differences with a value below 0.05 are real: Holm, A simple sequentially rejective multiple test procedure (1979).
+// NaN stays NaN and is not counted.
+func Holm(p []float64) []float64 {
 	adjusted := slices.Clone(p)
 	var order []int
 	for i := range p {

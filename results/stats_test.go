@@ -18,7 +18,7 @@ func TestIntervalsAgainstReferences(t *testing.T) {
 		}
 	}
 	a, b := []float64{10.2, 9.8, 11.1, 10.4, 9.5}, []float64{10.9, 10.1, 11.9, 11.0, 10.4}
-	if mean, half := meanInterval(a); !close(mean, 10.2, 1e-12) || !close(half, 0.7603608068958189, 1e-9) {
+	if mean, half := Interval(a); !close(mean, 10.2, 1e-12) || !close(half, 0.7603608068958189, 1e-9) {
 		t.Errorf("interval = %v ± %v", mean, half)
 	}
 	base, e := Estimate{Values: a}, Estimate{Values: b}
@@ -34,10 +34,10 @@ func TestIntervalsAgainstReferences(t *testing.T) {
 }
 
 func TestIntervalsOfFewAndEqualValues(t *testing.T) {
-	if mean, half := meanInterval([]float64{0.1}); mean != 0.1 || !math.IsNaN(half) {
+	if mean, half := Interval([]float64{0.1}); mean != 0.1 || !math.IsNaN(half) {
 		t.Errorf("one value: %v ± %v", mean, half)
 	}
-	if mean, half := meanInterval([]float64{0.1, 0.1, 0.1}); mean != 0.1 || half != 0 {
+	if mean, half := Interval([]float64{0.1, 0.1, 0.1}); mean != 0.1 || half != 0 {
 		t.Errorf("equal values: %v ± %v", mean, half)
 	}
 	for _, tt := range []struct {
@@ -59,8 +59,8 @@ func TestHolm(t *testing.T) {
 		{[]float64{0.9, 0.6}, []float64{1, 1}},
 		{nil, nil},
 	} {
-		if got := holm(tt.p); !slices.EqualFunc(got, tt.want, func(a, b float64) bool { return close(a, b, 1e-12) }) {
-			t.Errorf("holm(%v) = %v, want %v", tt.p, got, tt.want)
+		if got := Holm(tt.p); !slices.EqualFunc(got, tt.want, func(a, b float64) bool { return close(a, b, 1e-12) }) {
+			t.Errorf("Holm(%v) = %v, want %v", tt.p, got, tt.want)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistog
 		return e
 	}
 	e.Reason = ""
-	e.Mean, e.Half = meanInterval(values)
+	e.Mean, e.Half = Interval(values)
 	if centre, bound, ok := measure.PooledQuantile(q, pooled); ok {
 		e.Mean = centre
 		if bound {

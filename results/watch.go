@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -35,18 +36,10 @@ func NewWatch(s *measure.Settings, g float64) *Watch {
 
 // watchedQueries returns the metrics, each once, whose intervals decide when the seeds are enough.
 func watchedQueries(s *measure.Settings) []measure.Query {
-	var queries []measure.Query
-	seen := make(map[measure.Query]bool)
-	for i := range s.Objectives {
-		if q := s.Objectives[i].Query; !seen[q] {
-			seen[q] = true
-			queries = append(queries, q)
-		}
+	if len(s.Objectives) == 0 {
+		return []measure.Query{{Metric: measure.UsualWait}}
 	}
-	if len(queries) == 0 {
-		return []measure.Query{{Metric: "fresh.wait.p99"}}
-	}
-	return queries
+	return distinct(objectiveQueries(s))
 }
 
 // Add adds the runs of one more seed, one for each policy in any order, and reports whether all intervals are now
@@ -74,12 +67,10 @@ func (w *Watch) Add(runs []measure.Run) (enough bool) {
 
 // needs reports whether a watched quantile is computed from the histogram of that query.
 func (w *Watch) needs(histogram measure.Query) bool {
-	for _, q := range w.queries {
-		if of, ok := measure.HistogramOf(q); ok && of == histogram {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.queries, func(q measure.Query) bool {
+		of, ok := measure.HistogramOf(q)
+		return ok && of == histogram
+	})
 }
 
 // precise reports whether the interval of e has a relative error of at most g: the half-width is at most g ÷ (1 + g) of

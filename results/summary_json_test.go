@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine/keyed"
 	"qsim/results/measure"
+	"qsim/results/resultstest"
 )
 
 func TestSummaryJSON(t *testing.T) {
@@ -27,7 +28,7 @@ func TestReadSummaryRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := encoded(t, read); !bytes.Equal(data, again) {
-		t.Errorf("reading and writing changes it: %s", firstDifference(string(again), string(data)))
+		t.Errorf("reading and writing changes it: %s", resultstest.FirstDifference(string(again), string(data)))
 	}
 	if half := read.Policies[0].Metric("sojourn.mean").Half; !(half > 0) {
 		t.Errorf("the half-width is %v", half)

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine/keyed"
 	"qsim/results/measure"
+	"qsim/results/resultstest"
 )
 
 // scattered returns runs of a policy whose goodput has mean 1 and the given deviation.
@@ -76,7 +77,7 @@ func TestWatchSeesWhatASummarySees(t *testing.T) {
 	s, runs := comparison(14)
 	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p90"}}, {Query: measure.Query{Metric: "jain"}}, {Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}}}
 	for i := range runs { // as their settings would have had it measured
-		runs[i] = simulated(s, runs[i].Policy, runs[i].Seed, []float64{8, 1}[runs[i].Policy])
+		runs[i] = resultstest.Simulated(s, runs[i].Policy, runs[i].Seed, []float64{8, 1}[runs[i].Policy])
 	}
 	for _, g := range []float64{0.5, 0.2, 0.1, 0.05, 0.02} {
 		w := NewWatch(s, g)

@@ -12,6 +12,7 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
+	"qsim/results/resultstest"
 )
 
 func written(t *testing.T, s *results.Summary, o TableOptions) string {
@@ -87,7 +88,7 @@ func TestHeadings(t *testing.T) {
 
 // Without a storm the first column is of the whole run, and there is no recovery.
 func TestTableWithoutStorms(t *testing.T) {
-	s, runs := comparison(5)
+	s, runs := resultstest.Comparison(5)
 	s.Storms, s.Objectives = nil, nil
 	sum, err := results.Summarize(s, runs, results.Options{})
 	if err != nil {

@@ -24,8 +24,8 @@ type TableCell struct {
 	Best     bool       // no policy has a better value, and at least one has a worse; see Column.Gain
 	Reason   string
 
-	estimate   *Estimate   // estimate of the metric; nil: it was not measured
-	difference *Difference // difference from the baseline; nil: there is none
+	estimate   *Estimate // estimate of the metric; nil: it was not measured
+	difference *Contrast // difference from the baseline; nil: there is none
 }
 
 // CellOf returns the table cell of the metric q under policy i of the summary s; its field Best is not set.

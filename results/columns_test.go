@@ -28,7 +28,7 @@ func tableSummary(seeds int, half float64, metrics ...any) *Summary {
 			p.Filtered = append(p.Filtered, Estimate{Query: q, Mean: mean, Low: mean - half, High: mean + half, Half: half,
 				N: seeds, Values: slices.Repeat([]float64{mean}, seeds)})
 			if k > 0 {
-				d := Difference{Query: q, Difference: mean - s.Policies[0].Find(q).Mean, Shown: seeds > 1, P: 0.001}
+				d := Contrast{Query: q, Difference: mean - s.Policies[0].Find(q).Mean, Shown: seeds > 1, P: 0.001}
 				if mean == s.Policies[0].Find(q).Mean {
 					d.Shown, d.P = false, 1
 				}

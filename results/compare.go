@@ -10,7 +10,7 @@ import (
 func (s *Summary) compare() {
 	base := s.BaselinePolicy()
 	inTable := s.tableQueries()
-	var shown, others []*Difference
+	var shown, others []*Contrast
 	for i := range s.Policies {
 		p := &s.Policies[i]
 		if p.Baseline {
@@ -33,13 +33,6 @@ func (s *Summary) compare() {
 	}
 	decide(shown)
 	decide(others)
-	for i := range s.Policies {
-		p := &s.Policies[i]
-		for j := range p.Versus {
-			d := &p.Versus[j]
-			d.Shown = d.Shown && sure(d.Difference, p.Find(d.Query).Bound, base.Find(d.Query).Bound)
-		}
-	}
 }
 
 // BaselinePolicy returns the policy that the others are compared with.
@@ -52,7 +45,7 @@ func (s *Summary) Baseline() int {
 
 // difference returns the mean difference of e from base over the seeds in which both have a value, with its interval
 // and test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
-func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
+func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
 	var differences, values []float64
 	for i := range min(len(e.Values), len(base.Values)) {
 		if v := e.Values[i] - base.Values[i]; !math.IsNaN(v) {
@@ -63,35 +56,26 @@ func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 	if len(differences) > 0 {
 		mean, half = Interval(differences)
 	}
-	return Difference{Query: e.Query, Difference: mean, Low: mean - half, High: mean + half,
-		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
+	return Contrast{Query: e.Query, Difference: mean, Low: mean - half, High: mean + half, Half: half, bound: e.Bound,
+		baseBound: base.Bound, P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
 }
 
-// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant ones as shown.
-func decide(family []*Difference) {
-	for i, adjusted := range adjustedOf(family, func(d *Difference) (p, low, high float64) { return d.P, d.Low, d.High }) {
-		family[i].Adjusted, family[i].Shown = adjusted, adjusted < alpha
-	}
-}
-
-// adjustedOf returns the p values of a family after Holm's adjustment. A member without any difference in any seed is
-// not tested, and has the value 1.
-func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []float64 {
-	all, raw := make([]float64, len(family)), make([]float64, len(family))
+// decide adjusts the p values of a family of contrasts by Holm's procedure and marks the significant ones as shown. One
+// without any difference in any seed is not tested, and has the adjusted value 1.
+func decide(family []*Contrast) {
+	tested := make([]float64, len(family))
 	for i, d := range family {
-		p, low, high := of(d)
-		all[i], raw[i] = p, p
-		if low == 0 && high == 0 {
-			all[i] = math.NaN()
+		if tested[i] = d.P; d.Low == 0 && d.High == 0 {
+			tested[i] = math.NaN()
 		}
 	}
-	all = Holm(all)
-	for i := range all {
-		if math.IsNaN(all[i]) && !math.IsNaN(raw[i]) {
-			all[i] = 1
+	for i, adjusted := range Holm(tested) {
+		d := family[i]
+		if math.IsNaN(adjusted) && !math.IsNaN(d.P) {
+			adjusted = 1
 		}
+		d.Adjusted, d.Shown = adjusted, adjusted < alpha && sure(d.Difference, d.bound, d.baseBound)
 	}
-	return all
 }
 
 // sure reports whether a difference keeps its sign however much higher a value is that is only a lower bound.

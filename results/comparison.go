@@ -42,19 +42,11 @@ type Gate struct {
 
 // Change is a metric of one policy in two results that are compared, with the difference and its verdict.
 type Change struct {
-	measure.Query
+	Contrast         // Query, and the difference; its family of tests is all changes of the comparison
 	Policy    string // label of the policy
 	Unit      string
 	Base, New Estimate
-	// Difference is, paired, the mean of the new values less the base's by seed, also of
-	// quantiles; otherwise New.Mean less Base.Mean. NaN: there is none, for Reason.
-	Difference float64
-	Low, High  float64 // 95 % interval of Difference; NaN with fewer than 2 seeds on a side
-	Half       float64 // half-width of the interval
-	P          float64 // two-sided p value, not adjusted; NaN without an interval
-	Adjusted   float64 // P after Holm's adjustment over all changes of the comparison
-	Shown      bool    // the change is significant: Adjusted is below 0.05, and bounds on the values do not undo it
-	Likeness
+
 	N       int     // number of pairs; not paired: number of values of the side that has fewer
 	Reason  string  // reason why there is no difference, or no verdict
 	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or no direction is worse
@@ -249,8 +241,9 @@ func (c *Comparison) warnOfSides() {
 // values are then equal for certain.
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
-	d := Change{Query: new.Query, Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new,
-		Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan, of: nan, excess: nan, excessHalf: nan, excessP: nan}
+	d := Change{Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new, of: nan, excess: nan,
+		excessHalf: nan, excessP: nan, Contrast: Contrast{Query: new.Query, Difference: nan, Low: nan, High: nan, Half: nan,
+			P: nan, Adjusted: nan, bound: new.Bound, baseBound: base.Bound}}
 	switch {
 	case base.Null():
 		d.Reason = c.Base.Name + ": " + base.why()

@@ -95,17 +95,13 @@ func (c *Comparison) judge(d *Change) {
 	}
 }
 
-// decide adjusts the p values for the number of comparisons and sets the exit code. Metrics that differ in no seed are
-// not tested.
+// decide adjusts the p values for the number of comparisons and sets the exit code.
 func (c *Comparison) decide() {
-	var all []*Change
+	var all []*Contrast
 	for i := range c.Changes {
-		all = append(all, &c.Changes[i])
+		all = append(all, &c.Changes[i].Contrast)
 	}
-	for i, adjusted := range adjustedOf(all, func(d *Change) (p, low, high float64) { return d.P, d.Low, d.High }) {
-		d := all[i]
-		d.Adjusted, d.Shown = adjusted, adjusted < alpha && sure(d.Difference, d.New.Bound, d.Base.Bound)
-	}
+	decide(all)
 	c.confirm()
 	for i := range c.Changes {
 		d := &c.Changes[i]

@@ -177,8 +177,8 @@ func TestFalseAlarmsOfFamilies(t *testing.T) {
 	skipRaced(t)
 	alarms, unadjusted := 0, 0
 	for meta := range metaReplications {
-		var all [12]Difference
-		var family []*Difference
+		var all [12]Contrast
+		var family []*Contrast
 		naive := false
 		for k := range all {
 			var a, b []float64

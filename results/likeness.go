@@ -49,24 +49,13 @@ func likeness(difference, half, base, within float64, n, tests int, shown, bound
 
 // Mark returns the sign printed beside a difference: "≈" equivalent, "?" neither a difference nor equivalence is shown,
 // "" a difference is shown, or there is no interval. d may be nil.
-func (d *Difference) Mark() string {
-	if d == nil {
-		return ""
-	}
-	return markOf(d.Likeness, d.Shown, math.IsNaN(d.High))
-}
-
-// Mark returns the sign printed beside a change: "≈" equivalent, "?" neither a difference nor equivalence is shown, or
-// "".
-func (c *Change) Mark() string { return markOf(c.Likeness, c.Shown, math.IsNaN(c.Half)) }
-
-func markOf(l Likeness, shown, single bool) string {
+func (d *Contrast) Mark() string {
 	switch {
-	case single:
+	case d == nil || math.IsNaN(d.High):
 		return ""
-	case l.Same:
+	case d.Same:
 		return "≈"
-	case !shown:
+	case !d.Shown:
 		return "?"
 	}
 	return ""
@@ -92,7 +81,7 @@ func (c *Comparison) FindLikeness(within float64) {
 func (s *Summary) FindLikeness(within float64) {
 	s.SameWithin = within
 	inTable, base := s.tableQueries(), s.BaselinePolicy()
-	family := func(d *Difference) int { return min(slices.Index(inTable, d.Query), 0) + 1 } // 1: of the table
+	family := func(d *Contrast) int { return min(slices.Index(inTable, d.Query), 0) + 1 } // 1: of the table
 	var tests [2]int
 	for i := range s.Policies {
 		for j := range s.Policies[i].Versus {

@@ -31,7 +31,7 @@ func TestLikeness(t *testing.T) {
 		{"one seed", 0, math.NaN(), 1, 1, false, false, "", 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := Difference{Difference: tt.difference, Low: tt.difference - tt.half, High: tt.difference + tt.half, Shown: tt.shown}
+			d := Contrast{Difference: tt.difference, Low: tt.difference - tt.half, High: tt.difference + tt.half, Shown: tt.shown}
 			d.Likeness = likeness(tt.difference, tt.half, tt.base, DefaultSameWithin, tt.n, 4, tt.shown, tt.bound)
 			if got := d.Mark(); got != tt.mark || d.Tell < tt.leastTell || d.Tell > tt.atMost {
 				t.Errorf("%q, %d seeds would decide; want %q, %d to %d", got, d.Tell, tt.mark, tt.leastTell, tt.atMost)

@@ -2,18 +2,11 @@ package results
 
 import "math"
 
-// Contrast is the difference of the means of two samples, with its interval and p value.
-type Contrast struct {
-	Difference float64 // mean of the new values less that of the base values
-	Half       float64 // half-width of its 95 % interval; NaN with fewer than 2 values on a side
-	P          float64 // two-sided p value for no difference, not adjusted; NaN likewise
-}
-
 // Against compares the samples new and base, of at least one value each: value by value if paired, and of equal number
 // then; else as independent samples (Welch).
 func Against(base, new []float64, paired bool) Contrast {
 	mean, half, p := contrast(aboutMean(base), aboutMean(new), 1, paired)
-	return Contrast{mean, half, p}
+	return Contrast{Difference: mean, Low: mean - half, High: mean + half, Half: half, P: p, Adjusted: math.NaN()}
 }
 
 // Excess returns by how much new exceeds factor times base, and the one-sided p value for no excess, NaN where Against

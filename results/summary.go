@@ -32,10 +32,10 @@ type PolicySummary struct {
 	Kind        string // kind of the policy; in summary.json: name
 	Label       string
 	Baseline    bool
-	Fingerprint string       // digest of all events of all seeds, 16 hex digits
-	Metrics     []Estimate   // estimates over the whole run, in the order of measure's table
-	Filtered    []Estimate   // estimates with a filter, with a limit, or of metrics computed on request only
-	Versus      []Difference // differences from the baseline: Metrics, then Filtered, if both have values
+	Fingerprint string     // digest of all events of all seeds, 16 hex digits
+	Metrics     []Estimate // estimates over the whole run, in the order of measure's table
+	Filtered    []Estimate // estimates with a filter, with a limit, or of metrics computed on request only
+	Versus      []Contrast // differences from the baseline: Metrics, then Filtered, if both have values
 }
 
 // PolicyData holds the data that charts draw for one policy.
@@ -68,15 +68,21 @@ type Estimate struct {
 // Null reports whether the estimate has no value.
 func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
-// Difference is the difference of a metric between a policy and the baseline, paired by seed.
-type Difference struct {
+// Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or of
+// a new result and the base that it is compared with.
+type Contrast struct {
 	measure.Query
-	Difference float64 // mean over the seeds of the policy's value less the baseline's
-	Low, High  float64 // 95 % t-interval; NaN with fewer than 2 seeds
-	P          float64 // two-sided p value of the paired t test, not adjusted; NaN with fewer than 2 seeds
+	// Difference is, paired by seed, the mean of the new values less the base's, also of quantiles; otherwise the
+	// difference of the two means. NaN: there is none.
+	Difference float64
+	Low, High  float64 // 95 % t-interval of Difference; NaN with fewer than 2 values on a side
+	Half       float64 // half-width of the interval; not in summary.json
+	P          float64 // two-sided p value, not adjusted; NaN without an interval
 	Adjusted   float64 // P after Holm's adjustment over its family of tests; not in summary.json
 	Shown      bool    // the difference is significant: Adjusted is below 0.05, and bounds on the values do not undo it
 	Likeness
+
+	bound, baseBound string // Bound of the new value and of the base's
 }
 
 // Outcome is the result of an objective: met, missed or unclear.
@@ -134,7 +140,7 @@ func (p *PolicySummary) Find(q measure.Query) *Estimate {
 }
 
 // Against returns the policy's difference to the baseline in the metric q, nil if there is none.
-func (p *PolicySummary) Against(q measure.Query) *Difference {
+func (p *PolicySummary) Against(q measure.Query) *Contrast {
 	for i := range p.Versus {
 		if p.Versus[i].Query == q {
 			return &p.Versus[i]

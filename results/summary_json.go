@@ -162,7 +162,7 @@ func (e *Estimate) stored() storedEstimate {
 	return stored
 }
 
-func (d *Difference) stored() storedDifference {
+func (d *Contrast) stored() storedDifference {
 	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P), Shown: d.Shown,
 		Same: d.Same, Tell: d.Tell}
 }

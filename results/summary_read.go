@@ -112,7 +112,7 @@ func (stored *storedEstimate) estimate(q measure.Query) Estimate {
 	return e
 }
 
-func (stored storedDifference) difference(q measure.Query) Difference {
-	return Difference{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
-		P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
+func (stored storedDifference) difference(q measure.Query) Contrast {
+	return Contrast{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
+		Half: orNaN(stored.High) - orNaN(stored.Difference), P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
 }

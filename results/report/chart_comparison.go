@@ -18,8 +18,8 @@ type panelMetric struct {
 	name      string // heading of the panel
 	info      measure.MetricInfo
 	log       bool
-	estimates []*results.Estimate   // estimates by policy; nil: not computed
-	against   []*results.Difference // difference from the baseline, by policy; nil: none
+	estimates []*results.Estimate // estimates by policy; nil: not computed
+	against   []*results.Contrast // difference from the baseline, by policy; nil: none
 }
 
 // value returns the estimate of the metric under policy i; ok is false if there is no finite value.

@@ -149,7 +149,7 @@ func (f *fixture) policySummary(policy int, label string) results.PolicySummary 
 		}
 		if policy > 0 {
 			shown := f.seeds > 1 && math.Abs(mean-base) > .04*base
-			p.Versus = append(p.Versus, results.Difference{Query: q, Difference: mean - base, Shown: shown})
+			p.Versus = append(p.Versus, results.Contrast{Query: q, Difference: mean - base, Shown: shown})
 		}
 	}
 	wait := func(policy int) float64 { return f.wait * (1 + f.policyFactor(policy)) }

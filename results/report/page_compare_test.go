@@ -26,7 +26,8 @@ func compared() (base, new *results.Summary, c *results.Comparison) {
 	for i := range base.Policies {
 		for k, q := range []measure.Query{{Metric: "fresh.wait.p99", During: "payments-down"}, {Metric: "attempts.mean"}} {
 			a, b := base.Policies[i].Find(q), new.Policies[i].Find(q)
-			c.Changes = append(c.Changes, results.Change{Query: q, Policy: base.Policies[i].Label, Base: *a, New: *b, Difference: b.Mean - a.Mean, Half: a.Half, Shown: k == 0})
+			c.Changes = append(c.Changes, results.Change{Policy: base.Policies[i].Label, Base: *a, New: *b,
+				Contrast: results.Contrast{Query: q, Difference: b.Mean - a.Mean, Half: a.Half, Shown: k == 0}})
 		}
 	}
 	return base, new, c

@@ -39,7 +39,7 @@ func TestDoctorsCosts(t *testing.T) {
 			s := results.Summary{Policies: []results.PolicySummary{
 				{Metrics: []results.Estimate{{Query: q, Mean: tt.old}}}, {Metrics: []results.Estimate{{Query: q, Mean: tt.old + tt.difference}}}}}
 			if tt.difference != none {
-				s.Policies[1].Versus = []results.Difference{{Query: q, Difference: tt.difference, Shown: tt.shown}}
+				s.Policies[1].Versus = []results.Contrast{{Query: q, Difference: tt.difference, Shown: tt.shown}}
 			}
 			if got := cost(&s); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -50,7 +50,7 @@ func TestDoctorsCosts(t *testing.T) {
 	for _, metric := range []string{"goodput", "dead.count"} {
 		q := measure.Query{Metric: metric}
 		s.Policies[0].Metrics = append(s.Policies[0].Metrics, results.Estimate{Query: q, Mean: 10})
-		s.Policies[1].Versus = append(s.Policies[1].Versus, results.Difference{Query: q, Difference: 5, Shown: true})
+		s.Policies[1].Versus = append(s.Policies[1].Versus, results.Contrast{Query: q, Difference: 5, Shown: true})
 	}
 	if s.Policies[1].Versus[0].Difference = -5; cost(&s) != "dead jobs +5, goodput −5/s" {
 		t.Errorf("of two: got %q", cost(&s))

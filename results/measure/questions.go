@@ -104,14 +104,7 @@ func (c *Collector) filterOf(q Query) filter {
 // viewOf returns the view of the jobs that pass the filter of the query q, a new one if there is none.
 func (c *Collector) viewOf(q Query) *view {
 	f := c.filterOf(q)
-	for _, v := range c.views {
-		if v.filter == f {
-			return v
-		}
-	}
-	v := newView(c, f)
-	c.views = append(c.views, v)
-	return v
+	return among(&c.views, func(v *view) bool { return v.filter == f }, func() *view { return newView(c, f) })
 }
 
 // setOf returns the set of the jobs that the query q measures: those of its class and tenant enqueued in its window.
@@ -125,13 +118,9 @@ func (c *Collector) setOf(q Query) *jobSet {
 		from = max(from, c.window(q.After).To)
 	}
 	set := newJobSet(c.filterOf(q), from, to)
-	for _, s := range c.sets {
-		if s.from == set.from && s.span == set.span && s.filter == set.filter {
-			return s
-		}
-	}
-	c.sets = append(c.sets, set)
-	return set
+	return among(&c.sets, func(s *jobSet) bool {
+		return s.from == set.from && s.span == set.span && s.filter == set.filter
+	}, func() *jobSet { return set })
 }
 
 // windowOf returns the window of virtual time that the query q measures, in the view v.

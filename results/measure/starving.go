@@ -193,14 +193,8 @@ const mostSpells = 1 << 13
 
 // window returns the sums over [from, to) of virtual time, creating them if there are none.
 func (h *hunger) window(from, to engine.Time) *hungerWindow {
-	for _, w := range h.windows {
-		if w.from == from && w.to == to {
-			return w
-		}
-	}
-	w := &hungerWindow{from: from, to: to}
-	h.windows = append(h.windows, w)
-	return w
+	return among(&h.windows, func(w *hungerWindow) bool { return w.from == from && w.to == to },
+		func() *hungerWindow { return &hungerWindow{from: from, to: to} })
 }
 
 // add adds a spell of starvation [from, to) and joins it with earlier ones that it overlaps; to must not lie before the

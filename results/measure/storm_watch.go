@@ -81,14 +81,8 @@ func (v *view) watchStorms() {
 
 // recoveryOf returns the recovery with sliding windows of the given length, a new one if there is none.
 func (v *view) recoveryOf(window time.Duration) *recovery {
-	for _, r := range v.storms.recoveries {
-		if r.window == window {
-			return r
-		}
-	}
-	r := newRecovery(v.settings, window)
-	v.storms.recoveries = append(v.storms.recoveries, r)
-	return r
+	return among(&v.storms.recoveries, func(r *recovery) bool { return r.window == window },
+		func() *recovery { return newRecovery(v.settings, window) })
 }
 
 // forgetRecoveries drops the sliding windows of all recoveries, if no query is for recovery.time.

@@ -67,14 +67,18 @@ func newView(c *Collector, f filter) *view {
 
 // window returns the view's window [from, to) of virtual time, creating it if there is none.
 func (v *view) window(from, to engine.Time) *clockWindow {
-	for _, w := range v.windows {
-		if w.from == from && w.to == to {
-			return w
-		}
+	return among(&v.windows, func(w *clockWindow) bool { return w.from == from && w.to == to },
+		func() *clockWindow { return &clockWindow{from: from, to: to} })
+}
+
+// among returns the first element of list for which is holds, or else appends one that it makes.
+func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
+	if i := slices.IndexFunc(*list, is); i >= 0 {
+		return (*list)[i]
 	}
-	w := &clockWindow{from: from, to: to}
-	v.windows = append(v.windows, w)
-	return w
+	one := makeOne()
+	*list = append(*list, one)
+	return one
 }
 
 // begin sorts the edges of all windows of time and starts the view at time 0.

@@ -46,18 +46,15 @@ func (s *Summary) Baseline() int {
 // difference returns the mean difference of e from base over the seeds in which both have a value, with its interval
 // and test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
 func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
-	var differences, values []float64
+	var a, b sample
 	for i := range min(len(e.Values), len(base.Values)) {
-		if v := e.Values[i] - base.Values[i]; !math.IsNaN(v) {
-			differences, values = append(differences, v), append(values, base.Values[i])
+		if !math.IsNaN(e.Values[i] - base.Values[i]) {
+			a.values, b.values = append(a.values, base.Values[i]), append(b.values, e.Values[i])
 		}
 	}
-	mean, half := math.NaN(), math.NaN()
-	if len(differences) > 0 {
-		mean, half = Interval(differences)
-	}
-	return Contrast{Query: e.Query, Difference: mean, Low: mean - half, High: mean + half, Half: half, bound: e.Bound,
-		baseBound: base.Bound, P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
+	d = contrastOf(a, b, true)
+	d.Query, d.bound, d.baseBound = e.Query, e.Bound, base.Bound
+	return d, MeanOf(a.values), len(a.values)
 }
 
 // decide adjusts the p values of a family of contrasts by Holm's procedure and marks the significant ones as shown. One

@@ -242,16 +242,22 @@ func (c *Comparison) warnOfSides() {
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
 	d := Change{Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new, of: nan, excess: nan,
-		excessHalf: nan, excessP: nan, Contrast: Contrast{Query: new.Query, Difference: nan, Low: nan, High: nan, Half: nan,
-			P: nan, Adjusted: nan, bound: new.Bound, baseBound: base.Bound}}
+		excessHalf: nan, excessP: nan}
+	var a, b sample
 	switch {
 	case base.Null():
 		d.Reason = c.Base.Name + ": " + base.why()
 	case new.Null():
 		d.Reason = c.New.Name + ": " + new.why()
 	default:
-		c.measure(&d)
+		if a, b = c.samples(&d); len(a.values) == 0 || len(b.values) == 0 {
+			d.Reason = "no seed has a value in both results"
+		} else {
+			d.N, d.of = min(len(a.values), len(b.values)), a.centre
+		}
 	}
+	d.Contrast = contrastOf(a, b, c.Paired)
+	d.Query, d.bound, d.baseBound = new.Query, new.Bound, base.Bound
 	c.judge(&d)
 	if d.Verdict == Unclear && same && d.Difference == 0 && (math.IsNaN(d.Half) || d.Half == 0) {
 		d.Verdict, d.Seeds, d.Reason = Met, 0, ""
@@ -261,18 +267,6 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 
 // why returns the reason why the estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
-
-// measure fills in the difference of a change, with its interval and p value.
-func (c *Comparison) measure(d *Change) {
-	a, b := c.samples(d)
-	if len(a.values) == 0 || len(b.values) == 0 {
-		d.Reason = "no seed has a value in both results"
-		return
-	}
-	d.N, d.of = min(len(a.values), len(b.values)), a.centre
-	d.Difference, d.Half, d.P = contrast(a, b, 1, c.Paired)
-	d.Low, d.High = d.Difference-d.Half, d.Difference+d.Half
-}
 
 // samples returns the values by seed of both sides of a change: if paired, of the seeds for which both have one, about
 // their mean.
@@ -288,7 +282,7 @@ func (c *Comparison) samples(d *Change) (base, new sample) {
 		}
 	}
 	base.centre, new.centre = MeanOf(base.values), MeanOf(new.values)
-	if info, _ := measure.Lookup(d.Metric); info.Quantile != 0 && !c.Paired {
+	if info, _ := measure.Lookup(d.New.Metric); info.Quantile != 0 && !c.Paired {
 		base.centre, new.centre = d.Base.Mean, d.New.Mean
 	}
 	return base, new

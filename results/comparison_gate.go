@@ -47,6 +47,17 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 	}
 }
 
+// contrastOf returns the contrast b − a, without a query; NaN if a side has no value.
+func contrastOf(a, b sample, paired bool) Contrast {
+	nan := math.NaN()
+	c := Contrast{Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan}
+	if len(a.values) > 0 && len(b.values) > 0 {
+		c.Difference, c.Half, c.P = contrast(a, b, 1, paired)
+		c.Low, c.High = c.Difference-c.Half, c.Difference+c.Half
+	}
+	return c
+}
+
 // variance returns the variance of a sample's values about its centre.
 func (s *sample) variance() float64 {
 	deviation := spreadAbout(s.values, s.centre)

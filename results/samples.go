@@ -5,8 +5,7 @@ import "math"
 // Against compares the samples new and base, of at least one value each: value by value if paired, and of equal number
 // then; else as independent samples (Welch).
 func Against(base, new []float64, paired bool) Contrast {
-	mean, half, p := contrast(aboutMean(base), aboutMean(new), 1, paired)
-	return Contrast{Difference: mean, Low: mean - half, High: mean + half, Half: half, P: p, Adjusted: math.NaN()}
+	return contrastOf(aboutMean(base), aboutMean(new), paired)
 }
 
 // Excess returns by how much new exceeds factor times base, and the one-sided p value for no excess, NaN where Against

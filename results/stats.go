@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"qsim/results/measure"
 )
 
 // pairedP returns the two-sided p value of the paired t test for a mean difference of 0, given the mean and half-width
@@ -137,4 +139,40 @@ func (e *Estimate) atLeast() float64 {
 		return e.Mean
 	}
 	return e.Low
+}
+
+// Bands returns, for each bucket of time, the median over seeds of a time series, and the band around it: the range
+// between the 5th and the 95th percentile, of fewer than ten seeds the whole range. NaN: only a minority of the seeds
+// has a value.
+func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (median, low, high []float64) {
+	lower, upper := .05, .95
+	if len(series) < 10 {
+		lower, upper = 0, 1
+	}
+	median, low, high = make([]float64, buckets), make([]float64, buckets), make([]float64, buckets)
+	seen := make([]float64, 0, len(series))
+	for i := range buckets {
+		seen = seen[:0]
+		for k := range series {
+			if values := of(&series[k]); i < len(values) && !math.IsNaN(values[i]) && !math.IsInf(values[i], 0) {
+				seen = append(seen, max(values[i], 0))
+			}
+		}
+		if median[i], low[i], high[i] = math.NaN(), math.NaN(), math.NaN(); len(seen) > 0 && 2*len(seen) >= len(series) {
+			slices.Sort(seen)
+			median[i], low[i], high[i] = quantile(seen, .5), quantile(seen, lower), quantile(seen, upper)
+		}
+	}
+	return median, low, high
+}
+
+// quantile returns the quantile q of sorted values, interpolated between the two nearest.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	part := at - float64(i)
+	return float64(sorted[i]*(1-part)) + float64(sorted[i+1]*part)
 }

@@ -125,13 +125,13 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		}
 		return values
 	}
-	p.median, p.low, p.high = bands(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
+	p.median, p.low, p.high = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
 		return len(s.Classes) != len(series[0].Classes)
 	}) {
 		p.classes = make([][]float64, len(series[0].Classes))
 		for k := range p.classes {
-			p.classes[k], _, _ = bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+			p.classes[k], _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
 		}
 	}
 	p.fresh = level(func(s *measure.Series) []float64 { return s.FreshReady })
@@ -149,37 +149,6 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })
 	}
 	return p
-}
-
-// bands returns, for each bucket of time, the median over seeds of a series of waits, and the band around it: the range
-// between the 5th and the 95th percentile, of fewer than ten seeds the whole range.
-func bands(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (median, low, high []float64) {
-	lower, upper := .05, .95
-	if len(series) < 10 {
-		lower, upper = 0, 1
-	}
-	median, low, high = make([]float64, buckets), make([]float64, buckets), make([]float64, buckets)
-	values := make([]float64, 0, len(series))
-	for i := range buckets {
-		values = values[:0]
-		for k := range series {
-			if v := at(of(&series[k]), i); !math.IsNaN(v) {
-				values = append(values, max(v, 0))
-			}
-		}
-		median[i], low[i], high[i] = middle(values, len(series), lower, upper)
-	}
-	return median, low, high
-}
-
-// middle returns the median over seeds, and the band around it, NaN if only a minority of the seeds has a value. It
-// sorts values.
-func middle(values []float64, seeds int, lower, upper float64) (median, low, high float64) {
-	if 2*len(values) < seeds || len(values) == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
-	}
-	slices.Sort(values)
-	return quantile(values, .5), quantile(values, lower), quantile(values, upper)
 }
 
 // meanOf returns the mean of a bucket over several time series; a series that has ended counts as 0. NaN if all have.
@@ -221,17 +190,6 @@ func zeroed(v float64) float64 {
 		return v
 	}
 	return 0
-}
-
-// quantile returns the quantile q of sorted values, interpolated between the two nearest.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	part := at - float64(i)
-	return float64(sorted[i]*(1-part)) + float64(sorted[i+1]*part)
 }
 
 // peak returns the largest of values after the warm-up; NaN if there is none.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +101,11 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	p.end = s.Settings.Duration.Seconds()
 	bucket := s.Settings.Bucket.Seconds()
 	for i := range s.Data {
-		medians[i] = medianWaits(s.Data[i].Series)
+		buckets := 0
+		for _, series := range s.Data[i].Series {
+			buckets = max(buckets, len(series.FreshWaitP99))
+		}
+		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
 		for k := len(medians[i]) - 1; k >= 0; k-- {
 			if !math.IsNaN(medians[i][k]) {
 				p.end = max(p.end, float64(k+1)*bucket)
@@ -115,33 +118,6 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	}
 	p.scale(medians)
 	return p
-}
-
-// medianWaits returns, for each bucket of time, the median over seeds of the p99 wait; NaN where only a minority of the
-// seeds has one.
-func medianWaits(series []measure.Series) []float64 {
-	var line, values []float64
-	for i := 0; ; i++ {
-		values = values[:0]
-		more := false
-		for k := range series {
-			if i < len(series[k].FreshWaitP99) {
-				more = true
-				if v := series[k].FreshWaitP99[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
-					values = append(values, max(v, 0))
-				}
-			}
-		}
-		if !more {
-			return line
-		}
-		median := math.NaN()
-		if len(values) > 0 && 2*len(values) >= len(series) {
-			slices.Sort(values)
-			median = (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-		}
-		line = append(line, median)
-	}
 }
 
 // resample returns the highest value of a curve in the time that each column of dots covers.

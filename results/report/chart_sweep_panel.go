@@ -8,8 +8,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"qsim/results/plain"
 )
 
 // panel returns the plot of panel i of a sweep chart; all panels have the same axes.
@@ -148,16 +146,4 @@ func (n note) Plot(c draw.Canvas, _ *plot.Plot) {
 	for i, l := range lines {
 		c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
 	}
-}
-
-// percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
-func percents(limit int) plot.Ticker {
-	return plot.TickerFunc(func(_, high float64) []plot.Tick {
-		step := countStep(high*100, limit)
-		var ticks []plot.Tick
-		for i := 0; i <= limit && float64(i)*step <= high*100*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step / 100, Label: plain.Digits(float64(i)*step, 3) + "%"})
-		}
-		return ticks
-	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
+
+	"qsim/results/plain"
 )
 
 const day = 24 * time.Hour
@@ -39,12 +41,21 @@ func clock(limit int) plot.Ticker {
 }
 
 // counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
-func counts(limit int) plot.Ticker {
+func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
+
+// percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
+func percents(limit int) plot.Ticker {
+	return linear(limit, 100, func(v float64) string { return plain.Digits(v, 3) + "%" })
+}
+
+// linear returns the ticks of a linear axis that begins at 0, at round multiples of a value times scale.
+func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		high *= scale
 		step := countStep(high, limit)
 		var ticks []plot.Tick
 		for i := 0; i <= limit && float64(i)*step <= high*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: count(float64(i) * step)})
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step / scale, Label: label(float64(i) * step)})
 		}
 		return ticks
 	})

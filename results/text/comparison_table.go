@@ -91,11 +91,9 @@ func (c comparisonView) footnote() string {
 	open, tell := "", 0
 	for i := range c.Changes {
 		if d := &c.Changes[i]; d.Mark() == "?" {
-			open, tell = "; ? = cannot be told", max(tell, d.Tell)
+			tell = max(tell, d.Tell)
+			open = "; " + openWords(tell)
 		}
-	}
-	if tell > 0 {
-		open = fmt.Sprintf("; ? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell)))
 	}
 	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs,
 		Percent(c.SameWithin), open, test)

@@ -86,16 +86,21 @@ func (p *page) footnote() string {
 	if same {
 		parts = append(parts, "≈ = the same within "+Percent(p.SameWithin))
 	}
-	switch {
-	case tell > 0:
-		parts = append(parts, fmt.Sprintf("? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell))))
-	case open:
-		parts = append(parts, "? = cannot be told")
+	if open {
+		parts = append(parts, openWords(tell))
 	}
 	if parts == nil {
 		return ""
 	}
 	return strings.Join(parts, "; ") + test
+}
+
+// openWords returns the legend of the sign "?"; tell is about how many seeds would decide, 0: no number would.
+func openWords(tell int) string {
+	if tell == 0 {
+		return "? = cannot be told"
+	}
+	return fmt.Sprintf("? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell)))
 }
 
 // conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or

@@ -50,7 +50,7 @@ func (d *drawing) shadeWords(limits bool) string {
 	var shades []string
 	switch storms := d.settings.Storms; {
 	case len(storms) == 1:
-		shades = append(shades, shorten(clean(storms[0].Name), stormLimit)+" (red)")
+		shades = append(shades, shortName(storms[0].Name)+" (red)")
 	case len(storms) > 1:
 		shades = append(shades, plain.Plural(len(storms), "storm")+" (red)")
 	}
@@ -85,7 +85,7 @@ func (d *drawing) stormWords() string {
 		if s.From == s.To {
 			when = " " + plain.Span(s.From, s.To)
 		}
-		words = append(words, shorten(clean(s.Name), stormLimit)+when)
+		words = append(words, shortName(s.Name)+when)
 	}
 	if len(storms) > 1 {
 		return "Storms: " + list(words) + "."

@@ -146,7 +146,7 @@ func (m *Map) title(panels []MapPanel) string {
 			worst = i
 		}
 	}
-	name := func(i int) string { return shorten(clean(panels[i].Label), nameLimit) }
+	name := func(i int) string { return policyName(panels[i].Label) }
 	low, high := portion(panels[best].Beyond), portion(panels[worst].Beyond)
 	switch {
 	case panels[worst].Beyond == 0 && len(panels) == 1:
@@ -187,7 +187,7 @@ func (m *Map) subtitle(left int) string {
 func (m *Map) words(panels []MapPanel) string {
 	var words []string
 	for _, p := range panels {
-		words = append(words, shorten(clean(p.Label), nameLimit)+" "+portion(p.Beyond))
+		words = append(words, policyName(p.Label)+" "+portion(p.Beyond))
 	}
 	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }

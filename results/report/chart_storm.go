@@ -159,7 +159,7 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 func (d *drawing) charted() string {
 	q := d.settings.Charted()
 	if name := cmp.Or(q.Tenant, q.Class); name != "" {
-		return " of " + shorten(clean(name), stormLimit)
+		return " of " + shortName(name)
 	}
 	return ""
 }

@@ -111,7 +111,7 @@ func (d *tuneDrawing) title() string {
 		if p.Best >= 0 {
 			answer = shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
 		}
-		parts = append(parts, answer+" with "+shorten(clean(p.Label), nameLimit))
+		parts = append(parts, answer+" with "+policyName(p.Label))
 	}
 	return plain.Capital(clean(d.Goal)) + ": " + list(parts)
 }

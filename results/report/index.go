@@ -73,7 +73,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 		}
 	}
 	for _, label := range labels {
-		row := indexRow{Name: shorten(clean(label), nameLimit)}
+		row := indexRow{Name: policyName(label)}
 		for i := range entries {
 			row.Cells = append(row.Cells, indexCellOf(entries[i].Summary, label, p.Runs[i].Objectives))
 		}

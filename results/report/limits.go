@@ -60,18 +60,18 @@ func (l limit) query(metric string) measure.Query {
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 "
 	if l.Class != "" {
-		words += "of " + shorten(clean(l.Class), stormLimit) + " "
+		words += "of " + shortName(l.Class) + " "
 	}
 	words += l.text
 	switch {
 	case l.During != "" && len(d.settings.Storms) == 1:
 		words += " in the storm"
 	case l.During != "":
-		words += " in " + shorten(clean(l.During), stormLimit)
+		words += " in " + shortName(l.During)
 	case l.After != "" && len(d.settings.Storms) == 1:
 		words += " after the storm"
 	case l.After != "":
-		words += " after " + shorten(clean(l.After), stormLimit)
+		words += " after " + shortName(l.After)
 	}
 	return words
 }

@@ -65,7 +65,7 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 	if words := causesAlike(sum, causes, most); words != "" {
 		return finding{Finding: plain.Capital(what) + ": " + words + ".", Tables: []plainTable{*t}}
 	}
-	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, amount(sum, worst, causes), shorten(clean(p.Label), nameLimit),
+	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, amount(sum, worst, causes), policyName(p.Label),
 		mainCause(p, causes, most))
 	return finding{Finding: words, Tables: []plainTable{*t}}
 }
@@ -110,7 +110,7 @@ func amount(sum *results.Summary, i int, causes []cause) string {
 func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
 	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
 	for i := range sum.Policies {
-		t.Rows = append(t.Rows, []string{shorten(clean(sum.Policies[i].Label), nameLimit)})
+		t.Rows = append(t.Rows, []string{policyName(sum.Policies[i].Label)})
 	}
 	for k, c := range causes {
 		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
@@ -138,7 +138,7 @@ func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainT
 // under returns the phrase "under <policy>", or "under any policy" in a sentence about all of them.
 func under(sum *results.Summary) string {
 	if len(sum.Policies) == 1 {
-		return " with " + shorten(clean(sum.Policies[0].Label), nameLimit)
+		return " with " + policyName(sum.Policies[0].Label)
 	}
 	return " under any policy"
 }
@@ -168,7 +168,7 @@ func fingerprints(sum *results.Summary) plainTable {
 	t := plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.", Header: []string{"policy", "kind", "fingerprint"}}
 	for i := range sum.Policies {
 		p := &sum.Policies[i]
-		t.Rows = append(t.Rows, []string{shorten(clean(p.Label), nameLimit), clean0(p.Kind), clean0(p.Fingerprint)})
+		t.Rows = append(t.Rows, []string{policyName(p.Label), clean0(p.Kind), clean0(p.Fingerprint)})
 	}
 	return t
 }

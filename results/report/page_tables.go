@@ -22,7 +22,7 @@ func (p *page) scene() []string {
 				list = append(list, plain.Plural(len(set.Storms)-i, "more storm"))
 				break
 			}
-			list = append(list, shorten(clean(s.Name), stormLimit)+" "+plain.Span(s.From, s.To))
+			list = append(list, shortName(s.Name)+" "+plain.Span(s.From, s.To))
 		}
 	}
 	return append(list, plain.Plural(len(sum.Seeds), "seed"))

@@ -107,6 +107,6 @@ func slowestTenant(sum *results.Summary, known int) string {
 		return "Tenants wait alike" + map[bool]string{true: " under every policy", false: ""}[len(sum.Policies) > 1] + ": their p99 differ by less than a quarter."
 	}
 	waits := sum.Data[policy].TenantWaits
-	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.", shorten(clean(sum.Policies[policy].Label), nameLimit),
+	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.", policyName(sum.Policies[policy].Label),
 		waitWords(waits[slow]), tenantName(sum, slow), waitWords(waits[quick]), tenantName(sum, quick))
 }

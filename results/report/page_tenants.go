@@ -51,7 +51,7 @@ func eachClassIsATenant(s *measure.Settings) bool {
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
 	t := plainTable{Caption: caption, Header: []string{"tenant"}}
 	for i := range sum.Policies {
-		t.Header = append(t.Header, shorten(clean(sum.Policies[i].Label), nameLimit))
+		t.Header = append(t.Header, policyName(sum.Policies[i].Label))
 	}
 	for _, k := range order {
 		t.add(tenantName(sum, k), len(sum.Policies), func(policy int) string { return cell(policy, k) })
@@ -69,7 +69,7 @@ func (t *plainTable) add(name string, cells int, cell func(i int) string) {
 }
 
 func tenantName(sum *results.Summary, k int) string {
-	return shorten(clean(sum.Settings.Tenants[k+1]), nameLimit)
+	return policyName(sum.Settings.Tenants[k+1])
 }
 
 // tenantShares returns the table of each tenant's share of the executions.
@@ -171,5 +171,5 @@ func tenantFinding(sum *results.Summary, order []int) string {
 		return "Tenants wait alike" + map[bool]string{true: " under every policy", false: ""}[len(sum.Policies) > 1] + "."
 	}
 	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.", tenantName(sum, most.slow),
-		seconds(most.high), shorten(clean(sum.Policies[most.policy].Label), nameLimit), seconds(most.low))
+		seconds(most.high), policyName(sum.Policies[most.policy].Label), seconds(most.low))
 }

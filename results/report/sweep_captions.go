@@ -42,11 +42,11 @@ func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()
 func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	var words []string
 	if len(d.Policies) > 1 {
-		words = append(words, shorten(clean(d.Policies[policy].Label), nameLimit))
+		words = append(words, policyName(d.Policies[policy].Label))
 	}
 	for axis, value := range d.Values(c.Index) {
 		if len(d.Axes[axis].Values) > 1 {
-			words = append(words, clean(d.ShortKeys()[axis])+" "+shorten(clean(value), nameLimit))
+			words = append(words, clean(d.ShortKeys()[axis])+" "+policyName(value))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -83,7 +83,7 @@ func (d *sweepDrawing) metWords() string {
 			k = len(groups)
 			groups = append(groups, g)
 		}
-		groups[k].names = append(groups[k].names, shorten(clean(d.Policies[policy].Label), nameLimit))
+		groups[k].names = append(groups[k].names, policyName(d.Policies[policy].Label))
 	}
 	if judged == 0 {
 		return ""
@@ -191,7 +191,7 @@ func (d *sweepDrawing) alt() string {
 				seen.include(e.Mean)
 			}
 		})
-		name := shorten(clean(d.Policies[policy].Label), nameLimit)
+		name := policyName(d.Policies[policy].Label)
 		if policy == panelLimit {
 			words = append(words, fmt.Sprintf("and %d policies more", len(d.Policies)-policy))
 			break

@@ -101,18 +101,18 @@ func (d *drawing) ofJobs(q measure.Query, enqueued string) (words string) {
 	case q.Tenant == measure.WorstTenant:
 		words = " of the worst tenant"
 	case q.Tenant != "":
-		words = " of tenant " + shorten(clean(q.Tenant), stormLimit)
+		words = " of tenant " + shortName(q.Tenant)
 	case q.Class == "" && d.mixed():
 		words = " of all classes"
 	}
 	if q.Class != "" {
-		words += " of " + shorten(clean(q.Class), stormLimit)
+		words += " of " + shortName(q.Class)
 	}
 	if q.During != "" {
-		words += enqueued + " in " + shorten(clean(q.During), stormLimit)
+		words += enqueued + " in " + shortName(q.During)
 	}
 	if q.After != "" {
-		words += enqueued + " after " + shorten(clean(q.After), stormLimit)
+		words += enqueued + " after " + shortName(q.After)
 	}
 	return words
 }

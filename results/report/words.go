@@ -46,6 +46,12 @@ func shorten(s string, limit int) string {
 	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 
+// policyName returns a policy's label as charts and sentences have it.
+func policyName(label string) string { return shorten(clean(label), nameLimit) }
+
+// shortName returns the name of a storm, class or tenant as charts and sentences have it.
+func shortName(name string) string { return shorten(clean(name), stormLimit) }
+
 // fit shortens s until it is at most width wide.
 func fit(style text.Style, s string, width vg.Length) string {
 	if style.Width(s) <= width {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,16 +18,16 @@ func ParseQuery(text string) (Query, error) {
 		return Query{}, fmt.Errorf("want a metric, such as fresh.wait.p99")
 	}
 	q := Query{Metric: words[0]}
-	filters := map[string]*string{"during": &q.During, "after": &q.After, "class": &q.Class, "tenant": &q.Tenant}
+	parts := q.parts()
 	for i := 1; i < len(words); i += 2 {
 		word := words[i]
 		if i+1 == len(words) {
 			return Query{}, fmt.Errorf("%s: a value is missing after %s", q, word)
 		}
 		value := words[i+1]
-		to := filters[word]
+		at := slices.IndexFunc(parts, func(p queryPart) bool { return p.word == word })
 		switch {
-		case word == "limit" && q.Limit != 0, to != nil && *to != "":
+		case word == "limit" && q.Limit != 0, at >= 0 && *parts[at].value != "":
 			return Query{}, fmt.Errorf("%s is there twice", word)
 		case word == "limit":
 			limit, err := time.ParseDuration(value)
@@ -34,22 +35,34 @@ func ParseQuery(text string) (Query, error) {
 				return Query{}, fmt.Errorf("limit %s: want a duration such as 10s", value)
 			}
 			q.Limit = limit
-		case to == nil:
+		case at < 0:
 			return Query{}, fmt.Errorf("%s: want during, after, class, tenant or limit behind the metric, not %s", q, word)
 		default:
-			*to = value
+			*parts[at].value = value
 		}
 	}
 	return q, nil
+}
+
+// queryPart is one of the ways in which a query narrows its metric.
+type queryPart struct {
+	word   string
+	value  *string // within the query; empty: not narrowed so
+	filter Filters
+}
+
+func (q *Query) parts() []queryPart {
+	return []queryPart{{"during", &q.During, ByDuring}, {"after", &q.After, ByAfter}, {"class", &q.Class, ByClass},
+		{"tenant", &q.Tenant, ByTenant}}
 }
 
 // String returns q in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
 func (q Query) String() string {
 	var b strings.Builder
 	b.WriteString(q.Metric)
-	for _, part := range []struct{ word, value string }{{"during", q.During}, {"after", q.After}, {"class", q.Class}, {"tenant", q.Tenant}} {
-		if part.value != "" {
-			b.WriteString(" " + part.word + " " + part.value)
+	for _, part := range q.parts() {
+		if *part.value != "" {
+			b.WriteString(" " + part.word + " " + *part.value)
 		}
 	}
 	if q.Limit != 0 {

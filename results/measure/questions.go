@@ -67,12 +67,9 @@ func (c *Collector) question(q Query) question {
 
 // filtersOf returns the set of filters that the query q uses.
 func filtersOf(q Query) (f Filters) {
-	for _, part := range []struct {
-		set bool
-		Filters
-	}{{q.During != "", ByDuring}, {q.After != "", ByAfter}, {q.Class != "", ByClass}, {q.Tenant != "", ByTenant}} {
-		if part.set {
-			f |= part.Filters
+	for _, part := range q.parts() {
+		if *part.value != "" {
+			f |= part.filter
 		}
 	}
 	return f

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math/bits"
+
 	"qsim/engine"
 	"qsim/engine/heap"
 )
@@ -42,6 +44,14 @@ type brief struct {
 const refBits = 24
 
 func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
+
+// precedes returns 1 if event a comes before b, else 0. It is the borrow of a subtraction: which of two ends of
+// executions comes first is not predictable, so that a branch would cost more.
+func (a *brief) precedes(b *brief) int {
+	_, borrow := bits.Sub64(a.key, b.key, 0)
+	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
+	return int(borrow)
+}
 
 func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
 
@@ -224,12 +234,8 @@ func (f *finishes) pop() brief {
 	// that ends there is filled like any other.
 	i := 0
 	for c := 1; c < n; c = 2*i + 1 {
-		left, right := h[c], h[c+1]
-		if right.at < left.at || right.at == left.at && right.key < left.key {
-			left = right
-			c++
-		}
-		h[i] = left
+		c += h[c+1].precedes(&h[c])
+		h[i] = h[c]
 		i = c
 	}
 	for i > 0 {

@@ -20,10 +20,7 @@ func newApply() *cobra.Command {
 	var f scenarioFlags
 	var t ui.Terminal
 	system, format := "", "table"
-	var names []string
-	for _, s := range scenarios.Systems() {
-		names = append(names, s.Name)
-	}
+	names := plain.Names(scenarios.Systems(), func(s scenarios.System) string { return s.Name })
 	c := &cobra.Command{
 		Use:     "apply SCENARIO --for SYSTEM",
 		Short:   "print a scenario as the settings of a job system",

@@ -59,9 +59,7 @@ Exit codes:
   qsim chaos --catalogue                  the troubles of production, as texts`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Args:              cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return runChaos(c, &f)
-		},
+		RunE:              func(c *cobra.Command, _ []string) error { return runChaos(c, &f) },
 	}
 	flags := c.Flags()
 	flags.Uint64VarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")

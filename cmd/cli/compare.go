@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,15 +60,9 @@ Exit codes:
   qsim compare before/my after/my --report compared.html      and a page to look at
   qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
 		ValidArgsFunction: completeResults,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) < 2 {
-				return ui.UsageError("compare what with what? Name the folder of a result, then one or more to compare with it")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, names []string) error {
-			return compare(c, names, &f)
-		},
+		Args: wanted(2, math.MaxInt,
+			"compare what with what? Name the folder of a result, then one or more to compare with it"),
+		RunE: func(c *cobra.Command, names []string) error { return compare(c, names, &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable "+

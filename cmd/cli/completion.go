@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/input"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
 )
@@ -96,29 +97,21 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 // completeOf returns a completion function for names in the scenario on the command line, listed by names.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(given) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		if len(given) > 0 {
+			if scenario := loadQuietly(given[0]); scenario != nil {
+				return names(scenario), cobra.ShellCompDirectiveNoFileComp
+			}
 		}
-		scenario := loadQuietly(given[0])
-		if scenario == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return names(scenario), cobra.ShellCompDirectiveNoFileComp
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func stormNames(sc *scenarios.Scenario) (names []string) {
-	for i := range sc.Storms {
-		names = append(names, sc.Storms[i].Name)
-	}
-	return names
+func stormNames(sc *scenarios.Scenario) []string {
+	return plain.Names(sc.Storms, func(s scenarios.Storm) string { return s.Name })
 }
 
-func classNames(sc *scenarios.Scenario) (names []string) {
-	for i := range sc.Jobs {
-		names = append(names, sc.Jobs[i].Class)
-	}
-	return names
+func classNames(sc *scenarios.Scenario) []string {
+	return plain.Names(sc.Jobs, func(j scenarios.JobClass) string { return j.Class })
 }
 
 // completeResults completes result folders and, for compare's further arguments, the built-in scenarios too.
@@ -195,11 +188,7 @@ func completeValue(key string) []cobra.Completion {
 	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
 		words = metricNames()
 	}
-	var all []cobra.Completion
-	for _, word := range words {
-		all = append(all, key+"="+word)
-	}
-	return all
+	return plain.Names(words, func(word string) string { return key + "=" + word })
 }
 
 // loadQuietly loads a scenario without printing errors, for shell completion; nil if there is no such scenario.

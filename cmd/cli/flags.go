@@ -12,6 +12,16 @@ import (
 	"qsim/scenarios"
 )
 
+// wanted returns a check of a command's arguments, with the usage error for fewer than least or more than most of them.
+func wanted(least, most int, message string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, names []string) error {
+		if len(names) < least || len(names) > most {
+			return ui.UsageError("%s", message)
+		}
+		return nil
+	}
+}
+
 // scenarioFlags are the flags that set keys of a scenario or select its policies.
 type scenarioFlags struct {
 	seeds    int // number of seeds; 0: the scenario's

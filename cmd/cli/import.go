@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios/imports"
 	"qsim/scenarios/world"
 )
@@ -60,20 +62,13 @@ which take about 2 GB of memory.`,
   qsim import --from csv jobs.csv --columns enqueued=inserted_on,started=picked_at,finished=done_at
   qsim import --from sidekiq dead.json log/sidekiq.log -o mail.yaml --since 2026-01-05T09:00:00Z
   qsim import --from river - -o checkout.yaml --timezone Europe/Berlin    from standard input`,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) == 0 {
-				return ui.UsageError("import which file? Name one, or - for standard input")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, names []string) error {
-			return runImport(c, names, &f)
-		},
+		Args: wanted(1, math.MaxInt, "import which file? Name one, or - for standard input"),
+		RunE: func(c *cobra.Command, names []string) error { return runImport(c, names, &f) },
 	}
-	flags := c.Flags()
+	flags, roles := c.Flags(), plain.Names(imports.Roles(), func(role [2]string) string { return role[0] })
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
 	flags.StringArrayVar(&f.options.Columns, "columns", nil,
-		"which column says what, as `ROLE=COLUMN`,...; roles are "+roleNames()+"; repeatable")
+		"which column says what, as `ROLE=COLUMN`,...; roles are "+strings.Join(roles, ", ")+"; repeatable")
 	flags.StringVar(&f.timezone, "timezone", "", "time `ZONE` of times that name none, such as Europe/Berlin (default: UTC)")
 	flags.StringVar(&f.options.Since, "since", "", "only jobs enqueued at this `TIME` or later")
 	flags.StringVar(&f.options.Until, "until", "", "only jobs enqueued before this `TIME`")
@@ -95,14 +90,6 @@ which take about 2 GB of memory.`,
 	ui.Group(c, "How to run it", "no-run", "parallel")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "progress")
 	return c
-}
-
-func roleNames() string {
-	var names []string
-	for _, r := range imports.Roles() {
-		names = append(names, r[0])
-	}
-	return strings.Join(names, ", ")
 }
 
 // check returns an error for flags that exclude each other or have impossible values, and fills in defaults.

@@ -31,15 +31,8 @@ check it, comes beside it unless it is there.`,
   qsim init checkout --from river          jobs as River runs them
   qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Args: func(_ *cobra.Command, arguments []string) error {
-			if len(arguments) != 1 {
-				return ui.UsageError("init takes one name: that of the scenario to write")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, arguments []string) error {
-			return initialize(c, arguments[0], from, force)
-		},
+		Args:              wanted(1, 1, "init takes one name: that of the scenario to write"),
+		RunE:              func(c *cobra.Command, names []string) error { return initialize(c, names[0], from, force) },
 	}
 	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
 	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite an existing file")

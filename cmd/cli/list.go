@@ -13,6 +13,7 @@ import (
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
 )
@@ -28,11 +29,14 @@ type entry struct {
 	columns   []column                     // cells in a Markdown table, besides name and doc
 }
 
-// topics lists the topics of `qsim list`, in the order of the help text.
-var topics = []struct {
+// topic is a list of entries of `qsim list`.
+type topic struct {
 	name, doc string
 	entries   func() ([]entry, error)
-}{
+}
+
+// topics lists the topics of `qsim list`, in the order of the help text.
+var topics = []topic{
 	{"policies", "what may stand under policies:, kind", policyEntries},
 	{"presets", "what may stand under engine: or retry:, preset", presetEntries},
 	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
@@ -93,10 +97,7 @@ func listed(arguments []string) (entries []entry, one bool, err error) {
 		}
 		return entries, false, nil
 	}
-	var names []string
-	for _, topic := range topics {
-		names = append(names, topic.name)
-	}
+	names := plain.Names(topics, func(t topic) string { return t.name })
 	index := slices.Index(names, arguments[0])
 	if index < 0 {
 		if len(arguments) == 1 {
@@ -127,11 +128,7 @@ func named(entries []entry, name string) []entry {
 }
 
 func entryNames(entries []entry) []string {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.name)
-	}
-	return names
+	return plain.Names(entries, func(e entry) string { return e.name })
 }
 
 // anywhere returns the entries with a name, in any topic; one is true for a single entry.

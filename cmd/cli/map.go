@@ -60,9 +60,7 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
   qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
-		RunE: func(c *cobra.Command, names []string) error {
-			return runMap(c, names[0], &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return runMap(c, names[0], &f) },
 	}
 	addMapFlags(c, &f)
 	return c

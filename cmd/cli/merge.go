@@ -37,12 +37,7 @@ Exit codes:
 		Example: `  qsim merge shared/sweep
   qsim merge shared/sweep --missing`,
 		ValidArgsFunction: completeFolders,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) != 1 {
-				return ui.UsageError("merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to")
-			}
-			return nil
-		},
+		Args:              wanted(1, 1, "merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to"),
 		RunE: func(c *cobra.Command, names []string) error {
 			if missing {
 				return printMissing(c, names[0])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,15 +51,8 @@ Exit codes:
   qsim report results/runs                    all scenarios, with an index
   qsim report runs/a runs/b --out compared.html`,
 		ValidArgsFunction: completeFolders,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) == 0 {
-				return ui.UsageError("report what? Name the folder of a run, as qsim run prints it")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, names []string) error {
-			return makeReports(c, names, open, out, within)
-		},
+		Args:              wanted(1, math.MaxInt, "report what? Name the folder of a run, as qsim run prints it"),
+		RunE:              func(c *cobra.Command, names []string) error { return makeReports(c, names, open, out, within) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&open, "open", false, "show the page in the browser")

@@ -19,6 +19,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -75,9 +76,7 @@ the scenario.`,
   qsim run my.yaml --check                          with the engine's invariants checked`,
 		ValidArgsFunction: completeScenarios,
 		Args:              atLeastOneScenario,
-		RunE: func(c *cobra.Command, names []string) error {
-			return run(c, f.plot.apart(names), &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return run(c, f.plot.apart(names), &f) },
 	}
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
@@ -232,10 +231,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 
 func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run,
 	error) {
-	var labels []string
-	for _, p := range settings.Policies {
-		labels = append(labels, p.Label)
-	}
+	labels := plain.Names(settings.Policies, func(p measure.PolicyInfo) string { return p.Label })
 	bars := s.bars("seeds", s.mostSeeds(sc), labels...)
 	defer bars.Close()
 	options := world.Options{Parallel: s.flags.parallel, MostSeeds: s.mostSeeds(sc), Check: s.flags.check,

@@ -62,9 +62,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
-		RunE: func(c *cobra.Command, names []string) error {
-			return runSweep(c, names[0], &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return runSweep(c, names[0], &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all "+
@@ -187,11 +185,8 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 	return queries, nil
 }
 
-func metricNames() (names []string) {
-	for _, m := range measure.Metrics() {
-		names = append(names, m.Name)
-	}
-	return names
+func metricNames() []string {
+	return plain.Names(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
 }
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }

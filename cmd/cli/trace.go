@@ -56,9 +56,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
-		RunE: func(c *cobra.Command, names []string) error {
-			return runTrace(c, names, &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return runTrace(c, names, &f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.policy, "policy", "", "the policy of this `LABEL` or kind (default: the baseline)")
@@ -66,7 +64,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringVar(&f.job, "job", "", "the history of this `JOB`, such as payments/1234")
 	ui.AddChoice(c, &f.find, "find", "KIND", "the history of the most extreme job of a `KIND`: worst-wait, duplicate, "+
-		"dead, fenced or lost-lease", interests()...)
+		"dead, fenced or lost-lease", plain.Names(trace.Interests(), func(i trace.Interest) string { return string(i) })...)
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
 	addMemory(c, &f.memory)
@@ -145,13 +143,6 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-func interests() (names []string) {
-	for _, i := range trace.Interests() {
-		names = append(names, string(i))
-	}
-	return names
-}
-
 // choose picks the policy to simulate and reads the window from the flags.
 func (t *tracer) choose(sc *scenarios.Scenario) error {
 	f := t.flags
@@ -163,10 +154,7 @@ func (t *tracer) choose(sc *scenarios.Scenario) error {
 		return ui.Unknown("policy of "+t.name, f.policy, input.PolicyNames(sc))
 	}
 	if len(found) > 1 && t.flags.policy != sc.Baseline {
-		var labels []string
-		for _, i := range found {
-			labels = append(labels, fmt.Sprintf("%q", sc.Policies[i].Label))
-		}
+		labels := plain.Names(found, func(i int) string { return fmt.Sprintf("%q", sc.Policies[i].Label) })
 		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found),
 			strings.Join(labels, ", "))
 	}

@@ -68,9 +68,7 @@ same command goes on where it was.
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
-		RunE: func(c *cobra.Command, names []string) error {
-			return runTune(c, names[0], &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return runTune(c, names[0], &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all "+

@@ -57,9 +57,7 @@ Exit codes:
   qsim verify mmc feedback.1        a family and a row
   qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
 		ValidArgsFunction: completeRows,
-		RunE: func(c *cobra.Command, names []string) error {
-			return runVerify(c, names, &f)
-		},
+		RunE:              func(c *cobra.Command, names []string) error { return runVerify(c, names, &f) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.full, "full", false, "check all rows, not only the quick ones")

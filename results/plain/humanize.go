@@ -116,6 +116,15 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
+// Names returns the name of each element of a list.
+func Names[T any](list []T, name func(T) string) []string {
+	var names []string
+	for _, one := range list {
+		names = append(names, name(one))
+	}
+	return names
+}
+
 // Capital returns s with its first letter as a capital.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -206,9 +207,4 @@ var incidents = []incident{
 }
 
 // Incidents returns the names of the incidents that the doctor can apply.
-func Incidents() (names []string) {
-	for i := range incidents {
-		names = append(names, incidents[i].name)
-	}
-	return names
-}
+func Incidents() []string { return plain.Names(incidents, func(i incident) string { return i.name }) }

@@ -12,6 +12,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -87,11 +88,7 @@ func (e *SettingError) Unwrap() error { return e.Err }
 func (e *SettingError) Values() []string { return setsOf(e.Sets) }
 
 func setsOf(overrides []scenarios.Override) []string {
-	var sets []string
-	for _, o := range overrides {
-		sets = append(sets, o.Path+"="+o.Value)
-	}
-	return sets
+	return plain.Names(overrides, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
 }
 
 // Plan is a scenario with the keys that a sweep varies, before any simulation.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"qsim/results/plain"
 )
 
 // Range is a list of values for a key, at least one, and none twice, as `--vary KEY=RANGE` gives them:
@@ -79,13 +81,7 @@ func ParseRange(text string) (Range, error) {
 }
 
 // Texts returns the values in the spelling of scenarios.
-func (r Range) Texts() []string {
-	texts := make([]string, len(r.Values))
-	for i, v := range r.Values {
-		texts[i] = v.Text
-	}
-	return texts
-}
+func (r Range) Texts() []string { return plain.Names(r.Values, func(v Value) string { return v.Text }) }
 
 // Ascending reports whether every value is larger than the one before, as the axis of a map needs. Values that are not
 // numbers count as ascending in the order given.

@@ -418,6 +418,7 @@ func TestHeartbeatOfNode(t *testing.T) {
 		c.Engine.Lease.OfNode = true
 		s := start(t, w, c)
 		time.Sleep(61 * time.Second)
+		synctest.Wait() // for the poll of this instant
 		if err := s.end(); err != nil || log.Len() > 0 {
 			t.Errorf("%v; %s", err, log.String())
 		}

@@ -1,3 +1,5 @@
+// Package plain writes numbers, durations and counts for people, and makes untrusted names harmless for
+// terminals and spreadsheets.
 package plain
 
 import (

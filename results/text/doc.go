@@ -1,2 +1,0 @@
-// Package text prints results: tables for terminals, Markdown and CSV, and plots of characters.
-package text

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"qsim/results"
@@ -105,16 +106,10 @@ func (a *answer) centre() float64 {
 		return math.NaN()
 	case a.distribution != nil:
 		return a.pooled.quantile(a.quantile)
-	case a.shape == ofLeast || a.shape == ofMost:
-		extreme := a.values[0]
-		for _, v := range a.values {
-			if a.shape == ofLeast {
-				extreme = min(extreme, v)
-			} else {
-				extreme = max(extreme, v)
-			}
-		}
-		return extreme
+	case a.shape == ofLeast:
+		return slices.Min(a.values)
+	case a.shape == ofMost:
+		return slices.Max(a.values)
 	}
 	return results.MeanOf(a.values)
 }
@@ -125,12 +120,8 @@ func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
 	}
-	differ := false
-	for _, v := range a.values {
-		differ = differ || v != a.values[0]
-	}
 	half := 0.0
-	if differ {
+	if slices.ContainsFunc(a.values, func(v float64) bool { return v != a.values[0] }) {
 		half = results.HalfWidth(a.values, a.centre(), confidence)
 	}
 	if a.tries > 0 {

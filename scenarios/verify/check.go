@@ -39,7 +39,8 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 		return result, fmt.Errorf("check %s: %w", row.ID, errors.Join(problems...))
 	}
 	if m.leftOut != "" {
-		return result.leaveOut(m.leftOut), nil
+		result.Verdict, result.Reason = LeftOut, m.leftOut
+		return result, nil
 	}
 	for i := range m.experiments {
 		x := &m.experiments[i]
@@ -59,11 +60,6 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	}
 	result.conclude(m.expected, m.asked)
 	return result, nil
-}
-
-func (r Result) leaveOut(reason string) Result {
-	r.Verdict, r.Reason = LeftOut, reason
-	return r
 }
 
 // severity ranks verdicts, the worst highest: a verify row has the verdict of its worst quantity.

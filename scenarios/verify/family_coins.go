@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 )
@@ -26,14 +27,7 @@ func coins(p *params) ([]experiment, error) {
 			return good / coinWindows
 		}
 	}
-	fresh := func(window []byte) (count float64) {
-		for _, c := range window {
-			if c == 'F' {
-				count++
-			}
-		}
-		return count
-	}
+	fresh := func(window []byte) float64 { return float64(bytes.Count(window, []byte("F"))) }
 	perWindow := func(*observer) float64 { return coinWindows }
 	// within is the tightest limit kept by a share of at least least of the windows. By the law of the coin a window keeps
 	// it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell the limit from

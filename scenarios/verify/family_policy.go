@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -232,21 +233,13 @@ func frames(p *params) ([]experiment, error) {
 
 func traceFrames(p *params) ([]experiment, error) {
 	n := p.count("claims")
-	count := func(letter byte) gauge {
-		return same(func(o *observer) float64 {
-			total := 0
-			for _, c := range o.text {
-				if c == letter {
-					total++
-				}
-			}
-			return float64(total)
-		})
+	count := func(letter string) gauge {
+		return same(func(o *observer) float64 { return float64(bytes.Count(o.text, []byte(letter))) })
 	}
 	return []experiment{{setup: backlogged(n, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(n)},
 		measures: map[string]gauge{
 			"order": sameText(func(o *observer) string { return string(o.text) }),
-			"fresh": count('F'), "retry": count('R'),
+			"fresh": count("F"), "retry": count("R"),
 		}}}, nil
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,17 +33,17 @@ func (s *setup) yaml() string {
 	line("name: verify\nduration: %s", seconds(s.warmup+s.window))
 	line("warmup: %s\ndrain: %s", seconds(s.warmup), seconds(s.drain))
 	line("engine:\n  nodes: %d\n  workers: %d\n  timeout: 0s", max(s.nodes, 1), s.workers)
-	line("  fetch: %s", or(s.fetch, fmt.Sprintf("{batch: %d, poll: 1h, wake: true}", min(s.workers, 100_000))))
+	line("  fetch: %s", cmp.Or(s.fetch, fmt.Sprintf("{batch: %d, poll: 1h, wake: true}", min(s.workers, 100_000))))
 	line("  commit: {batch: 1000, linger: 0s, calls: 100, backpressure: 0}")
-	line("  lease: %s", or(s.lease, "{ttl: 30s, heartbeat: 10s}"))
-	line("  fence: %s\n  place: %s", or(s.fence, "token"), or(s.place, "due"))
-	line("  reaper: %s", or(s.reaper, "{every: 30s}"))
+	line("  lease: %s", cmp.Or(s.lease, "{ttl: 30s, heartbeat: 10s}"))
+	line("  fence: %s\n  place: %s", cmp.Or(s.fence, "token"), cmp.Or(s.place, "due"))
+	line("  reaper: %s", cmp.Or(s.reaper, "{every: 30s}"))
 	line("  store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s, enqueue: 0s, per-job: 0s}")
-	line("retry: %s", or(s.retry, noDelay(0)))
+	line("retry: %s", cmp.Or(s.retry, noDelay(0)))
 	list(&b, "dependencies", s.dependencies)
 	list(&b, "jobs", s.classes)
 	list(&b, "storms", s.storms)
-	list(&b, "policies", []string{or(s.policy, "{kind: fifo}")})
+	list(&b, "policies", []string{cmp.Or(s.policy, "{kind: fifo}")})
 	return b.String()
 }
 
@@ -54,13 +55,6 @@ func list(b *strings.Builder, key string, elements []string) {
 	for _, e := range elements {
 		fmt.Fprintf(b, "  - %s\n", e)
 	}
-}
-
-func or(text, usual string) string {
-	if text == "" {
-		return usual
-	}
-	return text
 }
 
 // seconds returns a duration as scenario text, exact to the nanosecond.

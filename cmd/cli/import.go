@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,10 +111,8 @@ func (f *importFlags) check(names []string) error {
 	}
 	if f.target.Scenario == "" {
 		base := filepath.Base(names[0])
-		if names[0] == "-" {
-			base = "imported"
-		}
-		f.target.Scenario = nameOf(strings.TrimSuffix(base, filepath.Ext(base))) + ".yaml"
+		name := imports.ScenarioName(strings.TrimSuffix(base, filepath.Ext(base))) // "" for -
+		f.target.Scenario = cmp.Or(name, "imported") + ".yaml"
 	}
 	if ext := filepath.Ext(f.target.Scenario); ext != ".yaml" && ext != ".yml" {
 		return ui.UsageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)
@@ -125,23 +124,6 @@ func (f *importFlags) check(names []string) error {
 		return ui.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
 	}
 	return nil
-}
-
-// nameOf returns a scenario name made from a file name.
-func nameOf(text string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return '-'
-	}, text)
-	if name = strings.Trim(name, "-"); name == "" {
-		return "imported"
-	}
-	return name
 }
 
 func runImport(c *cobra.Command, names []string, f *importFlags) error {
@@ -192,7 +174,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 // compareImport simulates the imported scenario and prints its waits next to the recorded ones.
 func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written,
 	f *importFlags) error {
-	all, err := found.Compare(ctx, written, f.parallel, nil)
+	all, err := found.Compare(ctx, written, f.parallel)
 	var broken *world.Broken
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +23,6 @@ type Target struct {
 	Seeds    int      // number of seeds of the scenario; 0: 5
 	Keep     []string // files that must not be overwritten, even with Force: the imported ones
 }
-
-// ErrExists is the error for a file that exists and may not be overwritten.
-var ErrExists = fs.ErrExist
 
 // Written is a scenario written from records, and loaded again.
 type Written struct {

@@ -74,11 +74,9 @@ var measured = []struct {
 	{"sojourn", "sojourn", func(c *Class) *measure.Histogram { return c.Sojourn }},
 }
 
-// Compare simulates the written scenario and compares its waits, deaths and attempts per job with the records. progress
-// is called after every simulation; nil: not at all. Waits that are not recorded are left out.
-func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) (
-	all []Comparison, err error,
-) {
+// Compare simulates the written scenario and compares its waits, deaths and attempts per job with the records. Waits
+// that are not recorded are left out.
+func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all []Comparison, err error) {
 	sc := w.Scenario
 	classes := r.Classes
 	if len(classes) == 1 {
@@ -95,11 +93,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	if err := sc.Measure(queries); err != nil {
 		return nil, err
 	}
-	options := world.Options{Parallel: parallel}
-	if progress != nil {
-		options.Progress = func(_, finished, total int) { progress(finished, total) }
-	}
-	runs, err := world.Run(ctx, sc, options)
+	runs, err := world.Run(ctx, sc, world.Options{Parallel: parallel})
 	if err != nil {
 		return nil, err
 	}

@@ -307,7 +307,7 @@ func TestAsynqOfSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := found.Compare(context.Background(), written, 1, nil)
+	all, err := found.Compare(context.Background(), written, 1)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("got comparisons %v, %v", all, err)
 	}

@@ -52,7 +52,7 @@ func TestPriorities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := found.Compare(context.Background(), written, 1, nil)
+		all, err := found.Compare(context.Background(), written, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

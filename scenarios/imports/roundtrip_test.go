@@ -107,7 +107,7 @@ func compareWaits(t *testing.T, found *Recording) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := found.Compare(context.Background(), written, 1, nil)
+	all, err := found.Compare(context.Background(), written, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestCompareFindsWhatDiffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := found.Compare(context.Background(), written, 1, nil)
+	all, err := found.Compare(context.Background(), written, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

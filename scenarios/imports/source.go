@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+	"strings"
 )
 
 // row holds the texts of one row of the input, by column.
@@ -104,13 +104,5 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 	return newTable(in, start)
 }
 
-// clean returns text as valid UTF-8, with � for invalid bytes.
-func clean(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
-}
-
-// trimmed returns text without space around it, as UTF-8.
-func trimmed(text string) string { return string(clean(bytes.TrimSpace([]byte(text)))) }
+// trimmed returns text without space around it, as valid UTF-8 with � for invalid bytes.
+func trimmed(text string) string { return strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD") }

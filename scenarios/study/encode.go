@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -217,14 +216,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 // readLine parses the line of a cell of the sweep s with size cells. It fails for a line that is damaged or of another
 // sweep.
 func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
-	text, err := unsealed(text)
-	if err != nil {
-		return nil, fmt.Errorf("read a cell: %w", err)
-	}
 	var l line
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&l); err != nil {
+	if err := unseal(text, &l); err != nil {
 		return nil, fmt.Errorf("read a cell: %w", err)
 	}
 	switch {

@@ -2,7 +2,6 @@ package study
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -265,13 +264,7 @@ func readHeader(text []byte) (*header, error) {
 	if old := formatOf(text); old != format && old != 0 {
 		return nil, fmt.Errorf("the file has format %d; this program knows %d", old, format)
 	}
-	text, err := unsealed(text)
-	if err != nil {
-		return nil, fmt.Errorf("read the header of a shard: %w", err)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&h); err != nil {
+	if err := unseal(text, &h); err != nil {
 		return nil, fmt.Errorf("read the header of a shard: %w", err)
 	}
 	switch size, ok := results.Size(h.sweep().Axes, MostCells); {

@@ -16,15 +16,15 @@ import (
 
 // mapRow is the value of one point of a map in JSON or CSV.
 type mapRow struct {
-	Policy string   `json:"policy"`
-	X      string   `json:"x"`
-	Y      string   `json:"y"`
-	Value  *float64 `json:"value"` // mean value; null: no seed has one
-	Bound  string   `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
-	Never  int      `json:"never"` // number of seeds with only a lower bound
-	Seeds  int      `json:"seeds"`
-	Beyond bool     `json:"beyond"`
-	Coarse bool     `json:"coarse"` // the point is on the grid of the ranges
+	Policy string `json:"policy"`
+	X      string `json:"x"`
+	Y      string `json:"y"`
+	Value  number `json:"value"` // mean value; null: no seed has one
+	Bound  string `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
+	Never  int    `json:"never"` // number of seeds with only a lower bound
+	Seeds  int    `json:"seeds"`
+	Beyond bool   `json:"beyond"`
+	Coarse bool   `json:"coarse"` // the point is on the grid of the ranges
 }
 
 func (m *Mapped) rows() []mapRow {
@@ -33,11 +33,7 @@ func (m *Mapped) rows() []mapRow {
 		for _, at := range found.Points() {
 			v := found.Values[at]
 			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
-				Beyond: v.Beyond,
-				Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
-			if !math.IsNaN(v.Mean) {
-				row.Value = &v.Mean
-			}
+				Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
 			if v.AtLeast() {
 				row.Bound = ">="
 			}
@@ -112,12 +108,8 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 	header := []string{"policy", m.X.Key, m.Y.Key, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 	var rows [][]string
 	for _, r := range m.rows() {
-		value := ""
-		if r.Value != nil {
-			value = strconv.FormatFloat(*r.Value, 'g', -1, 64)
-		}
-		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds),
-			strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
+		rows = append(rows, []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
+			strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
 	}
 	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,44 +65,29 @@ func (w *Work) strays(dir string) ([]stray, error) {
 
 // belongs returns the configuration and version of the sweep recorded in a file or folder; empty if there is none.
 func belongs(path, ending string) (config, version string, err error) {
-	var said struct{ Config, Version, Program any }
-	switch ending {
-	case partial:
+	if ending == partial {
 		names, err := entries(path)
-		if err != nil {
-			return "", "", err
-		}
 		for _, name := range names {
-			if _, ok := cellOf(name); !ok {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(path, name))
-			if err == nil && json.Unmarshal(text, &said) == nil {
-				break
+			if _, ok := cellOf(name); ok && config == "" {
+				config, version, _ = belongs(filepath.Join(path, name), "") // one that cannot be read is computed again
 			}
 		}
-	case complete:
-		file, err := os.Open(path)
-		if err != nil {
-			return "", "", err
-		}
-		defer file.Close()
-		text, err := bufio.NewReader(file).ReadBytes('\n')
-		if err != nil || json.Unmarshal(text, &said) != nil {
-			return "", "", nil
-		}
-	default:
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", "", err
-		}
-		if json.Unmarshal(text, &said) != nil {
-			return "", "", nil
-		}
-		said.Version = said.Program
+		return config, version, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", "", err
+	}
+	defer file.Close()
+	var said struct{ Config, Version, Program any } // the version of sweep.json is that of its format
+	if err := json.NewDecoder(file).Decode(&said); isIO(err) {
+		return "", "", err
 	}
 	config, _ = said.Config.(string)
-	version, _ = said.Version.(string)
+	version, isHeader := said.Version.(string)
+	if !isHeader {
+		version, _ = said.Program.(string)
+	}
 	return config, version, nil
 }
 

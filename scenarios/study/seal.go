@@ -31,15 +31,19 @@ func sealed(v any) ([]byte, error) {
 	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
 }
 
-// unsealed returns the JSON object of a line without its checksum; an error if the checksum is missing or wrong.
-func unsealed(line []byte) ([]byte, error) {
+// unseal reads a line that sealed made into v; it returns an error if the checksum is missing or wrong, or if v has not
+// all fields of the line.
+func unseal(line []byte, v any) error {
 	line = bytes.TrimRight(line, " \t\r\n")
 	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sealBegin)) || !bytes.HasSuffix(line, []byte(sealEnd)) {
-		return nil, errors.New("the line is not whole: it has no checksum")
+		return errors.New("the line is not whole: it has no checksum")
 	}
-	if text := line[:at]; string(line[at+len(sealBegin):len(line)-len(sealEnd)]) == sumOf(text) {
-		return append(bytes.Clone(text), '}'), nil
+	text := line[:at]
+	if string(line[at+len(sealBegin):len(line)-len(sealEnd)]) != sumOf(text) {
+		return errors.New("the line is damaged: it does not have its checksum")
 	}
-	return nil, errors.New("the line is damaged: it does not have its checksum")
+	decoder := json.NewDecoder(bytes.NewReader(append(bytes.Clone(text), '}')))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(v)
 }

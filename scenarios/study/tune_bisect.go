@@ -152,11 +152,7 @@ func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 			return nil, err
 		}
 		c.seen = append(c.seen, answers[0]...)
-		var missed int
-		if c.outcome, missed = c.judge(b.objectives, b.level); c.outcome == results.Missed {
-			c.why = "misses " + wordsOf(&b.objectives[missed])
-		}
-		if c.outcome != results.Unclear || hopeless(c) {
+		if c.settle(b.objectives, b.level); c.outcome != results.Unclear || hopeless(c) {
 			break
 		}
 	}

@@ -60,6 +60,14 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	return outcome, -1
 }
 
+// settle updates the candidate's outcome by judge, and gives it up if it misses an objective.
+func (c *candidate) settle(objectives []measure.Objective, confidence float64) {
+	var missed int
+	if c.outcome, missed = c.judge(objectives, confidence); c.outcome == results.Missed {
+		c.why = "misses " + wordsOf(&objectives[missed])
+	}
+}
+
 // holds reports whether all objectives are still met when fresh seeds are added to those that chose the setting,
 // which may lack a catastrophe that strikes one seed in twenty.
 func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {

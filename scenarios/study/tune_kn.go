@@ -199,7 +199,11 @@ func (s *selection) race(ctx context.Context) error {
 	next := 0
 	for {
 		if next < len(tries) && n >= tries[next] {
-			s.judge(confidence)
+			for _, c := range s.left() {
+				if c.outcome == results.Unclear {
+					c.settle(s.objectives, confidence)
+				}
+			}
 			next++
 		}
 		s.eliminate(n)
@@ -229,19 +233,6 @@ func (s *selection) left() (left []*candidate) {
 		}
 	}
 	return left
-}
-
-// judge updates the verdicts of the candidates that are left and not yet clear.
-func (s *selection) judge(confidence float64) {
-	for _, c := range s.left() {
-		if c.outcome != results.Unclear {
-			continue
-		}
-		var missed int
-		if c.outcome, missed = c.judge(s.objectives, confidence); c.outcome == results.Missed {
-			c.why = "misses " + wordsOf(&s.objectives[missed])
-		}
-	}
 }
 
 // whyEqual is the reason for giving up a setting that is equal to an earlier one.

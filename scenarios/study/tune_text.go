@@ -3,12 +3,12 @@ package study
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/text"
 )
 
@@ -68,20 +68,14 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	}
 	header = append(header, "margin", "±", "objectives", "")
 	info, _ := measure.Lookup(t.Query.Metric)
-	plain := func(v float64) string {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return ""
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
 	value := func(v float64) string {
 		if full {
-			return plain(v)
+			return plain.Number(v)
 		}
 		return results.FormatValue(v, info)
 	}
 	margin := func(v float64) string {
-		if text := plain(v); full || text == "" {
+		if text := plain.Number(v); full || text == "" {
 			return text
 		}
 		return fmt.Sprintf("%+.1f%%", 100*v)

@@ -31,7 +31,7 @@ func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string)
 	if err != nil {
 		return err
 	}
-	loaded, err := loadEach(c, names, f, io.Discard, io.Discard)
+	loaded, err := loadAll(c, names, f, io.Discard, io.Discard)
 	if err != nil && loaded == nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -167,21 +166,8 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 		}
 		files = append(files, results.File{Path: name, Data: data})
 	}
-	encoded, err := result.json()
-	if err != nil {
-		return err
-	}
-	var table bytes.Buffer
-	if err := result.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
-		return err
-	}
-	files = append(files, results.File{Path: "doctor.json", Data: encoded},
-		results.File{Path: "doctor.csv", Data: table.Bytes()})
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
 	stale := study.StoredRows(out)
-	if err := results.Replace(out, files); err != nil {
+	if err := result.store(out, "doctor", nil, files...); err != nil {
 		return err
 	}
 	for _, name := range stale {

@@ -19,16 +19,6 @@ import (
 // loaded is a scenario as it was loaded, with its overrides.
 type loaded = input.Scenario
 
-// loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
-// go to stderr and warnings to notes; the returned failure, if an error prevents a run, prints nothing more.
-func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
-	all, err := loadEach(c, names, f, stderr, notes)
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
 // loadOnly is loadAll for a command that takes one scenario: the name may be that of a folder, if one is in it.
 func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
 	all, err := loadAll(c, names, f, stderr, notes)
@@ -41,8 +31,10 @@ func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes 
 	return all[0], nil
 }
 
-// loadEach is loadAll, but with a failure also returns the scenarios, with their diagnostics.
-func loadEach(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
+// loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
+// go to stderr and warnings to notes; the returned failure, if an error prevents a run, prints nothing more, and comes
+// with the scenarios and their diagnostics.
+func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"math"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/report"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 )
@@ -50,6 +56,27 @@ func (s *session) checkError(err error, name, flag string) error {
 		return ui.Fail(ui.ExitUsage, nil)
 	}
 	return ui.UsageError("%s: %w", name, err)
+}
+
+// store writes the result of a study into a folder: NAME.json and NAME.csv, its charts, and further files.
+func (o *output) store(folder, name string, figures []report.Figure, more ...results.File) error {
+	encoded, err := o.json()
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := o.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
+		return err
+	}
+	charts, err := report.Files("charts", figures)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	files := []results.File{{Path: name + ".json", Data: encoded}, {Path: name + ".csv", Data: table.Bytes()}}
+	return results.Replace(folder, slices.Concat(more, files, charts))
 }
 
 // mostNotes is the highest number of printed warnings about cells of a study.

@@ -110,7 +110,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	all, err := loadEach(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if f.format == "github" { // errors and warnings of scenarios go to the same output as annotations
 		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed(all))), err)
 	}

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -259,25 +257,9 @@ func tuneFolder(out, scenario, hash string) string {
 // storeTuning writes the files of a search by tune and returns their folder.
 func storeTuning(out string, found *results.Tuning, result output) (string, error) {
 	out = tuneFolder(out, found.Scenario, found.ConfigHash)
-	encoded, err := result.json()
-	if err != nil {
-		return "", ui.IOError("write tuning", err)
-	}
-	var table bytes.Buffer
-	if err := result.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
-		return "", ui.IOError("write tuning", err)
-	}
 	figures, err := report.TuneCharts(found)
-	if err != nil {
-		return "", ui.IOError("write tuning", err)
+	if err == nil {
+		err = result.store(out, "tune", figures)
 	}
-	charts, err := report.Files("charts", figures)
-	if err != nil {
-		return "", ui.IOError("write tuning", err)
-	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return "", ui.IOError("write tuning", err)
-	}
-	files := append([]results.File{{Path: "tune.json", Data: encoded}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
-	return out, ui.IOError("write tuning", results.Replace(out, files))
+	return out, ui.IOError("write tuning", err)
 }

@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
-	{"engine/live", 1400, 1300},
+	{"engine/live", 1402, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3179, 2250},
 	{"engine/pgstore", 2981, 2130},
@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7312, 4300},
 	{"results/text", 1789, 1700},
-	{"cmd/bench", 5149, 3000},
+	{"cmd/bench", 5181, 3000},
 	{"cmd/cli", 5588, 3600},
 	{"cmd/input", 148, 100},
 	{"cmd/play", 1219, 700}, // the page of qsim play, served and static

@@ -55,23 +55,27 @@ func (t *timings) split(probes []*probe, arrivals time.Duration) {
 	}
 }
 
-// probe records the store calls of one engine: the duration of each, and the delay until the engine read the answer.
-// Each call is passed first to OnCall and then as an event.
+// probe records the store calls of one engine: the duration of each, and the delays from the engine to the call and
+// from the answer to the engine. Each call is passed first to OnCall and then as an event.
 type probe struct {
 	track
 	late    []world.Span // spans from deadlines of the engine until it handled them
-	took    time.Duration
-	ended   engine.Time
-	byWake  bool // the present call was caused by a wake
+	call    callSample   // the present call
 	samples [engine.NumOps][]callSample
 }
 
+// callSample holds the times of one call to the store.
 type callSample struct {
-	took, hop time.Duration
-	rows      int
-	ended     engine.Time
-	woken     bool
+	start time.Duration // delay from the engine's request until the call begins
+	took  time.Duration
+	hop   time.Duration // delay from the answer until the engine reads it
+	rows  int
+	ended engine.Time
+	woken bool // whether a wake caused it
 }
+
+// asked returns the time at which the engine requested the call.
+func (s *callSample) asked() time.Duration { return s.began() - s.start }
 
 // began returns the time at which the store was called.
 func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
@@ -79,14 +83,16 @@ func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.t
 // Record notes an event of the engine, for engine.Recorder.
 func (p *probe) Record(e *engine.Event) {
 	if e.Kind == engine.Called {
-		p.samples[e.Op] = append(p.samples[e.Op], callSample{p.took, e.At.Sub(p.ended), int(e.Count), p.ended, p.byWake})
+		s := p.call
+		s.hop, s.rows = e.At.Sub(s.ended), int(e.Count)
+		p.samples[e.Op] = append(p.samples[e.Op], s)
 	}
 	p.track.Record(e)
 }
 
-// tell stores the duration of a call, whose event follows.
-func (p *probe) tell(c *engine.Call, began, ended engine.Time) {
-	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
+// tell stores the times of a call, whose event follows.
+func (p *probe) tell(c *engine.Call, asked, began, ended engine.Time) {
+	p.call = callSample{start: began.Sub(asked), took: ended.Sub(began), ended: ended, woken: c.Woken}
 }
 
 // calibrate measures the machine and the store with the arrivals and run times of the scenario at that speed, without
@@ -157,9 +163,9 @@ func (t *timings) suffice() bool {
 
 // learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder. Half of a call's
 // duration counts as the way to the store and half as the way back, without the stalls of the store within it.
-func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration,
-	enqueues []world.Span, speed world.Speed) *timings {
-	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
+func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
+	speed world.Speed) *timings {
+	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
 	d := &t.delays
 	for op := range t.took {
 		var took []time.Duration
@@ -183,19 +189,23 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 			for _, s := range p.samples[op] {
 				ended := time.Duration(s.ended)
 				net := s.took - within(d.Frozen, ended-s.took, ended)
-				net = max(0, net-time.Duration(max(0, s.rows-1))*perJob[op])
-				hop := s.hop
-				if hop > stallFrom {
-					hop = 0 // the delay is part of the stalls
-				}
-				d.Request[op] = append(d.Request[op], hop+net/2)
-				d.Reply[op] = append(d.Reply[op], hop+net/2)
+				net = max(0, net-time.Duration(max(0, s.rows-1))*costs.perJob[op])
+				d.Request[op] = append(d.Request[op], unstalled(s.start)+net/2)
+				d.Reply[op] = append(d.Reply[op], net/2+unstalled(s.hop))
 			}
 		}
 	}
 	t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
 	t.sleep = [2]time.Duration{quantile(d.Overrun, .5), quantile(d.Overrun, .99)}
 	return t
+}
+
+// unstalled returns the delay between an engine and its call, or 0 if it is one of the stalls.
+func unstalled(d time.Duration) time.Duration {
+	if d > stallFrom {
+		return 0
+	}
+	return d
 }
 
 // wakes returns the delays between a job's enqueue and the wake of an engine: from the end of the first enqueue since
@@ -210,11 +220,11 @@ func wakes(probes []*probe, enqueues, frozen []world.Span) (all []time.Duration)
 	for _, p := range probes {
 		claims = append(claims, p.samples[engine.OpClaim]...)
 	}
-	slices.SortFunc(claims, func(a, b callSample) int { return cmp.Compare(a.began(), b.began()) })
+	slices.SortFunc(claims, func(a, b callSample) int { return cmp.Compare(a.asked(), b.asked()) })
 	for _, c := range claims {
-		n, _ := slices.BinarySearch(shown, c.began())
+		n, _ := slices.BinarySearch(shown, c.asked())
 		if n > 0 && c.woken {
-			all = append(all, c.began()-shown[0]-within(frozen, shown[0], c.began()))
+			all = append(all, c.asked()-shown[0]-within(frozen, shown[0], c.asked()))
 		}
 		shown = shown[n:]
 	}
@@ -254,9 +264,17 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// measurePerJob measures the duration that each further job adds to a store call: the difference of claims and commits
-// of many jobs from those of one. The store is as empty afterwards as before.
-func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps]time.Duration, err error) {
+// costs holds what store calls take beyond the delays of single calls.
+type costs struct {
+	perJob [engine.NumOps]time.Duration // duration that each further job adds
+	// ready is the share of an enqueue's duration after which the store notes the time from which its jobs wait, if it
+	// notes the time of a claim halfway through that.
+	ready float64
+}
+
+// measureCosts measures the duration that each further job adds to a store call, the difference of claims and commits of
+// many jobs from those of one, and when an enqueue notes the time. The store is as empty afterwards as before.
+func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 	const (
 		many  = 50
 		times = 40
@@ -264,6 +282,7 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 	)
 	holder, seq, id := engine.NewEngineID(1<<20, 1), uint64(0), engine.JobID(1)<<40
 	var claims, commits [2][]time.Duration
+	var noted []float64 // by enqueue of one job, share of its duration at its time
 	for round := range times {
 		for size, n := range [2]int{1, many} {
 			jobs := make([]engine.NewJob, n)
@@ -271,15 +290,17 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 				id++
 				jobs[i].ID = id
 			}
+			enqueued := time.Now()
 			if err := store.Enqueue(ctx, jobs); err != nil {
-				return each, &storeError{"enqueue", err}
+				return nil, &storeError{"enqueue", err}
 			}
 			began := time.Now()
+			shown := began.Sub(enqueued)
 			leases, _, err := store.Claim(ctx, holder,
 				engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
 			claimed := time.Since(began)
 			if err != nil {
-				return each, &storeError{"claim", err}
+				return nil, &storeError{"claim", err}
 			}
 			outcomes := make([]engine.Outcome, len(leases))
 			for i := range leases {
@@ -291,17 +312,24 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 				Outcomes: outcomes}, nil)
 			committed := time.Since(began)
 			if err != nil {
-				return each, &storeError{"commit", err}
+				return nil, &storeError{"commit", err}
 			}
 			if round > 2 && len(leases) == n { // skip the first rounds, which fill caches
 				claims[size], commits[size] = append(claims[size], claimed), append(commits[size], committed)
+				if n == 1 {
+					noted = append(noted, float64(shown+claimed/2-leases[0].Waited)/max(1, float64(shown)))
+				}
 			}
 		}
 	}
 	slope := func(of *[2][]time.Duration) time.Duration {
 		return max(0, quantile(of[1], .5)-quantile(of[0], .5)) / (many - 1)
 	}
-	each[engine.OpClaim], each[engine.OpCommit] = slope(&claims), slope(&commits)
-	each[engine.OpRecover], each[engine.OpExtend] = each[engine.OpClaim], each[engine.OpCommit]
-	return each, nil
+	c := new(costs)
+	c.perJob[engine.OpClaim], c.perJob[engine.OpCommit] = slope(&claims), slope(&commits)
+	c.perJob[engine.OpRecover], c.perJob[engine.OpExtend] = c.perJob[engine.OpClaim], c.perJob[engine.OpCommit]
+	if slices.Sort(noted); len(noted) > 0 {
+		c.ready = min(1, max(0, noted[len(noted)/2]))
+	}
+	return c, nil
 }

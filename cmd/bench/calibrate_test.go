@@ -36,8 +36,9 @@ func TestSpans(t *testing.T) {
 func TestLearn(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
+	asked := map[time.Duration]time.Duration{10 * ms: ms / 2, 50 * ms: 3 * ms} // how long before its begin a call was asked for
 	call := func(op engine.Op, began, ended, known time.Duration, rows int) {
-		p.tell(&engine.Call{Op: op, Woken: op == engine.OpClaim && began < 20*ms}, engine.Time(began), engine.Time(ended))
+		p.tell(&engine.Call{Op: op, Woken: op == engine.OpClaim && began < 20*ms}, engine.Time(began-asked[began]), engine.Time(began), engine.Time(ended))
 		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(known), Count: int32(rows)})
 	}
 	started := func(job engine.JobID, at time.Duration) {
@@ -53,23 +54,24 @@ func TestLearn(t *testing.T) {
 	finished(1, 41*ms) // was to end at 23, and the stall was from 21 on
 	finished(2, 46*ms) // was to end at 43
 	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
-	var perJob [engine.NumOps]time.Duration
-	perJob[engine.OpClaim] = ms
+	costs := new(costs)
+	costs.perJob[engine.OpClaim] = ms
 	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
-	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob,
+	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, costs,
 		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1})
 	d := &got.delays
-	if want := []time.Duration{4 * ms}; !slices.Equal(d.Wake, want) {
+	if want := []time.Duration{3*ms + ms/2}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)
 	}
 	if want := []time.Duration{0, 3 * ms}; !slices.Equal(d.Overrun, want) {
 		t.Errorf("overruns %v, want %v", d.Overrun, want)
 	}
-	if want := []world.Span{{From: 21 * ms, For: 20 * ms}}; !slices.Equal(d.Stalls[0], want) {
+	if want := []world.Span{{From: 21 * ms, For: 20 * ms}, {From: 47 * ms, For: 3 * ms}}; !slices.Equal(d.Stalls[0], want) {
 		t.Errorf("stalls %v, want %v", d.Stalls[0], want)
 	}
-	if want := []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], want) || !slices.Equal(d.Reply[engine.OpClaim], want) {
-		t.Errorf("claims take %v and %v, want %v each way", d.Request[engine.OpClaim], d.Reply[engine.OpClaim], want)
+	if there, back := []time.Duration{ms, 0}, []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], there) ||
+		!slices.Equal(d.Reply[engine.OpClaim], back) {
+		t.Errorf("claims take %v and %v, want %v there and %v back", d.Request[engine.OpClaim], d.Reply[engine.OpClaim], there, back)
 	}
 	if want := []time.Duration{ms, 2 * ms}; !slices.Equal(d.Late, want) || d.Frozen != nil {
 		t.Errorf("late by %v, want %v; the store stood still at %v", d.Late, want, d.Frozen)
@@ -133,12 +135,12 @@ func TestArrivals(t *testing.T) {
 	const ms = time.Millisecond
 	f := &feeding{jobs: []fed{{10 * ms, ms, ms - promptly}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 2 * ms},
 		{60 * ms, 30 * ms, 29 * ms}}}
-	held, each := f.arrivals()
+	held, each := f.arrivals(.25)
 	if want := []world.Span{{From: 20 * ms, For: 30 * ms}, {From: 60 * ms, For: ms}}; !slices.Equal(held, want) {
 		t.Errorf("jobs were held up at %v, want %v", held, want)
 	}
-	if want := []world.Enqueued{{Late: ms, Call: ms - promptly}, {Late: 2 * ms, Call: 2 * ms}, {Late: 2 * ms, Call: 2 * ms},
-		{Late: 29 * ms, Call: 29 * ms}}; !slices.Equal(each, want) {
+	if want := []world.Enqueued{{Late: ms, Call: (ms - promptly) * 3 / 4}, {Late: 2 * ms, Call: 3 * ms / 2},
+		{Late: 2 * ms, Call: 3 * ms / 2}, {Late: 29 * ms, Call: 87 * ms / 4}}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
 	}
 	if got := heldUp(held); !slices.Equal(got, held[:1]) || len(held) != 2 {
@@ -152,7 +154,7 @@ func TestStoreStalls(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
 	call := func(op engine.Op, began, ended time.Duration) {
-		p.tell(&engine.Call{Op: op}, engine.Time(began), engine.Time(ended))
+		p.tell(&engine.Call{Op: op}, engine.Time(began), engine.Time(began), engine.Time(ended))
 		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(ended)})
 	}
 	for at := time.Duration(0); at < 100*ms; at += 10 * ms { // usually 4 ms; nothing is asked between
@@ -164,7 +166,7 @@ func TestStoreStalls(t *testing.T) {
 	call(engine.OpClaim, 120*ms, 153*ms) // began in the middle of it, and takes 3 after it
 	call(engine.OpCommit, 200*ms, 205*ms)
 	enqueues := []world.Span{{From: 300 * ms, For: ms}, {From: 310 * ms, For: ms}, {From: 320 * ms, For: 21 * ms}}
-	got := learn([]*probe{p}, nil, [engine.NumOps]time.Duration{}, enqueues, world.Speed{Num: 1, Den: 1})
+	got := learn([]*probe{p}, nil, new(costs), enqueues, world.Speed{Num: 1, Den: 1})
 	want := []world.Span{{From: 104 * ms, For: 46 * ms}, {From: 321 * ms, For: 20 * ms}}
 	if !slices.Equal(got.delays.Frozen, want) {
 		t.Errorf("the store stood still at %v, want %v", got.delays.Frozen, want)

@@ -31,8 +31,8 @@ type fed struct {
 const promptly = 100 * time.Microsecond
 
 // arrivals returns the spans of time in which due jobs waited in the feeder for an enqueue call, and the lateness of
-// each job without these spans.
-func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
+// each job without these spans. It counts as ready after the share ready of its enqueue call.
+func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {
 			held = append(held, world.Span{From: j.at, For: lag})
@@ -40,7 +40,8 @@ func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
 	}
 	held = merged(held)
 	for _, j := range f.jobs {
-		each = append(each, world.Enqueued{Late: j.late - within(held, j.at, j.at+j.late), Call: j.call})
+		each = append(each, world.Enqueued{Late: j.late - within(held, j.at, j.at+j.late),
+			Call: time.Duration((1 - ready) * float64(j.call))})
 	}
 	return held, each
 }

@@ -19,7 +19,7 @@ func follow(m *world.Mechanics, probes []*probe) {
 			call := engine.Call{Op: engine.Op(op), Engine: engine.NewEngineID(int32(node), 1)}
 			for _, s := range p.samples[op] {
 				call.Woken = s.woken
-				m.Call(&call, s.rows, s.began(), time.Duration(s.ended))
+				m.Call(&call, s.rows, s.asked(), time.Duration(s.ended)+s.hop)
 			}
 		}
 		for began, end := range p.executions {

@@ -69,9 +69,9 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 // of returns the recorder of the engine with that number.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
-// timed records the duration of a store call, whose event comes next.
-func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, began, ended engine.Time) {
-	r.probes[node].tell(c, began, ended)
+// timed records the times of a store call, whose event comes next.
+func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, asked, began, ended engine.Time) {
+	r.probes[node].tell(c, asked, began, ended)
 }
 
 // ticked records the due time of an engine's timer and the later time at which it fired.

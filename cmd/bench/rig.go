@@ -29,7 +29,7 @@ type rig struct {
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
 	// called after every call, before its event; may be nil
-	onTook func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
+	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 	onTick func(node int32, due, at engine.Time) // called at every deadline of an engine; may be nil
 
 	enqueued atomic.Int64  // number of jobs that the store has accepted
@@ -169,9 +169,9 @@ func (r *rig) config(handler live.Handler) live.Config {
 }
 
 // onCall records the duration of a call and counts the jobs that it ended.
-func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
+func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, began, ended engine.Time) {
 	if r.onTook != nil {
-		r.onTook(node, c, reply, began, ended)
+		r.onTook(node, c, reply, asked, began, ended)
 	}
 	if reply.Err != nil {
 		r.onError(c.Op.String(), reply.Err)

@@ -103,9 +103,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 			err = e
 		}
 	}()
-	var perJob [engine.NumOps]time.Duration
+	var costs *costs
 	if o.learns {
-		if perJob, err = measurePerJob(ctx, store.store); err != nil {
+		if costs, err = measureCosts(ctx, store.store); err != nil {
 			return nil, err
 		}
 	}
@@ -126,11 +126,11 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec.probes, s.asked(), perJob, r.feeding.made, o.speed)
+		p.timings = learn(rec.probes, s.asked(), costs, r.feeding.made, o.speed)
 		t := p.timings
 		t.split(rec.probes, arrivals)
 		t.jobs = r.enqueued.Load()
-		t.delays.Held, t.delays.Enqueued = r.feeding.arrivals()
+		t.delays.Held, t.delays.Enqueued = r.feeding.arrivals(costs.ready)
 		t.held, t.frozen = shareOf(heldUp(t.delays.Held), p.took), shareOf(t.delays.Frozen, p.took)
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))

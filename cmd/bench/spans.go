@@ -45,13 +45,16 @@ func shareOf(spans []world.Span, whole time.Duration) float64 {
 	return sum.Seconds() / max(whole.Seconds(), 1e-9)
 }
 
-// stalls returns the spans of time in which the engine left answers of the store unread.
+// stalls returns the spans of time in which the engine left answers of the store unread, or its calls did not begin.
 func (p *probe) stalls() []world.Span {
 	var all []world.Span
 	for op := range p.samples {
 		for _, s := range p.samples[op] {
 			if s.hop > stallFrom {
 				all = append(all, world.Span{From: time.Duration(s.ended), For: s.hop})
+			}
+			if s.start > stallFrom {
+				all = append(all, world.Span{From: s.asked(), For: s.start})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // flight is a call to the store with its answer. Flights are reused.
 type flight struct {
 	engine.Call
+	asked engine.Time // time at which the engine asked for it
 	until engine.Time // time from which the call counts as lost
 	began engine.Time
 	ended engine.Time
@@ -62,7 +63,7 @@ func (l *loop) Send(c *engine.Call) {
 	if c.Op == engine.OpCommit {
 		timeout = l.Engine.Commit.Timeout
 	}
-	f.until = l.at.Add(timeout)
+	f.asked, f.until = l.at, l.at.Add(timeout)
 	if f.owes() {
 		l.owed++
 	}
@@ -146,7 +147,7 @@ func (l *loop) land(f *flight) {
 		l.owed--
 	}
 	if l.OnCall != nil {
-		l.OnCall(l.node, &f.Call, &f.Reply, f.began, f.ended)
+		l.OnCall(l.node, &f.Call, &f.Reply, f.asked, f.began, f.ended)
 	}
 	if f.Err != nil {
 		l.complain(f)

@@ -240,7 +240,7 @@ func TestDefaults(t *testing.T) {
 		w.enqueue(t, 2, 100)
 		most, first, began := 0, -1, time.Now()
 		s := start(t, w, live.Config{Engine: settings(3), StopWithin: time.Minute,
-			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
+			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 				if most = max(most, len(r.Leases)); c.Op == engine.OpRecover && first < 0 && time.Since(began) == 0 {
 					first = len(r.Leases)
 				}
@@ -349,7 +349,7 @@ func TestErrorOfTheStore(t *testing.T) {
 		failed := map[engine.Op]int{}
 		s := start(t, w, live.Config{Engine: settings(2), StopWithin: time.Minute,
 			Handler: func(context.Context, *engine.Job) error { time.Sleep(11 * time.Second); return nil },
-			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
+			OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 				if r.Err == nil {
 					return
 				}
@@ -439,7 +439,7 @@ func TestLeaseThatExpiresUnseen(t *testing.T) {
 				time.Sleep(500 * time.Millisecond)
 				return nil
 			},
-			OnCall: func(int32, *engine.Call, *engine.Reply, engine.Time, engine.Time) {
+			OnCall: func(int32, *engine.Call, *engine.Reply, engine.Time, engine.Time, engine.Time) {
 				if !frozen && time.Since(began) >= 200*time.Millisecond {
 					frozen = true
 					time.Sleep(2 * time.Second)

@@ -284,7 +284,7 @@ func TestManyDeafCalls(t *testing.T) {
 		c := live.Config{Engine: settings(4), StopWithin: time.Minute, Handler: none}
 		c.Engine.CallTimeout = 100 * time.Millisecond
 		var unsent atomic.Int32
-		c.OnCall = func(_ int32, _ *engine.Call, r *engine.Reply, began, ended engine.Time) {
+		c.OnCall = func(_ int32, _ *engine.Call, r *engine.Reply, _, began, ended engine.Time) {
 			if began == ended && errors.Is(r.Err, context.DeadlineExceeded) && began > 0 {
 				unsent.Add(1)
 			}
@@ -320,8 +320,8 @@ func TestOnCall(t *testing.T) {
 				time.Sleep(11 * time.Second)
 				return nil
 			},
-			OnCall: func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) {
-				if took := ended.Sub(began); node != 5 || took != time.Duration(c.Op)*time.Millisecond || began < engine.Time(time.Hour) {
+			OnCall: func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time) {
+				if took := ended.Sub(began); node != 5 || asked != began || took != time.Duration(c.Op)*time.Millisecond || began < engine.Time(time.Hour) {
 					t.Errorf("node %d: %v from %v took %v", node, c.Op, time.Duration(began), took)
 				}
 				if (r.Err != nil) != (c.Op == engine.OpExtend) {
@@ -353,7 +353,7 @@ func TestOnTick(t *testing.T) {
 			time.Sleep(time.Duration(j.ID) * time.Millisecond)
 			return nil
 		}
-		c.OnCall = func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
+		c.OnCall = func(_ int32, call *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 			if call.Op == engine.OpClaim && len(r.Leases) > 0 && r.Leases[0].ID == 12 {
 				time.Sleep(30 * time.Millisecond)
 			}

@@ -240,7 +240,7 @@ func runLive(b *testing.B, s *Store, engines, workers int, policy engine.Policy,
 	config := live.Config{Engine: live.Defaults(workers, retry), Engines: engines, FirstNode: 100, Store: s, Wake: live.WakeNone,
 		Policy:  func(int32) engine.Policy { return policy },
 		Handler: func(context.Context, *engine.Job) error { return nil },
-		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
+		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 			if c.Op != engine.OpCommit {
 				return
 			}

@@ -96,7 +96,7 @@ func (w *steady) config() live.Config {
 			}
 			return nil
 		},
-		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, sent, answered engine.Time) {
+		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, sent, answered engine.Time) {
 			for i := range r.Results {
 				if r.Results[i].Status == engine.Applied && c.Batch.Outcomes[i].Verb == engine.Ack {
 					w.acked.Add(1)

@@ -39,10 +39,10 @@ type Delays struct {
 	During Span
 }
 
-// Enqueued is the measured duration of one enqueue call.
+// Enqueued is the measured delay of one enqueue.
 type Enqueued struct {
 	Late time.Duration // time from the arrival of the job until the store shows it
-	Call time.Duration // part of Late spent in the enqueue call: the job counts as ready from its begin
+	Call time.Duration // last part of Late, in which the store counts the job as ready
 }
 
 // Span is a span of time: its start and its length.
@@ -182,7 +182,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	}
 }
 
-// claimed counts the waits of claimed jobs from the begin of their enqueue call.
+// claimed counts the waits of claimed jobs from the time at which the store notes that they are ready.
 func (m *measured) claimed(c *engine.Call) {
 	for i := range c.Leases {
 		if l := &c.Leases[i]; l.Waited == l.Age { // ready since it was enqueued

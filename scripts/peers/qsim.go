@@ -45,7 +45,7 @@ func (q *qsim) work(ctx context.Context, done func(job int64)) error {
 	return live.Run(ctx, live.Config{Engine: live.Defaults(q.workers, retry), Engines: q.engines, Store: q.store,
 		Policy:  q.policy,
 		Handler: func(context.Context, *engine.Job) error { return nil },
-		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
+		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 			for i := range r.Results {
 				if r.Results[i].Status == engine.Applied {
 					done(int64(c.Batch.Outcomes[i].Job))

@@ -78,7 +78,7 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	total := int64(b.N)
 	c := live.Config{Engine: l.Engine, Engines: l.Engines, Store: store, StopWithin: time.Minute, Handler: w.handle,
 		Policy: func(int32) engine.Policy { return newPolicy(l.Policy) },
-		OnCall: func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
+		OnCall: func(_ int32, call *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 			for i := range r.Results {
 				if r.Results[i].Status == engine.Applied && call.Batch.Outcomes[i].Verb == engine.Ack && w.acked.Add(1) == total {
 					cancel()

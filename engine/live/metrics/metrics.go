@@ -241,7 +241,7 @@ var repeated = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine
 
 // OnCall counts a call to the store, for live.Config.OnCall, and outcomes whose first answer was lost, which have no
 // event. An outcome whose first answer was only late, and came after it had been sent again, counts twice.
-func (m *Metrics) OnCall(_ int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) {
+func (m *Metrics) OnCall(_ int32, c *engine.Call, r *engine.Reply, _, began, ended engine.Time) {
 	of := &m.ops[c.Op]
 	of.took.Observe(ended.Sub(began).Seconds())
 	if r.Err != nil {

@@ -213,8 +213,8 @@ func TestRepeated(t *testing.T) {
 		{Verb: engine.Return}, {Verb: engine.Ack}, {Verb: engine.Ack}}
 	again := engine.Result{Status: engine.Applied.Again(), Age: time.Second}
 	c.Results = []engine.Result{again, again, again, again, {Status: engine.Applied}, {Status: engine.Stale.Again()}}
-	m.OnCall(0, c, &c.Reply, 0, engine.Time(time.Second))
-	m.OnCall(0, &engine.Call{Op: engine.OpClaim}, &engine.Reply{Err: errors.New("lost")}, 0, engine.Time(time.Second))
+	m.OnCall(0, c, &c.Reply, 0, 0, engine.Time(time.Second))
+	m.OnCall(0, &engine.Call{Op: engine.OpClaim}, &engine.Reply{Err: errors.New("lost")}, 0, 0, engine.Time(time.Second))
 	for kind, n := range map[engine.ErrorKind]int{engine.Timeout: 1, engine.FirstErrorKind + 3: 2} {
 		for range n {
 			m.Record(&engine.Event{Kind: engine.Finished, Error: kind, JobKind: 9, Ran: 2 * time.Second})

@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"policies", 2937, 1850},
 	{"scenarios", 8719, 4700},
 	{"scenarios/apply", 476, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2261, 1350},
+	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/imports", 4957, 3650},
 	{"scenarios/pool", 118, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own

@@ -28,7 +28,7 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	if n := len(r.Failures); n > 0 {
 		said = fmt.Sprintf("%d failed", n)
 	}
-	fmt.Fprintf(&text, "%d seeds from %d on, %s events, %s, fingerprint %016x: %s\n", r.Seeds, options.First,
+	fmt.Fprintf(&text, "%s, %s events, %s, fingerprint %016x: %s\n", options.Finished(r.Seeds),
 		amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))

@@ -1,6 +1,9 @@
 package chaos
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // rare lists seeds from 1 to 1000 in the order in which their worlds reach most that few worlds before them reach: an
 // event in a state of its job under a fault, a check under a fault, either under a policy. It is written by
@@ -12,12 +15,32 @@ var rare = []uint64{
 	86, 671, 934, 823, 223, 410, 597, 668, 732, 639, 143, 584, 616, 107, 63, 375,
 }
 
+// rareOnes returns the seeds of rare worlds in the range of a swarm.
+func (o *Options) rareOnes() []uint64 {
+	return slices.DeleteFunc(slices.Clone(rare), func(seed uint64) bool {
+		return seed < o.First || o.Seeds > 0 && seed-o.First >= o.Seeds
+	})
+}
+
+// Finished describes which n seeds a swarm has finished: the first n of its order.
+func (o *Options) Finished(n uint64) string {
+	switch {
+	case n == 0 || n == o.Seeds:
+	case n <= uint64(len(o.rareOnes())):
+		return fmt.Sprintf("%d seeds of rare worlds, which come first of those from %d on", n, o.First)
+	default:
+		last := o.order()(int(n - 1))
+		if beyond := n - (last - o.First + 1); beyond > 0 {
+			return fmt.Sprintf("%d seeds, those from %d to %d and %d of rare worlds beyond", n, o.First, last, beyond)
+		}
+	}
+	return fmt.Sprintf("%d seeds from %d on", n, o.First)
+}
+
 // order returns the seed of each index of a swarm: the rare ones of its range come first, the others follow as they
 // are numbered.
 func (o *Options) order() func(i int) uint64 {
-	first := slices.DeleteFunc(slices.Clone(rare), func(seed uint64) bool {
-		return seed < o.First || o.Seeds > 0 && seed-o.First >= o.Seeds
-	})
+	first := o.rareOnes()
 	passed := slices.Sorted(slices.Values(first))
 	return func(i int) uint64 {
 		if i < len(first) {

@@ -78,6 +78,31 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestFinished names the seeds that a swarm has finished when it is stopped: every number of them is that of a set of
+// seeds of its order.
+func TestFinished(t *testing.T) {
+	count := uint64(len(rare))
+	for _, tt := range []struct {
+		o    Options
+		n    uint64
+		want string
+	}{
+		{Options{First: 1, Seeds: 2000}, 2000, "2000 seeds from 1 on"},
+		{Options{First: 1, Seeds: 2000}, 0, "0 seeds from 1 on"},
+		{Options{First: 1, Seeds: 2000}, count, "64 seeds of rare worlds, which come first of those from 1 on"},
+		{Options{First: 1, Seeds: 2000}, count + 27, "91 seeds, those from 1 to 27 and 64 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, count + 28, "92 seeds, those from 1 to 29 and 63 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, 1500, "1500 seeds from 1 on"},
+		{Options{First: 1, Seeds: 28}, 28, "28 seeds from 1 on"},
+		{Options{First: 1, Time: 1}, 935, "935 seeds, those from 1 to 931 and 4 of rare worlds beyond"},
+		{Options{First: 5_000_000, Time: 1}, 935, "935 seeds from 5000000 on"},
+	} {
+		if got := tt.o.Finished(tt.n); got != tt.want {
+			t.Errorf("%d of %d from %d on: got %q, want %q", tt.n, tt.o.Seeds, tt.o.First, got, tt.want)
+		}
+	}
+}
+
 // reached records the events of a run, each with what it may make a difference to: the state that the job was in, the
 // call, the error, and a fault in force at the time.
 type reached struct {

@@ -9,8 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+
+	"qsim/scenarios/tree"
 )
 
 // builtin holds the scenario files built into the program: of this folder, incidents and published; the pattern is
@@ -56,7 +59,7 @@ func builtinNames() []string {
 			panic("scenarios: " + err.Error())
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !contains(tables, name) {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !slices.Contains(tables, name) {
 				names = append(names, path.Join(shelf, name))
 			}
 		}
@@ -70,7 +73,7 @@ func OpenBuiltin(name string) (display string, src []byte, found bool) {
 	names := builtinNames()
 	for _, shelf := range shelves {
 		full := path.Join(shelf, name)
-		if !contains(names, full) {
+		if !slices.Contains(names, full) {
 			continue
 		}
 		if src, err := builtin.ReadFile(full + ".yaml"); err == nil {
@@ -82,7 +85,7 @@ func OpenBuiltin(name string) (display string, src []byte, found bool) {
 
 // standardInput reads this process's standard input, once.
 var standardInput = sync.OnceValues(func() ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(os.Stdin, mostBytes+1))
+	src, err := io.ReadAll(io.LimitReader(os.Stdin, tree.MostBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
@@ -154,7 +157,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("open scenario: %w", err)
 	}
 	defer file.Close()
-	src, err := io.ReadAll(io.LimitReader(file, mostBytes+1))
+	src, err := io.ReadAll(io.LimitReader(file, tree.MostBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"qsim/scenarios/tree"
 )
 
 // TestSchemaIsNamed: the comment in every shipped scenario leads an editor to the schema, from the scenario's own
@@ -90,7 +92,7 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	}
-	if _, src, err := Open(large); err != nil || len(src) != mostBytes+1 {
+	if _, src, err := Open(large); err != nil || len(src) != tree.MostBytes+1 {
 		t.Errorf("%d bytes of a large file, %v; want one more than Load takes", len(src), err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // Checked is the comparison of a preset with the library that it describes: which rules of the real, unmodified
@@ -47,7 +49,7 @@ var checkedText []byte
 
 // AllChecked returns the entries of conform.yaml, one for each preset; an error in this built-in file is a bug.
 var AllChecked = sync.OnceValue(func() (all []Checked) {
-	if err := yaml.Load(checkedText, &all, strict...); err != nil {
+	if err := yaml.Load(checkedText, &all, tree.Strict...); err != nil {
 		panic(fmt.Sprintf("scenarios: conform.yaml: %v", err))
 	}
 	return all

@@ -2,12 +2,14 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // checker finds mistakes in a scenario whose single values are well-formed.
@@ -40,7 +42,7 @@ func (c *checker) node(path ...any) *yaml.Node {
 	for _, step := range path {
 		switch step := step.(type) {
 		case string:
-			node = lookup(node, step)
+			node = tree.Lookup(node, step)
 		case int:
 			if node == nil || node.Kind != yaml.SequenceNode || step >= len(node.Content) {
 				return nil
@@ -61,7 +63,7 @@ func (c *checker) has(path ...any) bool { return c.node(path...) != nil }
 func (c *checker) key(path ...any) *yaml.Node {
 	parent := c.node(path[:len(path)-1]...)
 	if name, ok := path[len(path)-1].(string); ok {
-		if i := position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
+		if i := tree.Position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
 			return parent.Content[i]
 		}
 	}
@@ -122,7 +124,7 @@ func (c *checker) soundNode(node *yaml.Node) bool {
 
 // checkKind checks the key that names the kind of a map in which another mistake was found.
 func (c *checker) checkKind(t *kindTable, node *yaml.Node) {
-	if name := lookup(node, t.key); name != nil && name.Kind == yaml.ScalarNode && len(t.rowsOf(name.Value)) == 0 {
+	if name := tree.Lookup(node, t.key); name != nil && name.Kind == yaml.ScalarNode && len(t.rowsOf(name.Value)) == 0 {
 		c.problems = append(c.problems, problem{t.unknown(name), Error})
 	}
 }
@@ -221,7 +223,7 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 		if n.name == name {
 			return true
 		}
-		if !contains(names, n.name) {
+		if !slices.Contains(names, n.name) {
 			names = append(names, n.name)
 		}
 	}

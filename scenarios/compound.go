@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // ErrorShare is an error kind with its share of the failing attempts.
@@ -31,18 +32,18 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 		key, value := node.Content[i], node.Content[i+1]
 		var share Share
 		if err := value.Load(&share); err != nil {
-			bad = append(bad, loadErrors(err)...)
+			bad = append(bad, tree.Errors(err)...)
 			continue
 		}
 		if problem := checkErrorKind(key.Value); problem != "" {
-			bad = append(bad, errorAt(key, quantity.Errorf("bad error kind %s: %s", quantity.Quote(key.Value), problem)))
+			bad = append(bad, tree.ErrorAt(key, quantity.Errorf("bad error kind %s: %s", quantity.Quote(key.Value), problem)))
 		}
 		shares = append(shares, ErrorShare{key.Value, share})
 		sum.Add(sum, big.NewRat(share.Num, max(share.Den, 1)))
 	}
 	if len(bad) == 0 && sum.Cmp(big.NewRat(1, 1)) != 0 {
 		percent, _ := new(big.Rat).Mul(sum, big.NewRat(100, 1)).Float64()
-		bad = append(bad, errorAt(node, quantity.Errorf("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
+		bad = append(bad, tree.ErrorAt(node, quantity.Errorf("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
 	}
 	if len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
@@ -55,7 +56,7 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 func (e ErrorShares) MarshalYAML() (any, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, s := range e {
-		node.Content = append(node.Content, scalar(s.Kind), scalar(s.Share.String()))
+		node.Content = append(node.Content, tree.Scalar(s.Kind), tree.Scalar(s.Share.String()))
 	}
 	return node, nil
 }
@@ -87,16 +88,16 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML returns the nodes in the spelling of scenarios.
 func (n Nodes) MarshalYAML() (any, error) {
 	if n.That {
-		return scalar(thatNode), nil
+		return tree.Scalar(thatNode), nil
 	}
 	if n.List != nil {
 		node := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, index := range n.List {
-			node.Content = append(node.Content, scalar(index.String()))
+			node.Content = append(node.Content, tree.Scalar(index.String()))
 		}
 		return node, nil
 	}
-	return scalar(n.String()), nil
+	return tree.Scalar(n.String()), nil
 }
 
 // Bound is the limit of an objective.
@@ -143,4 +144,4 @@ func (b *Bound) UnmarshalText(text []byte) error {
 }
 
 // MarshalYAML returns the bound in the spelling of the scenario.
-func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }
+func (b Bound) MarshalYAML() (any, error) { return tree.Scalar(b.Text), nil }

@@ -12,25 +12,22 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
-// tree holds the YAML nodes from which a scenario was decoded.
-type tree struct {
+// origin holds the YAML nodes from which a scenario was decoded.
+type origin struct {
 	given *yaml.Node // file with the overrides applied
 	full  *yaml.Node // given, completed by presets and defaults
 	*layers
 }
 
-// strict holds the decoding options that refuse unknown keys. Double keys were refused before: the library's search
-// for them takes time quadratic in their number.
-var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
-
 // decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
 func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 	l := &layers{}
 	full, problems := withDefaults(given, l)
-	sc := &Scenario{tree: &tree{given, full, l}, files: files}
-	problems = append(problems, loadErrors(full.Load(sc, strict...))...)
+	sc := &Scenario{tree: &origin{given, full, l}, files: files}
+	problems = append(problems, tree.Errors(full.Load(sc, tree.Strict...))...)
 	problems = append(problems, notInDigits(full)...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
@@ -41,10 +38,10 @@ func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 // notInDigits returns an error for each whole number that is not written in plain digits, among those that the YAML
 // library parses: it reads 010 as 8, a Count as 10.
 func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
-	nodes := []*yaml.Node{lookup(full, "version"), lookup(full, "seed")}
-	if jobs := lookup(full, "jobs"); jobs != nil {
+	nodes := []*yaml.Node{tree.Lookup(full, "version"), tree.Lookup(full, "seed")}
+	if jobs := tree.Lookup(full, "jobs"); jobs != nil {
 		for _, job := range jobs.Content {
-			nodes = append(nodes, lookup(job, "priority"))
+			nodes = append(nodes, tree.Lookup(job, "priority"))
 		}
 	}
 	for _, node := range nodes {
@@ -52,7 +49,7 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 			continue // a mistake of another kind
 		}
 		if bad := (*quantity.Error)(nil); errors.As(quantity.CheckDigits(node.Value), &bad) {
-			problems = append(problems, errorAt(node, bad))
+			problems = append(problems, tree.ErrorAt(node, bad))
 		}
 	}
 	return problems
@@ -60,7 +57,7 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 
 // decodeRetry fills in the retry settings of each class: those of the scenario, overridden by the class's own.
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
-	base := lookup(sc.tree.full, "retry")
+	base := tree.Lookup(sc.tree.full, "retry")
 	var problems []*yaml.LoadError
 	sc.retry = make([]Retry, len(sc.Jobs))
 	for i := range sc.Jobs {
@@ -70,11 +67,11 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			continue
 		}
 		if own.Kind != yaml.MappingNode {
-			problems = append(problems, errorAt(&own, quantity.Errorf("want a map of keys such as max-attempts: 8, not %s", describe(&own))))
+			problems = append(problems, tree.ErrorAt(&own, quantity.Errorf("want a map of keys such as max-attempts: 8, not %s", tree.Describe(&own))))
 			continue
 		}
 		var r Retry
-		problems = append(problems, loadErrors(merged(sc.tree.class(base, &own), &own).Load(&r, strict...))...)
+		problems = append(problems, tree.Errors(tree.Merged(sc.tree.class(base, &own), &own).Load(&r, tree.Strict...))...)
 		r.normalize()
 		sc.retry[i] = r
 	}
@@ -106,10 +103,10 @@ const longestWarmup = Duration(2 * time.Minute)
 // fill sets the defaults that depend on other values of the scenario.
 func (sc *Scenario) fill() {
 	sc.Retry.normalize()
-	if lookup(sc.tree.full, "drain") == nil {
+	if tree.Lookup(sc.tree.full, "drain") == nil {
 		sc.Drain = sc.Duration
 	}
-	if lookup(sc.tree.full, "warmup") == nil {
+	if tree.Lookup(sc.tree.full, "warmup") == nil {
 		sc.Warmup = min(longestWarmup, sc.Duration/10)
 	}
 	if p := &sc.Engine.Promoter; p.First != nil && p.First.same(&p.Every) {
@@ -121,7 +118,7 @@ func (sc *Scenario) fill() {
 		}
 	}
 	for i := range sc.Objectives {
-		if at := lookupAt(lookup(sc.tree.full, "objectives"), i); at != nil {
+		if at := tree.LookupAt(tree.Lookup(sc.tree.full, "objectives"), i); at != nil {
 			sc.Objectives[i].line = max(0, at.Line) // that of an override is negative
 		}
 	}
@@ -146,7 +143,7 @@ func (sc *Scenario) fill() {
 		sc.Dependencies[i].fill()
 	}
 	for i := range sc.Jobs {
-		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && lookup(lookup(lookupAt(lookup(sc.tree.given, "jobs"), i), "tenants"), "count") == nil {
+		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && tree.Lookup(tree.Lookup(tree.LookupAt(tree.Lookup(sc.tree.given, "jobs"), i), "tenants"), "count") == nil {
 			t.Count = Count(len(t.Names))
 		}
 	}
@@ -220,7 +217,7 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 		case strings.HasPrefix(got, "!!map"):
 			got = "a map"
 		case node != nil:
-			got = describe(node)
+			got = tree.Describe(node)
 		default: // "!!int `12`"
 			_, value, _ := strings.Cut(got, " ")
 			got = quantity.Quote(strings.Trim(value, "`"))

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine/dist"
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // Distribution is the random distribution of a duration. Kind determines which fields are used.
@@ -47,7 +48,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 		}
 		return d.buildAt(node)
 	}
-	bad := loadErrors(node.Load((*plainDistribution)(d), strict...))
+	bad := tree.Errors(node.Load((*plainDistribution)(d), tree.Strict...))
 	if bad = append(bad, distributions.check(node)...); len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
 	}
@@ -76,14 +77,14 @@ func (d *Distribution) same(other *Distribution) bool {
 			return false // an error has already been reported
 		}
 	}
-	a, b := dumped(d), dumped(other)
-	return oneLine(&a) == oneLine(&b)
+	a, b := tree.Dumped(d), tree.Dumped(other)
+	return tree.OneLine(&a) == tree.OneLine(&b)
 }
 
 // MarshalYAML returns a constant as a bare duration, other distributions as a map.
 func (d Distribution) MarshalYAML() (any, error) {
 	if d.Kind == "constant" {
-		return scalar(d.Value.String()), nil
+		return tree.Scalar(d.Value.String()), nil
 	}
 	node := &yaml.Node{}
 	if err := node.Dump((*plainDistribution)(&d)); err != nil {

@@ -15,7 +15,7 @@
 // (`with:`): Variant is the scenario under that policy. Resolved writes a scenario with every default, for
 // the files of a result; it loads to an equal scenario.
 //
-// Loading has four steps: parse makes a plain tree of the text, without aliases and merges; overrides
+// Loading has four steps: package tree makes a plain tree of the text, without aliases and merges; overrides
 // replace values in the tree; decode completes the tree with the defaults and converts it to structs; a
 // checker compares the values with each other. Every node of the tree keeps its position for the errors of
 // each step.

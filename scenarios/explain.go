@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/policies"
+	"qsim/scenarios/tree"
 )
 
 // Setting is one key of a scenario with its value and its origin: a line, a preset, an override or a default.
@@ -25,7 +26,7 @@ func (sc *Scenario) Explain(sets []Override) []Setting {
 	for i := range plain.Policies {
 		plain.Policies[i].With = orderedAll(sc.Policies[i].With)
 	}
-	root := dumped(plain)
+	root := tree.Dumped(plain)
 	e := explainer{sc: sc, sets: sets}
 	e.walk("", &root, sc.tree.full)
 	return e.settings
@@ -63,8 +64,8 @@ func (p *Preset) Settings() []Setting {
 }
 
 func flatten(all []Setting, path string, value *yaml.Node) []Setting {
-	if value.Kind != yaml.MappingNode || lookup(value, "dist") != nil {
-		return append(all, Setting{Path: path, Value: oneLine(value)})
+	if value.Kind != yaml.MappingNode || tree.Lookup(value, "dist") != nil {
+		return append(all, Setting{Path: path, Value: tree.OneLine(value)})
 	}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		all = flatten(all, join(path, value.Content[i].Value), value.Content[i+1])
@@ -95,7 +96,7 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 		case e.ofClass(path) && key == "retry":
 			continue // comes below, with what it stands upon
 		case strings.HasSuffix(path, ".with"):
-			e.add(join(path, key), child, lookup(given, key))
+			e.add(join(path, key), child, tree.Lookup(given, key))
 		default:
 			e.walk(join(path, key), child, e.source(given, key))
 		}
@@ -108,7 +109,7 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
-		return lookup(value, "dist") == nil && (len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0 || lookup(value, "ahead") != nil)
+		return tree.Lookup(value, "dist") == nil && (len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0 || tree.Lookup(value, "ahead") != nil)
 	case yaml.SequenceNode:
 		return len(value.Content) > 0 && value.Content[0].Kind == yaml.MappingNode
 	}
@@ -117,12 +118,12 @@ func branches(value *yaml.Node) bool {
 
 // source returns the YAML node in the file's map given from which the value of key was decoded.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
-	node := lookup(given, key)
+	node := tree.Lookup(given, key)
 	switch {
 	case node == nil && key == "max-attempts":
-		return lookup(given, "max-retries")
+		return tree.Lookup(given, "max-retries")
 	case node == nil && key == "guard":
-		return lookup(given, "idempotent")
+		return tree.Lookup(given, "idempotent")
 	}
 	return node
 }
@@ -132,12 +133,12 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 	for i, item := range value.Content {
 		name := strconv.Itoa(i + 1)
 		for _, key := range namesOf[path] {
-			if n := lookup(item, key); n != nil && n.Value != "" {
+			if n := tree.Lookup(item, key); n != nil && n.Value != "" {
 				name = n.Value
 				break
 			}
 		}
-		at := lookupAt(given, i)
+		at := tree.LookupAt(given, i)
 		if path == "policies" {
 			at = e.policy(item)
 		}
@@ -151,14 +152,14 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 // policy returns the YAML node that a policy was decoded from. It is found by the label, since Select may have changed
 // the indexes.
 func (e *explainer) policy(item *yaml.Node) *yaml.Node {
-	list := lookup(e.sc.tree.full, "policies")
-	for i := 0; lookupAt(list, i) != nil; i++ {
+	list := tree.Lookup(e.sc.tree.full, "policies")
+	for i := 0; tree.LookupAt(list, i) != nil; i++ {
 		own := list.Content[i]
-		label := lookup(own, "label")
+		label := tree.Lookup(own, "label")
 		if label == nil {
-			label = lookup(own, "kind")
+			label = tree.Lookup(own, "kind")
 		}
-		if label != nil && label.Value == lookup(item, "label").Value {
+		if label != nil && label.Value == tree.Lookup(item, "label").Value {
 			return own
 		}
 	}
@@ -168,14 +169,14 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 // retry adds the retry settings of a class that overrides some.
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
-	base := lookup(e.sc.tree.full, "retry")
+	base := tree.Lookup(e.sc.tree.full, "retry")
 	if own.IsZero() || base == nil {
 		return
 	}
-	retry := dumped(&e.sc.retry[class])
+	retry := tree.Dumped(&e.sc.retry[class])
 	below := e.sc.tree.class(base, own)
 	first := len(e.settings)
-	e.walk(path, &retry, merged(below, own))
+	e.walk(path, &retry, tree.Merged(below, own))
 	inherited := explainer{sc: e.sc, sets: e.sets}
 	inherited.walk(path, &retry, base)
 	for i := range e.settings[first:] {
@@ -193,7 +194,7 @@ func (e *explainer) ofClass(path string) bool {
 
 // add adds one setting: its path, its value, and the origin (line, preset, override or default) of the node given.
 func (e *explainer) add(path string, value, given *yaml.Node) {
-	e.settings = append(e.settings, Setting{path, oneLine(value), e.origin(path, given)})
+	e.settings = append(e.settings, Setting{path, tree.OneLine(value), e.origin(path, given)})
 }
 
 // origin returns the place from which the value of a node comes, in words: a line, a preset, an override or a default.
@@ -239,7 +240,7 @@ func because(path string) string {
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	for _, k := range keys {
 		dot := strings.LastIndexByte(k.path, '.')
-		if k.unsaid == "" || k.path == "jobs.*.idempotent" || !matches(k.path[:dot], path) || lookup(value, k.path[dot+1:]) != nil {
+		if k.unsaid == "" || k.path == "jobs.*.idempotent" || !matches(k.path[:dot], path) || tree.Lookup(value, k.path[dot+1:]) != nil {
 			continue
 		}
 		own := Setting{join(path, k.path[dot+1:]), k.unsaid, "default"}
@@ -252,11 +253,11 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 		return
 	}
 	for _, kind := range policies.Kinds() {
-		if name := lookup(value, "kind"); name == nil || name.Value != kind.Name {
+		if name := tree.Lookup(value, "kind"); name == nil || name.Value != kind.Name {
 			continue
 		}
 		for _, p := range kind.Params {
-			if lookup(value, p.Name) == nil {
+			if tree.Lookup(value, p.Name) == nil {
 				e.settings = append(e.settings, Setting{join(path, p.Name), p.Default, "default"})
 			}
 		}
@@ -282,21 +283,4 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// inFlow returns a copy of node in YAML's flow style, so that it fits on one line.
-func inFlow(node *yaml.Node) *yaml.Node {
-	flow := *node
-	flow.Style = node.Style&^(yaml.LiteralStyle|yaml.FoldedStyle) | yaml.FlowStyle
-	if node.Kind == yaml.ScalarNode {
-		flow.Style &^= yaml.FlowStyle
-		if strings.Contains(node.Value, "\n") {
-			flow.Style |= yaml.DoubleQuotedStyle
-		}
-	}
-	flow.Content = nil
-	for _, child := range node.Content {
-		flow.Content = append(flow.Content, inFlow(child))
-	}
-	return &flow
 }

@@ -10,12 +10,14 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/dist"
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // folder is the root of the files named in a scenario: the scenario's folder, or the program for built-in ones.
@@ -35,7 +37,7 @@ func (f *folder) open(name string) (io.ReadCloser, error) {
 		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quantity.Quote(name))
 	}
 	file, err := f.openHere(name)
-	if errors.Is(err, fs.ErrNotExist) && contains(shelves, f.path) {
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(shelves, f.path) {
 		if own, e := builtin.Open(path.Join(f.path, filepath.ToSlash(name))); e == nil {
 			file, err = own, nil
 		}
@@ -196,9 +198,9 @@ func (r *valueReader) finish(d *Distribution) {
 
 // blame reports the errors in files of values at the YAML nodes that name the files.
 func (r *valueReader) blame(node *yaml.Node) {
-	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
+	if kind, file := tree.Lookup(node, "dist"), tree.Lookup(node, "file"); kind != nil && file != nil {
 		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {
-			r.problems = append(r.problems, errorAt(file, own))
+			r.problems = append(r.problems, tree.ErrorAt(file, own))
 		}
 	}
 	for _, child := range node.Content {

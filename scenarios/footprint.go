@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"math"
+	"slices"
 
 	"qsim/engine"
 )
@@ -70,7 +71,7 @@ func (sc *Scenario) retrying(class int) (share, retries float64) {
 	}
 	c := checker{sc: sc}
 	for _, f := range c.failings(class, job) {
-		if f.kinds[0] == engine.Throttled.Name() || contains(retry.Never, f.kinds[0]) {
+		if f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
 			continue
 		}
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // key describes one key of the language: its default, the rule for its value, and the behaviour without it.
@@ -144,20 +146,20 @@ var defaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 		if k.usual == "" {
 			continue
 		}
-		value, problems := parse([]byte(k.usual))
+		value, problems := tree.Parse([]byte(k.usual))
 		if len(problems) > 0 {
 			panic("scenarios: default of " + k.path + ": " + problems[0].Error())
 		}
-		place(value, &yaml.Node{})
+		tree.Place(value, &yaml.Node{})
 		list, path, inList := strings.Cut(k.path+".", ".*.")
 		if !inList {
 			list, path = "", list
 		}
 		words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' })
 		for _, word := range slices.Backward(words) {
-			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(word), value}}
+			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{tree.Scalar(word), value}}
 		}
-		trees[list] = merged(trees[list], value)
+		trees[list] = tree.Merged(trees[list], value)
 	}
 	return trees
 })

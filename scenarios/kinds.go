@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -11,6 +12,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/scenarios/tree"
 )
 
 // kindTable lists the kinds of a map, such as those of distributions, each with the keys it takes.
@@ -98,11 +100,11 @@ var startStop = []string{"start", "stop", "only"}
 
 // check returns errors for keys of a map that its kind does not take.
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
-	name := lookup(node, t.key)
+	name := tree.Lookup(node, t.key)
 	if name == nil {
 		bad := quantity.Errorf("a map here needs %q", t.key)
 		bad.Help = "want " + quantity.OrList(t.kinds())
-		return []*yaml.LoadError{errorAt(node, bad)}
+		return []*yaml.LoadError{tree.ErrorAt(node, bad)}
 	}
 	rows := t.rowsOf(name.Value)
 	if len(rows) == 0 {
@@ -112,21 +114,21 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	var problems []*yaml.LoadError
 	var missing []string
 	for _, key := range row.required {
-		if lookup(node, key) == nil {
+		if tree.Lookup(node, key) == nil {
 			missing = append(missing, key)
 		}
 	}
 	if len(missing) > 0 {
-		problems = append(problems, errorAt(name, t.missing(rows, missing)))
+		problems = append(problems, tree.ErrorAt(name, t.missing(rows, missing)))
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		if key.Value == t.key || contains(row.required, key.Value) || contains(row.optional, key.Value) || !t.has(key.Value) {
+		if key.Value == t.key || slices.Contains(row.required, key.Value) || slices.Contains(row.optional, key.Value) || !t.has(key.Value) {
 			continue // a key that no kind has is reported as an unknown key
 		}
 		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)
 		bad.Help = spell(rows)
-		problems = append(problems, errorAt(key, bad))
+		problems = append(problems, tree.ErrorAt(key, bad))
 	}
 	return problems
 }
@@ -138,7 +140,7 @@ func (t *kindTable) unknown(name *yaml.Node) *yaml.LoadError {
 	if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
 		bad.Help = "want " + quantity.OrList(t.kinds())
 	}
-	return errorAt(name, bad)
+	return tree.ErrorAt(name, bad)
 }
 
 func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {
@@ -156,7 +158,7 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	for _, row := range rows {
 		n := 0
 		for _, key := range row.required {
-			if lookup(node, key) != nil {
+			if tree.Lookup(node, key) != nil {
 				n++
 			}
 		}
@@ -186,7 +188,7 @@ func spell(rows []kindRow) string {
 func (t *kindTable) kinds() []string {
 	var kinds []string
 	for _, row := range t.rows {
-		if !contains(kinds, row.kind) {
+		if !slices.Contains(kinds, row.kind) {
 			kinds = append(kinds, row.kind)
 		}
 	}
@@ -209,7 +211,7 @@ func (t *kindTable) doc(kind string) string { return t.rowsOf(kind)[0].doc }
 
 func (t *kindTable) has(key string) bool {
 	for _, row := range t.rows {
-		if contains(row.required, key) || contains(row.optional, key) {
+		if slices.Contains(row.required, key) || slices.Contains(row.optional, key) {
 			return true
 		}
 	}
@@ -267,11 +269,11 @@ func (d *Distribution) buildAt(node *yaml.Node) error {
 	at := node
 	bad := quantity.Errorf("%s", err)
 	if own := (*dist.Error)(nil); errors.As(err, &own) {
-		if value := lookup(node, own.Parameter); value != nil {
+		if value := tree.Lookup(node, own.Parameter); value != nil {
 			at = value
 		}
 	}
-	return &yaml.LoadErrors{Errors: []*yaml.LoadError{errorAt(at, bad)}}
+	return &yaml.LoadErrors{Errors: []*yaml.LoadError{tree.ErrorAt(at, bad)}}
 }
 
 // retryPolicy returns the backoff policy with the settings of r.

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // layers overlays the defaults with the presets named in a scenario, and those with the scenario's own values. A preset
@@ -19,30 +20,30 @@ type layers struct {
 // engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := defaultTrees()[""]
-	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
+	engine, retry := tree.Lookup(tree.Lookup(given, "engine"), "preset"), tree.Lookup(tree.Lookup(given, "retry"), "preset")
 	if p := l.named(engine); p != nil {
 		if p.Engine == nil {
 			e := quantity.Errorf("preset %s has no engine", p.Name)
 			e.Help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
-			l.problems = append(l.problems, errorAt(engine, e))
+			l.problems = append(l.problems, tree.ErrorAt(engine, e))
 		} else {
-			base = merged(base, l.under("engine", p.Engine, engine, p.Name))
+			base = tree.Merged(base, l.under("engine", p.Engine, engine, p.Name))
 		}
 		if p.Retry != nil && retry == nil {
-			base = merged(base, l.under("retry", p.Retry, engine, p.Name))
+			base = tree.Merged(base, l.under("retry", p.Retry, engine, p.Name))
 		}
 	}
 	if p := l.retry(retry); p != nil {
-		base = merged(base, l.under("retry", p.Retry, retry, p.Name))
+		base = tree.Merged(base, l.under("retry", p.Retry, retry, p.Name))
 	}
 	return base
 }
 
 // class returns the retry settings that a class does not set itself: base, overlaid by the preset of the class.
 func (l *layers) class(base, own *yaml.Node) *yaml.Node {
-	at := lookup(own, "preset")
+	at := tree.Lookup(own, "preset")
 	if p := l.retry(at); p != nil {
-		return merged(base, l.placed(p.Retry, at, p.Name))
+		return tree.Merged(base, l.placed(p.Retry, at, p.Name))
 	}
 	return base
 }
@@ -51,7 +52,7 @@ func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
-		l.problems = append(l.problems, errorAt(at, quantity.Errorf("preset %s has no retry policy", p.Name)))
+		l.problems = append(l.problems, tree.ErrorAt(at, quantity.Errorf("preset %s has no retry policy", p.Name)))
 		return nil
 	}
 	return p
@@ -73,7 +74,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	if e.Message = "unknown preset " + quantity.Quote(at.Value); e.Help == "" {
 		e.Help = "`qsim list presets` prints them all"
 	}
-	l.problems = append(l.problems, errorAt(at, e))
+	l.problems = append(l.problems, tree.ErrorAt(at, e))
 	return nil
 }
 
@@ -101,9 +102,9 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 // lists that are not maps are reported and left out, so that indexes agree with those of the Scenario.
 func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
-	root := merged(l.base(given), given)
+	root := tree.Merged(l.base(given), given)
 	for _, list := range []string{"jobs", "storms", "dependencies", "objectives", "policies"} {
-		i := position(root, list)
+		i := tree.Position(root, list)
 		if i < 0 || root.Content[i+1].Kind != yaml.SequenceNode {
 			continue
 		}
@@ -111,10 +112,10 @@ func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 		items.Content = nil
 		for _, item := range root.Content[i+1].Content {
 			if item.Kind != yaml.MappingNode {
-				problems = append(problems, errorAt(item, quantity.Errorf("want a map of keys, not %s", describe(item))))
+				problems = append(problems, tree.ErrorAt(item, quantity.Errorf("want a map of keys, not %s", tree.Describe(item))))
 				continue
 			}
-			items.Content = append(items.Content, merged(defaultTrees()[list], item))
+			items.Content = append(items.Content, tree.Merged(defaultTrees()[list], item))
 		}
 		root.Content[i+1] = &items // root is ours: merged made it
 	}

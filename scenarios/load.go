@@ -11,13 +11,14 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // Load parses and checks the scenario src, called name in messages, with the overrides sets. It returns all problems at
 // once; the scenario is nil if any of them is an error. No src makes it panic or use much time or memory.
 func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
-	if len(src) > mostBytes {
-		return nil, Diagnostics{{Severity: Error, Message: fmt.Sprintf("the file is too large (at most %d KiB)", mostBytes>>10),
+	if len(src) > tree.MostBytes {
+		return nil, Diagnostics{{Severity: Error, Message: fmt.Sprintf("the file is too large (at most %d KiB)", tree.MostBytes>>10),
 			Help: "a scenario is a page of YAML; this is something else"}}
 	}
 	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
@@ -29,9 +30,9 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	}
 	l := loader{sets: sets, files: folderOf(name), src: src, lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{},
 		around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
-	file, problems := parse(src)
+	file, problems := tree.Parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
-		problems = append(problems, errorAt(file, quantity.Errorf("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
+		problems = append(problems, tree.ErrorAt(file, quantity.Errorf("a scenario is a map of keys such as `jobs:`, not %s", tree.Describe(file))))
 		file = nil
 	}
 	if file == nil {
@@ -60,8 +61,8 @@ func checkEntries(src []byte) Diagnostics {
 		case ',', ':', '?':
 			n++
 		}
-		if n > 2*mostEntries {
-			return Diagnostics{{Line: line, Col: 1, Width: 1, Severity: Error, Message: fmt.Sprintf("too many entries (at most %d)", mostEntries)}}
+		if n > 2*tree.MostEntries {
+			return Diagnostics{{Line: line, Col: 1, Width: 1, Severity: Error, Message: fmt.Sprintf("too many entries (at most %d)", tree.MostEntries)}}
 		}
 	}
 	return nil
@@ -70,12 +71,12 @@ func checkEntries(src []byte) Diagnostics {
 // named returns file with a name added if it has none: that of the file path.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if lookup(file, "name") != nil || checkName(base) != "" || strings.Contains(base, "_") {
+	if tree.Lookup(file, "name") != nil || checkName(base) != "" || strings.Contains(base, "_") {
 		return file
 	}
 	over := &yaml.Node{Kind: yaml.MappingNode, Line: file.Line, Column: file.Column, Content: []*yaml.Node{
 		{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, {Kind: yaml.ScalarNode, Tag: "!!str", Value: base}}}
-	return merged(file, over)
+	return tree.Merged(file, over)
 }
 
 // expand returns the YAML of a scenario with its short forms replaced by long ones.
@@ -115,7 +116,7 @@ func (l *loader) index(node *yaml.Node, path string) {
 		at := path
 		switch {
 		case node.Kind == yaml.SequenceNode:
-			at = join(path, cmp.Or(word(c, "class"), word(c, "name"), word(c, "label"), word(c, "kind"), strconv.Itoa(i+1)))
+			at = join(path, cmp.Or(tree.Word(c, "class"), tree.Word(c, "name"), tree.Word(c, "label"), tree.Word(c, "kind"), strconv.Itoa(i+1)))
 		case i%2 == 0:
 			l.around[c] = node
 		default:
@@ -134,12 +135,12 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	}
 	at := set.position(index)
 	if set.NoFile && namesFile(set.Path, value) {
-		l.add([]*yaml.LoadError{errorAt(at, quantity.Errorf("no file can be named here, only in the scenario itself"))}, "")
+		l.add([]*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("no file can be named here, only in the scenario itself"))}, "")
 		return given
 	}
 	next, bad := apply(given, at, set.Path, value)
 	if bad != nil {
-		l.add([]*yaml.LoadError{errorAt(at, bad)}, "")
+		l.add([]*yaml.LoadError{tree.ErrorAt(at, bad)}, "")
 		return given
 	}
 	if storm, found := strings.CutPrefix(set.Path, "storms."); found && value.Value == noStorm {

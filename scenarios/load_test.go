@@ -2,8 +2,10 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +75,7 @@ func TestResolved(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts["everything"] = string(src)
-	for _, name := range sortedKeys(texts) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		t.Run(name, func(t *testing.T) {
 			first := load(t, texts[name])
 			text := first.Resolved()

@@ -83,7 +83,7 @@ func (sc *Scenario) errorNames() []string {
 		names = append(names, kind.Name())
 	}
 	add := func(name string) {
-		if !contains(names, name) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -109,7 +109,7 @@ func (sc *Scenario) nameErrors() {
 			continue
 		}
 		for _, name := range v.errorNames() {
-			if !contains(names, name) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -61,7 +61,7 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 			}
 		case !info.Filters.Has(f.filter):
 			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, f.key)
-		case !contains(f.names, f.value):
+		case !slices.Contains(f.names, f.value):
 			return unknownName(f.what, f.value, f.names)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // cause returns the likely cause of a syntax error that the parser reports later in the text: a character that looks
@@ -129,7 +130,7 @@ var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|
 // pathAt returns the path of the value at a position of the file with templates replaced; KEY if it has none.
 func (l *loader) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
-	plain, _ := parse(masked)
+	plain, _ := tree.Parse(masked)
 	if plain == nil {
 		return "KEY"
 	}
@@ -187,7 +188,7 @@ func syntaxError(e *yaml.LoadError) *quantity.Error {
 	says := func(text string) bool { return strings.Contains(e.Message, text) }
 	switch {
 	case says("exceeded max depth"):
-		return quantity.Errorf("nested too deeply (at most %d levels)", mostDepth)
+		return quantity.Errorf("nested too deeply (at most %d levels)", tree.MostDepth)
 	case says("cannot start any token"):
 		bad.Message = "a value cannot start with this character"
 		bad.Help = "put the value in quotes"

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -211,7 +212,7 @@ func TestSynonymsAreKeys(t *testing.T) {
 			t.Errorf("%s.%s is no key", s.at, s.key)
 		}
 		for _, word := range strings.Fields(s.words) {
-			if contains(known, word) || word != strings.ToLower(word) || first[s.in+" "+word] {
+			if slices.Contains(known, word) || word != strings.ToLower(word) || first[s.in+" "+word] {
 				t.Errorf("%s: %s is a key of its own, or twice", s.in, word)
 			}
 			first[s.in+" "+word] = true

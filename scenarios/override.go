@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // Override gives one key of a scenario another value, as `--set KEY=VALUE` does.
@@ -30,20 +32,20 @@ func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.
 func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 	at := o.position(index)
 	if len(o.Value) > 1<<16 {
-		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("the value is too long"))}
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("the value is too long"))}
 	}
 	if strings.TrimSpace(o.Value) == "" {
-		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("there is no value"))}
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("there is no value"))}
 	}
 	if problems := checkText([]byte(o.Value)); len(problems) > 0 {
-		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("%s", problems[0].Message))}
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("%s", problems[0].Message))}
 	}
-	node, problems := parse([]byte(o.Value))
+	node, problems := tree.Parse([]byte(o.Value))
 	for _, p := range problems {
 		p.Mark.Line, p.Mark.Column = at.Line, at.Column
 	}
 	if node != nil {
-		place(node, at)
+		tree.Place(node, at)
 	}
 	return node, problems
 }
@@ -77,7 +79,7 @@ func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *qua
 			return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
 		}
 	}
-	if len(words) > mostDepth {
+	if len(words) > tree.MostDepth {
 		return nil, quantity.Errorf("bad path %s: it is too deep", quantity.Quote(path))
 	}
 	return applyAt(root, at, nil, words, value)
@@ -85,7 +87,7 @@ func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *qua
 
 func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	if len(path) == 0 {
-		return mergedValue(strings.Join(done[max(0, len(done)-1):], ""), node, value), nil
+		return tree.MergedAt(strings.Join(done[max(0, len(done)-1):], ""), node, value), nil
 	}
 	if len(done) == 3 && done[0] == "policies" && done[2] == "with" {
 		path = []string{strings.Join(path, ".")} // the keys of that map are paths
@@ -94,13 +96,13 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		return applyInList(node, at, done, path, value)
 	}
 	if len(done) == 1 && done[0] == "policies" && path[0] == another {
-		one := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: []*yaml.Node{mapOf(at, "kind", "fifo")}}
+		one := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: []*yaml.Node{tree.MapOf(at, "kind", "fifo")}}
 		return applyInList(one, at, done, path, value) // beside the default
 	}
 	if len(done) == 1 && namesOf[done[0]] != nil {
 		return nil, quantity.Errorf("the scenario has no %s", done[0])
 	}
-	child, e := applyAt(lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
+	child, e := applyAt(tree.Lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
 	if e != nil {
 		return nil, e
 	}
@@ -112,7 +114,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	if len(path) == 1 {
 		over.Line, over.Column = node.Line, node.Column
 	}
-	return merged(node, over), nil
+	return tree.Merged(node, over), nil
 }
 
 // another is the path element for a new element of a list.
@@ -137,7 +139,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	var names []string
 	for _, key := range keys {
 		for _, item := range list.Content {
-			if n := lookup(item, key); n != nil {
+			if n := tree.Lookup(item, key); n != nil {
 				names = append(names, n.Value)
 			}
 		}
@@ -145,7 +147,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	path = withName(path, names)
 	for _, key := range keys {
 		for i, item := range list.Content {
-			if n := lookup(item, key); n == nil || n.Value != path[0] {
+			if n := tree.Lookup(item, key); n == nil || n.Value != path[0] {
 				continue
 			}
 			result := *list
@@ -169,7 +171,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 // Of several names it is the longest.
 func withName(path, names []string) []string {
 	for n := len(path); n > 1; n-- {
-		if name := strings.Join(path[:n], "."); contains(names, name) {
+		if name := strings.Join(path[:n], "."); slices.Contains(names, name) {
 			return slices.Concat([]string{name}, path[n:])
 		}
 	}
@@ -181,18 +183,18 @@ const noStorm = "none"
 
 // withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override took away.
 func (l *loader) withoutObjectives(given, at *yaml.Node, storm string) *yaml.Node {
-	list := lookup(given, "objectives")
+	list := tree.Lookup(given, "objectives")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return given
 	}
 	rest := *list
 	rest.Content = slices.DeleteFunc(slices.Clone(list.Content), func(o *yaml.Node) bool {
-		return word(o, "during") == storm || word(o, "after") == storm
+		return tree.Word(o, "during") == storm || tree.Word(o, "after") == storm
 	})
 	if n := len(list.Content) - len(rest.Content); n > 0 {
-		l.addOne(errorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", n, len(list.Content))), Warning, "")
+		l.addOne(tree.ErrorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", n, len(list.Content))), Warning, "")
 	}
-	return merged(given, mapOf(at, "objectives", &rest))
+	return tree.Merged(given, tree.MapOf(at, "objectives", &rest))
 }
 
 // overridable lists the parts of a scenario that a policy may override.
@@ -201,11 +203,11 @@ var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 // withPolicy returns the YAML of a scenario with the `with:` overrides of the policy with that index, applied in an
 // order that does not depend on the file's.
 func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
-	list := lookup(given, "policies")
+	list := tree.Lookup(given, "policies")
 	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {
 		return given, nil
 	}
-	with := lookup(list.Content[index], "with")
+	with := tree.Lookup(list.Content[index], "with")
 	if with == nil || with.Kind != yaml.MappingNode {
 		return given, nil
 	}
@@ -218,22 +220,22 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
 	for _, e := range entries {
 		first, _, _ := strings.Cut(e.key.Value, ".")
-		if !contains(overridable, first) {
+		if !slices.Contains(overridable, first) {
 			bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(e.key.Value))
 			bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
 			if near := closest(first, overridable); near != "" {
 				bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
 			}
-			problems = append(problems, errorAt(e.key, bad))
+			problems = append(problems, tree.ErrorAt(e.key, bad))
 			continue
 		}
 		if bad := keepsNames(e.key.Value, e.value); bad != nil {
-			problems = append(problems, errorAt(e.key, bad))
+			problems = append(problems, tree.ErrorAt(e.key, bad))
 			continue
 		}
 		next, bad := apply(given, e.key, e.key.Value, e.value)
 		if bad != nil {
-			problems = append(problems, errorAt(e.key, bad))
+			problems = append(problems, tree.ErrorAt(e.key, bad))
 			continue
 		}
 		given = next
@@ -256,10 +258,10 @@ func keepsNames(path string, value *yaml.Node) *quantity.Error {
 		e.Help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
 		return e
 	case len(words) == 2 && value.Kind != yaml.MappingNode:
-		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), describe(value))
-	case words[0] == "jobs" && (len(words) == 2 && lookup(value, "starved-after") != nil || len(words) == 3 && words[2] == "starved-after"):
+		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), tree.Describe(value))
+	case words[0] == "jobs" && (len(words) == 2 && tree.Lookup(value, "starved-after") != nil || len(words) == 3 && words[2] == "starved-after"):
 		return quantity.Errorf("a policy cannot change when jobs starve: it is the same under all")
-	case len(words) == 2 && lookup(value, key) != nil, len(words) == 3 && words[2] == key:
+	case len(words) == 2 && tree.Lookup(value, key) != nil, len(words) == 3 && words[2] == key:
 		return quantity.Errorf("a policy cannot rename a %s", wordFor[words[0]])
 	}
 	return nil
@@ -273,7 +275,7 @@ func before(a, b string) bool {
 		if as[i] == bs[i] {
 			continue
 		}
-		if ra, rb := contains(replacing, as[i]), contains(replacing, bs[i]); ra != rb {
+		if ra, rb := slices.Contains(tree.Replacing, as[i]), slices.Contains(tree.Replacing, bs[i]); ra != rb {
 			return ra
 		}
 		return as[i] < bs[i]
@@ -283,13 +285,13 @@ func before(a, b string) bool {
 
 // Set returns the override that gives the key at path a value of a type of this package, such as a JobClass.
 func Set(path string, value any) Override {
-	node := dumped(value)
-	return Override{Path: path, Value: oneLine(&node)}
+	node := tree.Dumped(value)
+	return Override{Path: path, Value: tree.OneLine(&node)}
 }
 
 // Overrides returns the policy's `with:` as overrides of the whole scenario, in the order in which they are applied.
 func (p *Policy) Overrides() []Override {
-	paths := sortedKeys(p.With)
+	paths := slices.Sorted(maps.Keys(p.With))
 	sort.SliceStable(paths, func(i, j int) bool { return before(paths[i], paths[j]) })
 	var all []Override
 	for _, path := range paths {

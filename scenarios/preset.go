@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // Preset holds the settings of a known system or design, as keys of a scenario.
@@ -27,7 +29,7 @@ var presetText []byte
 
 // presets parses the built-in list of presets once, and panics if it is invalid.
 var presets = sync.OnceValue(func() []Preset {
-	list, problems := parse(presetText)
+	list, problems := tree.Parse(presetText)
 	if len(problems) > 0 {
 		panic("scenarios: presets: " + problems[0].Error())
 	}
@@ -46,7 +48,7 @@ var presets = sync.OnceValue(func() []Preset {
 				keys.Content = append(keys.Content, key, value)
 			}
 		}
-		if err := keys.Load(&p, strict...); err != nil {
+		if err := keys.Load(&p, tree.Strict...); err != nil {
 			panic(fmt.Sprintf("scenarios: presets, line %d: %v", node.Line, err))
 		}
 		all = append(all, p)

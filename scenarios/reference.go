@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // Key is the reference entry of one key of the language.
@@ -74,20 +76,20 @@ type referenceText struct {
 
 // reference computes the reference of the language from the schema, which contains the comments of the structs.
 var reference = sync.OnceValue(func() *referenceText {
-	root, problems := parse(schema) // JSON is YAML, so the parser keeps the order of the values
+	root, problems := tree.Parse(schema) // JSON is YAML, so the parser keeps the order of the values
 	if len(problems) > 0 {
 		panic("scenarios: " + problems[0].Error()) // it is this package's own
 	}
-	r := referenceReader{defs: lookup(root, "$defs")}
+	r := referenceReader{defs: tree.Lookup(root, "$defs")}
 	text := &referenceText{keys: r.walk("", root)}
 	text.kinds.Arrivals = r.ofTable(&processes, "Arrivals")
 	text.kinds.Distributions = r.ofTable(&distributions, "DistributionMap")
 	text.kinds.Backoffs = r.ofTable(&backoffs, "Backoff")
 	for _, name := range troubles {
-		p := lookup(lookup(lookup(r.defs, "Storm"), "properties"), name)
-		kind := Kind{Name: name, Doc: word(p, "description"), Keys: r.walk("", r.resolved(p))}
-		if example := lookupAt(lookup(p, "examples"), 0); example != nil {
-			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + oneLine(plainStyle(example)) + "}"
+		p := tree.Lookup(tree.Lookup(tree.Lookup(r.defs, "Storm"), "properties"), name)
+		kind := Kind{Name: name, Doc: tree.Word(p, "description"), Keys: r.walk("", r.resolved(p))}
+		if example := tree.LookupAt(tree.Lookup(p, "examples"), 0); example != nil {
+			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + tree.OneLine(tree.Plain(example)) + "}"
 		}
 		text.kinds.Storms = append(text.kinds.Storms, kind)
 	}
@@ -104,18 +106,18 @@ var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "depend
 // returned once.
 func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	var all []Key
-	properties, rows := lookup(s, "properties"), lookup(r.defs, "RowCosts")
+	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(r.defs, "RowCosts")
 	for i := 0; i+1 < len(properties.Content); i += 2 {
 		key, p := properties.Content[i].Value, properties.Content[i+1]
 		at, inner := join(path, key), r.resolved(p)
-		all = append(all, r.key(at, p, has(lookup(s, "required"), key)))
-		switch items := r.resolved(lookup(inner, "items")); {
+		all = append(all, r.key(at, p, has(tree.Lookup(s, "required"), key)))
+		switch items := r.resolved(tree.Lookup(inner, "items")); {
 		case at == "jobs.CLASS.retry", inner == rows && i+2 < len(properties.Content):
 		case inner == rows:
 			all = append(all, r.walk(join(path, "CALL"), inner)...)
-		case lookup(inner, "properties") != nil:
+		case tree.Lookup(inner, "properties") != nil:
 			all = append(all, r.walk(at, inner)...)
-		case lookup(items, "properties") != nil:
+		case tree.Lookup(items, "properties") != nil:
 			all = append(all, r.walk(join(at, placeholders[key]), items)...)
 		}
 	}
@@ -124,7 +126,7 @@ func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 
 // long returns the JSON schema of the long form of a value that has a short one, too.
 func long(s *yaml.Node) *yaml.Node {
-	if first := lookupAt(lookup(s, "anyOf"), 0); first != nil && (lookup(first, "$ref") != nil || lookup(first, "items") != nil) {
+	if first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0); first != nil && (tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil) {
 		return first
 	}
 	return s
@@ -133,17 +135,17 @@ func long(s *yaml.Node) *yaml.Node {
 // resolved returns the JSON schema that s refers to, or s itself.
 func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
-	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
-		return lookup(r.defs, name)
+	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), definitionsAt); isRef {
+		return tree.Lookup(r.defs, name)
 	}
 	return s
 }
 
 // key returns the description of the key whose JSON schema is s.
 func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
-	k := Key{Path: path, Value: r.value(s), Required: required, Doc: word(s, "description"), Default: because(path)}
-	if usual := lookup(s, "default"); usual != nil {
-		k.Default = oneLine(plainStyle(usual))
+	k := Key{Path: path, Value: r.value(s), Required: required, Doc: tree.Word(s, "description"), Default: because(path)}
+	if usual := tree.Lookup(s, "default"); usual != nil {
+		k.Default = tree.OneLine(tree.Plain(usual))
 	}
 	pattern := starred(path)
 	for i := range keys {
@@ -151,9 +153,9 @@ func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
 			k.Default, k.Least, k.Most = cmp.Or(keys[i].unsaid, k.Default), keys[i].rule.least, keys[i].rule.most
 		}
 	}
-	if examples := lookup(s, "examples"); examples != nil {
+	if examples := tree.Lookup(s, "examples"); examples != nil {
 		for _, example := range examples.Content {
-			k.Examples = append(k.Examples, oneLine(plainStyle(example)))
+			k.Examples = append(k.Examples, tree.OneLine(tree.Plain(example)))
 		}
 	}
 	return k
@@ -182,20 +184,20 @@ var valueWords = map[string]string{
 // value returns a description of the values of a key.
 func (r *referenceReader) value(s *yaml.Node) string {
 	s = long(s)
-	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
+	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), definitionsAt); isRef {
 		return cmp.Or(valueWords[name], "map")
 	}
-	words, items := lookup(s, "enum"), long(lookup(s, "items"))
-	switch typ := word(s, "type"); {
+	words, items := tree.Lookup(s, "enum"), long(tree.Lookup(s, "items"))
+	switch typ := tree.Word(s, "type"); {
 	case words != nil && len(words.Content) <= 12:
 		var all []string
 		for _, w := range words.Content {
 			all = append(all, w.Value)
 		}
 		return strings.Join(all, " | ")
-	case words != nil, lookup(s, "anyOf") != nil:
+	case words != nil, tree.Lookup(s, "anyOf") != nil:
 		return "word"
-	case typ == "array" && word(items, "$ref") == "":
+	case typ == "array" && tree.Word(items, "$ref") == "":
 		return "list of words"
 	case typ == "array":
 		return "list of " + r.value(items) + "s"
@@ -212,15 +214,15 @@ func (r *referenceReader) value(s *yaml.Node) string {
 // ofTable returns the kinds of a table, with the keys in the schema's definition def.
 func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
 	var kinds []Kind
-	all := r.walk("", lookup(r.defs, def))
+	all := r.walk("", tree.Lookup(r.defs, def))
 	for _, name := range table.kinds() {
 		kind := Kind{Name: name, Doc: table.doc(name)}
 		for _, k := range all {
 			in, needs := 0, 0
 			for _, row := range table.rowsOf(name) {
-				if contains(row.required, k.Path) {
+				if slices.Contains(row.required, k.Path) {
 					in, needs = in+1, needs+1
-				} else if contains(row.optional, k.Path) {
+				} else if slices.Contains(row.optional, k.Path) {
 					in++
 				}
 			}
@@ -240,24 +242,7 @@ func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
 	return kinds
 }
 
-// word returns the text of a key of a node, "" if it has none.
-func word(node *yaml.Node, key string) string {
-	if value := lookup(node, key); value != nil {
-		return value.Value
-	}
-	return ""
-}
-
 // has reports whether w is in a list of words.
 func has(list *yaml.Node, w string) bool {
 	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
-}
-
-// plainStyle removes the quotes of scalars that do not need any.
-func plainStyle(node *yaml.Node) *yaml.Node {
-	node.Style = 0
-	for _, child := range node.Content {
-		plainStyle(child)
-	}
-	return node
 }

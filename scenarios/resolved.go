@@ -3,9 +3,13 @@ package scenarios
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // Resolved returns the scenario as YAML with every key and its value in the order of
@@ -28,7 +32,7 @@ func (sc *Scenario) canonical() *Scenario {
 	}
 	plain.Jobs = append([]JobClass(nil), sc.Jobs...)
 	for i := range plain.Jobs {
-		plain.Jobs[i].RetryKeys = *inOrder(&plain.Jobs[i].RetryKeys)
+		plain.Jobs[i].RetryKeys = *tree.InOrder(&plain.Jobs[i].RetryKeys)
 	}
 	plain.Policies = append([]Policy(nil), sc.Policies...)
 	for i := range plain.Policies {
@@ -46,7 +50,7 @@ func presetSays(name string, path ...string) bool {
 	}
 	node := p.Engine
 	for _, key := range path {
-		node = lookup(node, key)
+		node = tree.Lookup(node, key)
 	}
 	return node != nil
 }
@@ -68,9 +72,9 @@ func (sc *Scenario) spell() {
 // values, and a resolved scenario has all of them, so that a preset would change nothing.
 func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	with, names := sc.Policies[i].With, false
-	for _, path := range sortedKeys(with) {
+	for _, path := range slices.Sorted(maps.Keys(with)) {
 		value := with[path]
-		names = names || path == "engine.preset" || path == "retry.preset" || (path == "engine" || path == "retry") && lookup(&value, "preset") != nil
+		names = names || path == "engine.preset" || path == "retry.preset" || (path == "engine" || path == "retry") && tree.Lookup(&value, "preset") != nil
 	}
 	if !names {
 		return with
@@ -80,8 +84,8 @@ func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	if engine.Promoter.First == nil && sc.Engine.Promoter.First != nil {
 		engine.Promoter.First = &engine.Promoter.Every // says the same, and drops the other
 	}
-	spelled := map[string]yaml.Node{"engine": dumped(&engine), "retry": dumped(&v.Retry)}
-	for _, path := range sortedKeys(with) {
+	spelled := map[string]yaml.Node{"engine": tree.Dumped(&engine), "retry": tree.Dumped(&v.Retry)}
+	for _, path := range slices.Sorted(maps.Keys(with)) {
 		if first, _, _ := strings.Cut(path, "."); first != "engine" && first != "retry" {
 			spelled[path] = with[path]
 		}
@@ -89,47 +93,16 @@ func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	return spelled
 }
 
-// dumped returns v as a YAML node.
-func dumped(v any) yaml.Node {
-	var node yaml.Node
-	if err := node.Dump(v); err != nil {
-		panic("scenarios: " + err.Error()) // every value came from YAML
-	}
-	if node.Kind == yaml.DocumentNode {
-		node = *node.Content[0]
-	}
-	return node
-}
-
 func orderedAll(m map[string]yaml.Node) map[string]yaml.Node {
 	if m == nil {
 		return nil
 	}
 	result := make(map[string]yaml.Node, len(m))
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		value := m[key]
-		result[key] = *inOrder(&value)
+		result[key] = *tree.InOrder(&value)
 	}
 	return result
-}
-
-// inOrder returns a copy of node without positions and styles, with sorted keys.
-func inOrder(node *yaml.Node) *yaml.Node {
-	plain := &yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value}
-	if node.Kind != yaml.MappingNode {
-		for _, c := range node.Content {
-			plain.Content = append(plain.Content, inOrder(c))
-		}
-		return plain
-	}
-	values := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		values[node.Content[i].Value] = inOrder(node.Content[i+1])
-	}
-	for _, key := range sortedKeys(values) {
-		plain.Content = append(plain.Content, scalar(key), values[key])
-	}
-	return plain
 }
 
 // ConfigHash returns 8 hex digits that are equal for equal scenarios.

@@ -30,7 +30,7 @@ type Scenario struct {
 	Policies     []Policy     `yaml:"policies"`     // fetch policies to compare on the same seeds
 	Objectives   []Objective  `yaml:"objectives"`   // bounds on metrics: they decide the exit code
 
-	tree       *tree                                   // YAML nodes that the scenario was decoded from
+	tree       *origin                                 // YAML nodes that the scenario was decoded from
 	retry      []Retry                                 // retry settings by class
 	variants   []*Scenario                             // scenarios by policy; nil: the policy has no overrides
 	custom     map[int]func(workers int) engine.Policy // constructors of policies added by Compare, by index of the policy

@@ -3,9 +3,11 @@ package scenarios
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // beyond are the refusals of the loader that no schema of one document can express.
@@ -101,11 +105,11 @@ func TestSchemaAccepts(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(texts) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		t.Run(name, func(t *testing.T) {
 			sc := load(t, texts[name])
 			for what, text := range map[string]string{"as it is": texts[name], "resolved": string(sc.Resolved())} {
-				node, problems := parse([]byte(text))
+				node, problems := tree.Parse([]byte(text))
 				if len(problems) > 0 {
 					t.Fatal(problems)
 				}
@@ -133,7 +137,7 @@ func TestSchemaRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, ds := Load(file, src, nil)
-			node, problems := parse(src)
+			node, problems := tree.Parse(src)
 			if node == nil || len(problems) > 0 {
 				return // what is no plain YAML has no instance
 			}
@@ -242,7 +246,7 @@ func TestSchemaSays(t *testing.T) {
 		"objectives: [{metric: fresh.wait.p99, below: 3s}]": true, "objectives: [{metric: fresh.wait.p98, below: 3s}]": false, "objectives: [{metric: claims}]": false,
 		"dependencies: [{name: a, limit: {rate: 3/s}}]": true, "dependencies: [{name: a, limit: {}}]": false, "zebra: 1": false,
 	} {
-		node, problems := parse([]byte(base + text))
+		node, problems := tree.Parse([]byte(base + text))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

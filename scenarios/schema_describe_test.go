@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -11,16 +12,18 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
 )
 
 // describe gives every key its own description: otherwise an editor shows the description of its type. A key
 // without a comment gets that of its map.
 func (b *schemaBuilder) describe() {
-	maps := []*jsonschema.Schema{b.root}
-	for _, name := range sortedKeys(b.root.Definitions) {
-		maps = append(maps, b.root.Definitions[name])
+	schemas := []*jsonschema.Schema{b.root}
+	for _, name := range slices.Sorted(maps.Keys(b.root.Definitions)) {
+		schemas = append(schemas, b.root.Definitions[name])
 	}
-	for _, s := range maps {
+	for _, s := range schemas {
 		if s.Properties == nil {
 			continue
 		}
@@ -31,7 +34,7 @@ func (b *schemaBuilder) describe() {
 			p.Value.Description = strings.TrimSuffix(plainWords(p.Value.Description), ".")
 		}
 	}
-	for _, s := range maps {
+	for _, s := range schemas {
 		s.Description = ""
 	}
 	b.root.Description = "a load, trouble and policies for a job queue, as qsim runs them"
@@ -39,12 +42,12 @@ func (b *schemaBuilder) describe() {
 
 // defaults adds the default of each key.
 func (b *schemaBuilder) defaults() {
-	for list, tree := range defaultTrees() {
+	for list, values := range defaultTrees() {
 		s := b.root
 		if list != "" {
 			s = b.resolved(property(s, list).Items)
 		}
-		b.each(s, tree, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
+		b.each(s, values, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
 	}
 	own := []any{&Storm{}, &Arrivals{}}
 	for _, i := range troubleFields {
@@ -56,8 +59,8 @@ func (b *schemaBuilder) defaults() {
 	}
 	for _, zero := range own { // what is left out of them is zero, or filled in
 		s := b.def(reflect.TypeOf(zero).Elem().Name())
-		tree := dumped(zero)
-		b.each(s, &tree, false, func(p *jsonschema.Schema, value *yaml.Node) {
+		values := tree.Dumped(zero)
+		b.each(s, &values, false, func(p *jsonschema.Schema, value *yaml.Node) {
 			if p.Default == nil && (value.Value != "" || value.Kind == yaml.SequenceNode) {
 				p.Default = asJSON(value)
 			}
@@ -75,9 +78,9 @@ func (b *schemaBuilder) examples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, _ := parse(src)
-	b.each(b.root, tree, true, func(p *jsonschema.Schema, value *yaml.Node) {
-		if element := lookupAt(value, 0); len(p.Enum) > 0 || p.Type == "boolean" || element != nil && element.Kind == yaml.MappingNode {
+	values, _ := tree.Parse(src)
+	b.each(b.root, values, true, func(p *jsonschema.Schema, value *yaml.Node) {
+		if element := tree.LookupAt(value, 0); len(p.Enum) > 0 || p.Type == "boolean" || element != nil && element.Kind == yaml.MappingNode {
 			return
 		}
 		example := asJSON(value)
@@ -88,17 +91,17 @@ func (b *schemaBuilder) examples(t *testing.T) {
 	})
 }
 
-// each calls f for the schema of every key of tree, a map of s, whose value is not a map of keys: a map of a kind is
+// each calls f for the schema of every key of values, a map of s, whose value is not a map of keys: a map of a kind is
 // one value, but f is also called for its keys.
-func (b *schemaBuilder) each(s *jsonschema.Schema, tree *yaml.Node, inside bool, f func(p *jsonschema.Schema, value *yaml.Node)) {
-	for i := 0; i+1 < len(tree.Content); i += 2 {
-		key, value := tree.Content[i].Value, tree.Content[i+1]
+func (b *schemaBuilder) each(s *jsonschema.Schema, values *yaml.Node, inside bool, f func(p *jsonschema.Schema, value *yaml.Node)) {
+	for i := 0; i+1 < len(values.Content); i += 2 {
+		key, value := values.Content[i].Value, values.Content[i+1]
 		p, found := s.Properties.Get(key)
 		if !found || slices.Contains([]string{"name", "description", "baseline", "label", "with"}, key) {
 			continue // a parameter of a policy, or free
 		}
 		inner := b.resolved(p)
-		whole := lookup(value, "kind") != nil || lookup(value, "process") != nil || s == b.def("Storm") && slices.Contains(troubles, key)
+		whole := tree.Lookup(value, "kind") != nil || tree.Lookup(value, "process") != nil || s == b.def("Storm") && slices.Contains(troubles, key)
 		if whole || value.Kind != yaml.MappingNode || inner.Properties == nil {
 			f(p, value)
 		}
@@ -113,7 +116,7 @@ func (b *schemaBuilder) each(s *jsonschema.Schema, tree *yaml.Node, inside bool,
 	}
 }
 
-// asJSON writes a plain tree as JSON, its keys in order.
+// asJSON writes a plain values as JSON, its keys in order.
 func asJSON(node *yaml.Node) json.RawMessage {
 	var b strings.Builder
 	writeJSON(&b, node)

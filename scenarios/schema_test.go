@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,7 +24,7 @@ func TestSchemaHasKeys(t *testing.T) {
 	s.Definitions["Scenario"] = s.object
 	s.Definitions["plainDistribution"] = s.Definitions["DistributionMap"]
 	keys := knownKeys()
-	for _, name := range sortedKeys(keys) {
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		have := s.Definitions[strings.TrimPrefix(name, "scenarios.")].Properties
 		if len(have) == 0 {
 			continue // a type that reads its own text
@@ -34,7 +36,7 @@ func TestSchemaHasKeys(t *testing.T) {
 				t.Errorf("%s: the schema lacks %s: run go generate", name, key)
 			}
 		}
-		for _, key := range sortedKeys(have) {
+		for _, key := range slices.Sorted(maps.Keys(have)) {
 			if !want[key] {
 				t.Errorf("%s: the schema has %s: run go generate", name, key)
 			}

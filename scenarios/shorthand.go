@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/scenarios/tree"
 )
 
 // expand returns the YAML of a scenario with short forms replaced by long ones: a list for one policy or one class hit,
@@ -15,7 +16,7 @@ import (
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
 	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{
-		"policies":     e.list("kind", func(item *yaml.Node) *yaml.Node { return mapOf(item, "kind", item) }),
+		"policies":     e.list("kind", func(item *yaml.Node) *yaml.Node { return tree.MapOf(item, "kind", item) }),
 		"objectives":   e.list("metric", e.objective),
 		"jobs":         e.list("class", e.job),
 		"storms":       e.list("name", e.storm),
@@ -52,10 +53,10 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
 			bad := quantity.Errorf("want a list, not a map")
 			bad.Help = fmt.Sprintf("write each as an item: - %s: %s", name, list.Content[0].Value)
-			if own := lookup(list, name); own != nil {
+			if own := tree.Lookup(list, name); own != nil {
 				bad.Help = fmt.Sprintf("put a hyphen before its first key: - %s: %s", name, own.Value)
 			}
-			e.problems = append(e.problems, errorAt(list, bad))
+			e.problems = append(e.problems, tree.ErrorAt(list, bad))
 			return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
 		}
 		if item == nil || list.Kind == yaml.MappingNode {
@@ -85,9 +86,9 @@ func (e *expander) job(node *yaml.Node) *yaml.Node {
 		if value.Kind != yaml.ScalarNode {
 			return value
 		}
-		process := scalar("poisson")
+		process := tree.Scalar("poisson")
 		process.Tag, process.Line, process.Column = "!!str", value.Line, value.Column
-		return mapOf(value, "process", process, "rate", value)
+		return tree.MapOf(value, "process", process, "rate", value)
 	}})
 }
 
@@ -114,7 +115,7 @@ func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	if err != nil {
 		bad := quantity.Errorf("bad objective %s", quantity.Quote(node.Value))
 		bad.Help = err.Error()
-		e.problems = append(e.problems, errorAt(node, bad))
+		e.problems = append(e.problems, tree.ErrorAt(node, bad))
 		return nil
 	}
 	pairs := []any{"metric", q.Metric}
@@ -126,7 +127,7 @@ func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	if q.Limit > 0 {
 		pairs = append(pairs, "limit", Duration(q.Limit).String())
 	}
-	return mapOf(node, append(pairs, word, bound)...)
+	return tree.MapOf(node, append(pairs, word, bound)...)
 }
 
 // ParseObjective parses an objective given as text: a query, "below" or "above", and a bound, as in "fresh.wait.p99
@@ -146,21 +147,4 @@ func ParseObjective(text string) (q measure.Query, word, bound string, err error
 	}
 	q, err = measure.ParseQuery(text[:at])
 	return q, word, bound, err
-}
-
-// mapOf returns a map of pairs; its keys, and its values that are not nodes, get the position of at.
-func mapOf(at *yaml.Node, pairs ...any) *yaml.Node {
-	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
-	for _, p := range pairs {
-		node, isNode := p.(*yaml.Node)
-		if !isNode {
-			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: p.(string), Line: at.Line, Column: at.Column}
-			var number float64
-			if scalar(node.Value).Load(&number) == nil {
-				node.Tag = ""
-			}
-		}
-		result.Content = append(result.Content, node)
-	}
-	return result
 }

@@ -60,7 +60,7 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 
 // checkCall reports an unknown name of a call.
 func (c *checker) checkCall(at *yaml.Node, op string) {
-	if contains(calls, op) {
+	if slices.Contains(calls, op) {
 		return
 	}
 	e := unknownName("call", op, calls)

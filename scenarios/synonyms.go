@@ -2,11 +2,13 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // synonym is another system's word for a key, with the key to write instead.
@@ -134,7 +136,7 @@ func synonymOf(in, word string) *synonym {
 	var elsewhere *synonym
 	for i := range synonyms {
 		s := &synonyms[i]
-		if !contains(strings.Fields(s.words), word) {
+		if !slices.Contains(strings.Fields(s.words), word) {
 			continue
 		}
 		if s.in == in {
@@ -170,8 +172,8 @@ func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	e := unknownKey(key, known)
 	s, near, rows := synonymOf(in, key), closest(key, known), rowsAround(in, around)
 	switch {
-	case key == "kind" && contains(known, "preset") && in == "Retry" && PresetNamed(word(around, key)) != nil:
-		e.Help = "write preset: " + word(around, key)
+	case key == "kind" && slices.Contains(known, "preset") && in == "Retry" && PresetNamed(tree.Word(around, key)) != nil:
+		e.Help = "write preset: " + tree.Word(around, key)
 	case key == "kind" && (s == nil || s.in != in): // "kind" is a key of many maps
 	case s != nil && s.in == in && near != strings.ToLower(key):
 		e.Help = s.help(in)
@@ -207,7 +209,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 	if table == nil || around == nil {
 		return nil
 	}
-	kind := word(around, table.key)
+	kind := tree.Word(around, table.key)
 	if near := closest(kind, table.kinds()); kind != "" && near != "" {
 		kind = near
 	}
@@ -218,7 +220,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 func meansElsewhere(word string, key any) bool {
 	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 	for i := range synonyms {
-		if s := &synonyms[i]; contains(strings.Fields(s.words), word) && (s.key == key || strings.HasPrefix(s.key, fmt.Sprint(key)+".")) {
+		if s := &synonyms[i]; slices.Contains(strings.Fields(s.words), word) && (s.key == key || strings.HasPrefix(s.key, fmt.Sprint(key)+".")) {
 			return true
 		}
 	}

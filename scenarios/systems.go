@@ -3,6 +3,8 @@ package scenarios
 import (
 	_ "embed"
 	"sync"
+
+	"qsim/scenarios/tree"
 )
 
 // System is a job system with its settings for the keys of a scenario; systems.yaml explains the fields.
@@ -51,11 +53,11 @@ type systemList struct {
 }
 
 var systems = sync.OnceValue(func() (all systemList) {
-	node, problems := parse(systemText)
+	node, problems := tree.Parse(systemText)
 	if len(problems) > 0 {
 		panic("scenarios: systems: " + problems[0].Error())
 	}
-	if err := node.Load(&all, strict...); err != nil {
+	if err := node.Load(&all, tree.Strict...); err != nil {
 		panic("scenarios: systems: " + err.Error())
 	}
 	return all

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"qsim/engine"
@@ -48,7 +49,7 @@ func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) 
 func (sc *Scenario) hasTenant(class int, name string) bool {
 	t := &sc.Jobs[class].Tenants
 	if len(t.Names) > 0 {
-		return contains(t.Names, name)
+		return slices.Contains(t.Names, name)
 	}
 	index, err := strconv.Atoi(name)
 	return err == nil && index >= 0 && index < int(t.Count)
@@ -104,7 +105,7 @@ func (sc *Scenario) numberTenants() {
 func (sc *Scenario) ClassesHit(hits []string) []int {
 	var classes []int
 	for i := range sc.Jobs {
-		if job := &sc.Jobs[i]; len(hits) == 0 || contains(hits, job.Class) || job.Calls != "" && contains(hits, job.Calls) {
+		if job := &sc.Jobs[i]; len(hits) == 0 || slices.Contains(hits, job.Class) || job.Calls != "" && slices.Contains(hits, job.Calls) {
 			classes = append(classes, i)
 		}
 	}

@@ -56,8 +56,8 @@ func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
 		var delay float64
-		switch free := contains(r.Free, kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
-		case contains(r.Never, kind):
+		switch free := slices.Contains(r.Free, kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
+		case slices.Contains(r.Never, kind):
 			continue
 		case free:
 			delay = freeDelay(b)

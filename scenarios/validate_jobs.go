@@ -14,6 +14,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/scenarios/tree"
 )
 
 // mostTenants and the constants below limit the jobs of one scenario.
@@ -37,7 +38,7 @@ func (c *checker) checkJobs() {
 		return
 	}
 	if len(jobs) == 0 {
-		if list := lookup(c.sc.tree.given, "jobs"); list == nil || c.failedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
+		if list := tree.Lookup(c.sc.tree.given, "jobs"); list == nil || c.failedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
 			return // the value has been reported as wrong
 		}
 		c.errorf(c.near("jobs"), "there are no jobs: want at least one class")
@@ -136,7 +137,7 @@ func (c *checker) checkFurtherOf(i int, job *JobClass) {
 	if job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.sound("engine", "lease", "heartbeat") {
 		c.warnf(c.near("jobs", i, "silences"), "silences change nothing: there are no heartbeats")
 	}
-	if list := lookup(c.sc.tree.given, "jobs"); list != nil && lookup(lookupAt(list, i), "guard") != nil && lookup(lookupAt(list, i), "idempotent") != nil {
+	if list := tree.Lookup(c.sc.tree.given, "jobs"); list != nil && tree.Lookup(tree.LookupAt(list, i), "guard") != nil && tree.Lookup(tree.LookupAt(list, i), "idempotent") != nil {
 		c.errorf(c.key("jobs", i, "idempotent"), "guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
 	}
 	c.checkTenants(i, &job.Tenants)

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/scenarios/tree"
 )
 
 func (c *checker) checkPolicies() {
@@ -77,7 +79,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		known = append(known, parameter.Name)
 	}
 	sound := true
-	for _, name := range sortedKeys(p.Params) {
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
 		key, node := c.key("policies", i, name), p.Params[name]
 		typ, found := parameters[name]
 		if !found {
@@ -117,7 +119,7 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 		entries = append(entries, policies.Entry{Class: node.Content[i].Value, Text: node.Content[i+1].Value})
 	}
 	if !takes {
-		return policies.Value{}, quantity.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), describe(node))
+		return policies.Value{}, quantity.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), tree.Describe(node))
 	}
 	return policies.ParseMapping(typ, entries)
 }

@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // checkRetry checks a retry policy; node is the YAML that it was decoded from, path its path in the file.
@@ -13,11 +15,11 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
 	}
-	if first, second := position(node, "max-attempts"), position(node, "max-retries"); first >= 0 && second >= 0 {
+	if first, second := tree.Position(node, "max-attempts"), tree.Position(node, "max-retries"); first >= 0 && second >= 0 {
 		at := node.Content[max(first, second)]
 		c.errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
 	}
-	backoff := lookup(node, "backoff")
+	backoff := tree.Lookup(node, "backoff")
 	if backoff == nil || backoff.Kind != yaml.MappingNode {
 		return
 	}
@@ -39,24 +41,24 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	}
 	switch {
 	case b.Kind == "fixed" && b.Delay.Kind != "constant":
-		c.errorf(lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
+		c.errorf(tree.Lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
 	case b.Kind == "table" && len(b.Delays) == 0:
-		c.errorf(lookup(backoff, "delays"), "the table of delays is empty")
+		c.errorf(tree.Lookup(backoff, "delays"), "the table of delays is empty")
 	case b.Kind == "table" && len(b.Delays) > mostSteps:
-		c.errorf(lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
+		c.errorf(tree.Lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
 	case b.Kind == "polynomial" && b.Power > 100:
-		c.errorf(lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
+		c.errorf(tree.Lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
 	case b.Kind == "polynomial" && b.Less > 100:
-		c.errorf(lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
+		c.errorf(tree.Lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
 	case b.Scale > quantity.MostAttempts:
-		c.errorf(lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
+		c.errorf(tree.Lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
 	case b.Max > 0 && b.First > b.Max:
 		c.warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}
-	if jitter := lookup(c.node(path...), "jitter"); b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
+	if jitter := tree.Lookup(c.node(path...), "jitter"); b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
 		c.warnf(jitter, "a random backoff takes no jitter: it is drawn already")
 	}
-	c.checkNever(lookup(node, "never"), r.Never)
+	c.checkNever(tree.Lookup(node, "never"), r.Never)
 	c.checkFree(node, r)
 }
 
@@ -68,7 +70,7 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 	}
 	kinds := c.sc.errorNames()
 	for i, name := range never {
-		if contains(kinds, name) {
+		if slices.Contains(kinds, name) {
 			continue
 		}
 		if near := closest(name, kinds); near != "" && near != defaultError {
@@ -79,18 +81,18 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 
 // checkFree checks the error kinds whose failures do not count as attempts; node is the YAML that r was decoded from.
 func (c *checker) checkFree(node *yaml.Node, r *Retry) {
-	free := lookup(node, "free")
+	free := tree.Lookup(node, "free")
 	c.checkNever(free, r.Free)
 	for i, name := range r.Free {
-		if contains(r.Never, name) && free != nil && i < len(free.Content) {
+		if slices.Contains(r.Never, name) && free != nil && i < len(free.Content) {
 			at := free.Content[i]
-			if never := lookup(node, "never"); at.Line == 0 && never != nil {
+			if never := tree.Lookup(node, "never"); at.Line == 0 && never != nil {
 				at = never
 			}
 			c.errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
 		}
 	}
-	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
+	if at := tree.Lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
 		c.warnf(at, "free-max changes nothing: no error kind is free")
 	}
 }
@@ -98,6 +100,6 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 // checkClassRetry checks the retry settings of class i, of which own are the class's own ones.
 func (c *checker) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.node("retry"); base != nil && base.Kind == yaml.MappingNode {
-		c.checkRetry(merged((&layers{}).class(base, own), own), &c.sc.retry[i], "jobs", i, "retry")
+		c.checkRetry(tree.Merged((&layers{}).class(base, own), own), &c.sc.retry[i], "jobs", i, "retry")
 	}
 }

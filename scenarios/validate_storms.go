@@ -131,7 +131,7 @@ func (c *checker) checkTrigger(i int, s *Storm) bool {
 		return true
 	}
 	on := c.near("storms", i, "on")
-	if !contains(events, s.On) {
+	if !slices.Contains(events, s.On) {
 		e := unknownName("event", s.On, events)
 		if e.Help == "" {
 			e.Help = "want " + quantity.OrList(events)

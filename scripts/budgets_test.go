@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2076, 1400},
 	{"policies", 2937, 1850},
-	{"scenarios", 8719, 4700},
+	{"scenarios", 8315, 4700},
 	{"scenarios/apply", 476, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/imports", 4957, 3650},
@@ -47,6 +47,7 @@ var budgets = []budget{
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/study", 5975, 3000},
 	{"scenarios/trace", 1698, 1250},
+	{"scenarios/tree", 444, 444}, // YAML with positions
 	{"scenarios/verify", 3578, 2600},
 	{"scenarios/world", 4588, 2700},
 	{"results", 4865, 2300},

@@ -32,7 +32,8 @@ var mayImport = map[string][]string{
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},
 	"results/report":      {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios":           {"engine/quantity", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/tree":      {"engine/quantity"},                                                                                                      // YAML with positions, below the language
+	"scenarios":           {"engine/quantity", "scenarios/tree", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
 	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":            {"cmd/cli"},
 	"cmd/qbench":          {"cmd/bench"},
@@ -80,7 +81,7 @@ var mayUse = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
 	"github.com/spf13/pflag":                   {"cmd/ui", "cmd/ui/clitest"},
 	"github.com/vbauerster/mpb/v8":             {"cmd/ui"},
-	"go.yaml.in/yaml/v4":                       {"scenarios"},
+	"go.yaml.in/yaml/v4":                       {"scenarios", "scenarios/tree"},
 	"golang.org/x/image":                       {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                        {"results", "cmd/bench"},
 	"golang.org/x/term":                        {"cmd/ui"},

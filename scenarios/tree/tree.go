@@ -1,4 +1,4 @@
-package scenarios
+package tree
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 	"qsim/engine/quantity"
 )
 
-// mostBytes and the constants below limit the text of a scenario. The largest scenario shipped has a tenth of either; a
+// MostBytes and the constants below limit the text of a scenario. The largest scenario shipped has a tenth of either; a
 // long table of values belongs in a file of its own.
 const (
-	mostBytes   = 256 << 10
-	mostEntries = 20_000
-	mostDepth   = 32
+	MostBytes   = 256 << 10
+	MostEntries = 20_000
+	MostDepth   = 32
 )
 
 // reader turns a YAML document into a plain tree (maps with string keys, lists and scalars, without aliases, merges or
@@ -29,26 +29,26 @@ type reader struct {
 }
 
 func (r *reader) report(at *yaml.Node, e *quantity.Error) {
-	r.problems = append(r.problems, errorAt(at, e))
+	r.problems = append(r.problems, ErrorAt(at, e))
 }
 
-// parse parses one YAML document into a plain tree; nil if it is empty.
-func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
-	loader, err := yaml.NewLoader(strings.NewReader(string(src)), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(mostDepth))))
+// Parse parses one YAML document into a plain tree; nil if it is empty.
+func Parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
+	loader, err := yaml.NewLoader(strings.NewReader(string(src)), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(MostDepth))))
 	if err != nil {
-		return nil, loadErrors(err)
+		return nil, Errors(err)
 	}
 	var document, second yaml.Node
 	if err := loader.Load(&document); err != nil {
 		if err.Error() == "EOF" {
-			return nil, []*yaml.LoadError{errorAt(&yaml.Node{Line: 1, Column: 1}, nothingHere())}
+			return nil, []*yaml.LoadError{ErrorAt(&yaml.Node{Line: 1, Column: 1}, nothingHere())}
 		}
-		return nil, loadErrors(err)
+		return nil, Errors(err)
 	}
 	if err := loader.Load(&second); err == nil {
-		return nil, []*yaml.LoadError{errorAt(&second, &quantity.Error{Message: "a second document starts here", Help: "write one scenario per file"})}
+		return nil, []*yaml.LoadError{ErrorAt(&second, &quantity.Error{Message: "a second document starts here", Help: "write one scenario per file"})}
 	} else if err.Error() != "EOF" {
-		return nil, loadErrors(err)
+		return nil, Errors(err)
 	}
 	r := reader{open: map[*yaml.Node]bool{}}
 	node := &document
@@ -56,7 +56,7 @@ func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 		node = node.Content[0]
 	}
 	if isNull(node) {
-		return nil, []*yaml.LoadError{errorAt(node, nothingHere())}
+		return nil, []*yaml.LoadError{ErrorAt(node, nothingHere())}
 	}
 	plain := r.copy(node)
 	if r.full {
@@ -78,9 +78,9 @@ func (r *reader) copy(node *yaml.Node) *yaml.Node {
 		}
 		return r.copy(node.Alias)
 	}
-	if r.nodes++; r.nodes > mostEntries {
+	if r.nodes++; r.nodes > MostEntries {
 		if !r.full {
-			r.report(node, quantity.Errorf("too many entries (at most %d, aliases counted as often as they stand)", mostEntries))
+			r.report(node, quantity.Errorf("too many entries (at most %d, aliases counted as often as they stand)", MostEntries))
 		}
 		r.full = true
 		return nil
@@ -135,7 +135,7 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 			merges = append(merges, value)
 			continue
 		case first[key.Value] != nil:
-			r.problems = append(r.problems, errorAt(key, &quantity.Error{Message: fmt.Sprintf("key %s is given twice", quantity.Quote(key.Value)),
+			r.problems = append(r.problems, ErrorAt(key, &quantity.Error{Message: fmt.Sprintf("key %s is given twice", quantity.Quote(key.Value)),
 				Note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
 			continue
 		}
@@ -203,32 +203,32 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// replacing lists the keys that set the kind of a map: see replaces.
-var replacing = []string{"kind", "dist", "process"}
+// Replacing lists the keys that set the kind of a map: see replaces.
+var Replacing = []string{"kind", "dist", "process"}
 
 // exclusive lists pairs of keys that exclude each other: setting one drops the other.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
-// merged returns the YAML map base overlaid by the map over. It shares nodes with both and changes neither.
-func merged(base, over *yaml.Node) *yaml.Node { return mergedValue("", base, over) }
+// Merged returns the YAML map base overlaid by the map over. It shares nodes with both and changes neither.
+func Merged(base, over *yaml.Node) *yaml.Node { return MergedAt("", base, over) }
 
-// mergedValue returns base overlaid by over, both values of key.
-func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
+// MergedAt returns base overlaid by over, both values of key.
+func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
 	}
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: over.Tag, Style: over.Style, Line: over.Line, Column: over.Column}
 	for i := 0; i+1 < len(base.Content); i += 2 {
 		key, value := base.Content[i], base.Content[i+1]
-		if j := position(over, key.Value); j >= 0 {
-			key, value = over.Content[j], mergedValue(key.Value, value, over.Content[j+1])
+		if j := Position(over, key.Value); j >= 0 {
+			key, value = over.Content[j], MergedAt(key.Value, value, over.Content[j+1])
 		} else if overruled(key.Value, over) {
 			continue
 		}
 		result.Content = append(result.Content, key, value)
 	}
 	for i := 0; i+1 < len(over.Content); i += 2 {
-		if position(base, over.Content[i].Value) < 0 {
+		if Position(base, over.Content[i].Value) < 0 {
 			result.Content = append(result.Content, over.Content[i], over.Content[i+1])
 		}
 	}
@@ -238,9 +238,9 @@ func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
 // replaces reports whether the map over replaces base, another value of key, as a whole: where maps have a kind, keys
 // of another kind would be wrong. It also does for shares of errors, which must add up to one.
 func replaces(key string, base, over *yaml.Node) bool {
-	for _, k := range replacing {
-		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || lookup(base, k) != nil
-		if belongs && lookup(over, k) != nil {
+	for _, k := range Replacing {
+		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || Lookup(base, k) != nil
+		if belongs && Lookup(over, k) != nil {
 			return true
 		}
 	}
@@ -250,7 +250,7 @@ func replaces(key string, base, over *yaml.Node) bool {
 // overruled reports whether over has a key that excludes key.
 func overruled(key string, over *yaml.Node) bool {
 	for _, pair := range exclusive {
-		if key == pair[0] && lookup(over, pair[1]) != nil || key == pair[1] && lookup(over, pair[0]) != nil {
+		if key == pair[0] && Lookup(over, pair[1]) != nil || key == pair[1] && Lookup(over, pair[0]) != nil {
 			return true
 		}
 	}

@@ -1,0 +1,182 @@
+package tree
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// Lookup returns the value of key in a YAML map, or nil.
+func Lookup(node *yaml.Node, key string) *yaml.Node {
+	if i := Position(node, key); i >= 0 {
+		return node.Content[i+1]
+	}
+	return nil
+}
+
+// Position returns the index of key among the content of a plain map, or -1.
+func Position(node *yaml.Node, key string) int {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return -1
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// LookupAt returns the element of a YAML list with that index, or nil.
+func LookupAt(node *yaml.Node, index int) *yaml.Node {
+	if node == nil || node.Kind != yaml.SequenceNode || index >= len(node.Content) {
+		return nil
+	}
+	return node.Content[index]
+}
+
+func isNull(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+// Scalar returns a YAML node for a plain scalar.
+func Scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
+
+// OneLine returns a value as YAML on one line.
+func OneLine(value *yaml.Node) string {
+	flow := inFlow(value)
+	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	if err != nil {
+		panic("scenarios: " + err.Error()) // every value came from YAML
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
+}
+
+// Place moves node and all nodes in it to the position of at.
+func Place(node, at *yaml.Node) {
+	node.Line, node.Column = at.Line, at.Column
+	for _, c := range node.Content {
+		Place(c, at)
+	}
+}
+
+// Describe returns a description of a node for its author: a map, a list, or the quoted value.
+func Describe(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a map"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return quantity.Quote(node.Value)
+}
+
+// ErrorAt returns the error e with the position of a node.
+func ErrorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
+	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
+}
+
+// Errors returns the single errors joined in err.
+func Errors(err error) []*yaml.LoadError {
+	if err == nil {
+		return nil
+	}
+	if many := (*yaml.LoadErrors)(nil); errors.As(err, &many) {
+		return many.Errors
+	}
+	if one := (*yaml.LoadError)(nil); errors.As(err, &one) {
+		return []*yaml.LoadError{one}
+	}
+	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
+}
+
+// inFlow returns a copy of node in YAML's flow style, so that it fits on one line.
+func inFlow(node *yaml.Node) *yaml.Node {
+	flow := *node
+	flow.Style = node.Style&^(yaml.LiteralStyle|yaml.FoldedStyle) | yaml.FlowStyle
+	if node.Kind == yaml.ScalarNode {
+		flow.Style &^= yaml.FlowStyle
+		if strings.Contains(node.Value, "\n") {
+			flow.Style |= yaml.DoubleQuotedStyle
+		}
+	}
+	flow.Content = nil
+	for _, child := range node.Content {
+		flow.Content = append(flow.Content, inFlow(child))
+	}
+	return &flow
+}
+
+// Word returns the text of a key of a node, "" if it has none.
+func Word(node *yaml.Node, key string) string {
+	if value := Lookup(node, key); value != nil {
+		return value.Value
+	}
+	return ""
+}
+
+// Plain removes the quotes of scalars that do not need any.
+func Plain(node *yaml.Node) *yaml.Node {
+	node.Style = 0
+	for _, child := range node.Content {
+		Plain(child)
+	}
+	return node
+}
+
+// MapOf returns a map of pairs; its keys, and its values that are not nodes, get the position of at.
+func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
+	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
+	for _, p := range pairs {
+		node, isNode := p.(*yaml.Node)
+		if !isNode {
+			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: p.(string), Line: at.Line, Column: at.Column}
+			var number float64
+			if Scalar(node.Value).Load(&number) == nil {
+				node.Tag = ""
+			}
+		}
+		result.Content = append(result.Content, node)
+	}
+	return result
+}
+
+// Dumped returns v as a YAML node.
+func Dumped(v any) yaml.Node {
+	var node yaml.Node
+	if err := node.Dump(v); err != nil {
+		panic("scenarios: " + err.Error()) // every value came from YAML
+	}
+	if node.Kind == yaml.DocumentNode {
+		node = *node.Content[0]
+	}
+	return node
+}
+
+// InOrder returns a copy of node without positions and styles, with sorted keys.
+func InOrder(node *yaml.Node) *yaml.Node {
+	plain := &yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value}
+	if node.Kind != yaml.MappingNode {
+		for _, c := range node.Content {
+			plain.Content = append(plain.Content, InOrder(c))
+		}
+		return plain
+	}
+	values := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		values[node.Content[i].Value] = InOrder(node.Content[i+1])
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		plain.Content = append(plain.Content, Scalar(key), values[key])
+	}
+	return plain
+}
+
+// Strict holds the decoding options that refuse unknown keys. Double keys were refused before: the library's search
+// for them takes time quadratic in their number.
+var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}

@@ -23,8 +23,8 @@ type TableCell struct {
 	Verdicts []*Verdict // on the objectives, in their order
 	Best     bool       // no policy has a better value, and at least one has a worse; see Column.Gain
 	Reason   string
+	Estimate *Estimate // estimate of the metric; nil: it was not measured
 
-	estimate   *Estimate // estimate of the metric; nil: it was not measured
 	difference *Contrast // difference from the baseline; nil: there is none
 }
 
@@ -33,7 +33,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
 	cell := TableCell{Mean: math.NaN(), Value: FormatEstimate(e, info), Baseline: p.Baseline, Change: s.changeOf(p, q),
-		estimate: e, difference: d}
+		Estimate: e, difference: d}
 	switch {
 	case e == nil:
 		cell.Reason = "it was not measured"
@@ -81,7 +81,7 @@ func halfOf(e *Estimate, info measure.MetricInfo) string {
 func (c *TableCell) Marks() string {
 	marks := ""
 	for _, v := range c.Verdicts {
-		if sign := v.Sign(); !strings.Contains(marks, sign) {
+		if sign := v.Outcome.Sign(); !strings.Contains(marks, sign) {
 			marks += sign
 		}
 	}

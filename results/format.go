@@ -58,17 +58,6 @@ func FormatHalf(half float64, info measure.MetricInfo) string {
 	return "±" + plain.Grouped(plain.Digits(half, 2))
 }
 
-// Sign returns the sign of a verdict's outcome: ✓ met, ✗ missed, ? unclear.
-func (v *Verdict) Sign() string {
-	switch v.Outcome {
-	case Met:
-		return "✓"
-	case Unclear:
-		return "?"
-	}
-	return "✗"
-}
-
 // Limit returns the bound of an objective as text: "≤ 10s", "≥ 90%", and "= 0" for at most 0, as no metric is negative.
 func (v *Verdict) Limit() string {
 	if bound, ok := strings.CutPrefix(v.Text, "above "); ok {

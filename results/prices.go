@@ -98,7 +98,7 @@ func (t *Table) addPrice(column Column) {
 func (c *Column) rise(base int, least float64) (ratio float64) {
 	for i := range c.Cells {
 		cell, of := &c.Cells[i], &c.Cells[base]
-		open := cell.difference != nil && cell.difference.P >= alpha && cell.estimate.N >= fewSeeds
+		open := cell.difference != nil && cell.difference.P >= alpha && cell.Estimate.N >= fewSeeds
 		if cell.Mean-of.Mean >= least && !open {
 			ratio = max(ratio, cell.Mean/of.Mean)
 		}

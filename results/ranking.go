@@ -44,13 +44,13 @@ func (c *Column) apart(i, k int) bool {
 	case more.Baseline:
 		return less.told()
 	}
-	d, _, n := difference(less.estimate, more.estimate)
+	d, _, n := difference(less.Estimate, more.Estimate)
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
 // told reports whether a cell differs from the baseline, significantly or in the means of few seeds.
 func (c *TableCell) told() bool {
-	return c.Mark != "≈" && !(c.unsure() && c.estimate.N >= fewSeeds)
+	return c.Mark != "≈" && !(c.unsure() && c.Estimate.N >= fewSeeds)
 }
 
 // unsure reports whether a cell has the mark "?": neither a difference from the baseline nor equivalence is shown.
@@ -69,7 +69,7 @@ func (c *Column) Ranked() (policies []int) {
 		if c.better > 0 {
 			return cmp.Compare(b.Mean, a.Mean)
 		}
-		return cmp.Or(cmp.Compare(a.estimate.Bound, b.estimate.Bound), cmp.Compare(a.Mean, b.Mean))
+		return cmp.Or(cmp.Compare(a.Estimate.Bound, b.Estimate.Bound), cmp.Compare(a.Mean, b.Mean))
 	})
 	return policies
 }
@@ -87,7 +87,7 @@ func (c *Column) rank(s *Summary) {
 	}
 }
 
-func (c *TableCell) bounded() bool { return c.estimate != nil && c.estimate.Bound != "" }
+func (c *TableCell) bounded() bool { return c.Estimate != nil && c.Estimate.Bound != "" }
 
 // direction returns 1 where a higher value in the column is better, -1 where a lower one is, and 0 where neither is:
 // where the goals of a policy are a range, where neither the metric nor all goals decide, and for waits of done jobs

@@ -68,6 +68,9 @@ type Estimate struct {
 // Null reports whether the estimate has no value.
 func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
+// Finite reports whether there is an estimate with a value that can be drawn. e may be nil.
+func (e *Estimate) Finite() bool { return e != nil && !e.Null() && !math.IsInf(e.Mean, 0) }
+
 // Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or of
 // a new result and the base that it is compared with.
 type Contrast struct {
@@ -95,6 +98,11 @@ const (
 	Missed  Outcome = "missed"
 	Unclear Outcome = "unclear"
 )
+
+// Sign returns the sign of an outcome: ✓ met, ✗ missed, ? unclear, "" none.
+func (o Outcome) Sign() string {
+	return map[Outcome]string{Met: "✓", Missed: "✗", Unclear: "?"}[o]
+}
 
 // Verdict is the result of an objective for one policy.
 type Verdict struct {

@@ -9,41 +9,28 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
 // panelMetric is the metric of one panel of the comparison chart, with its value under every policy.
 type panelMetric struct {
-	name      string // heading of the panel
-	info      measure.MetricInfo
-	log       bool
-	estimates []*results.Estimate // estimates by policy; nil: not computed
-	against   []*results.Contrast // difference from the baseline, by policy; nil: none
-}
-
-// value returns the estimate of the metric under policy i; ok is false if there is no finite value.
-func (m *panelMetric) value(i int) (e *results.Estimate, ok bool) {
-	e = m.estimates[i]
-	return e, e != nil && !e.Null() && !math.IsInf(e.Mean, 0)
+	*results.Column
+	name string // heading of the panel
+	log  bool
 }
 
 // words returns the estimate of the metric under policy i as text, or the reason why there is none.
 func (m *panelMetric) words(i int) string {
-	e, ok := m.value(i)
-	switch {
+	switch e := m.Cells[i].Estimate; {
 	case e == nil:
 		return "not measured"
-	case !ok && e.Reason == "":
+	case !e.Finite() && e.Reason == "":
 		return "no value"
-	case !ok:
+	case !e.Finite():
 		return "no value: " + shorten(clean(e.Reason), 120)
 	}
-	return results.FormatEstimate(e, m.info)
+	return m.Cells[i].Value
 }
-
-// shown reports whether the metric under policy i differs significantly from the baseline.
-func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
 // mostMeasures is the most metrics that the comparison chart shows.
 const mostMeasures = 4
@@ -79,9 +66,9 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	marks, hollow, more := "dot = estimate, whisker = its interval", false, false
 	for k := range measures {
 		for i := range d.policies {
-			if e, ok := measures[k].value(i); ok {
-				hollow = hollow || i != d.summary.Baseline() && !measures[k].shown(i)
-				more = more || e.Bound != ""
+			if c := &measures[k].Cells[i]; c.Estimate.Finite() {
+				hollow = hollow || i != d.summary.Baseline() && !c.Shown
+				more = more || c.Estimate.Bound != ""
 			}
 		}
 	}
@@ -107,7 +94,7 @@ func (d *drawing) measures() []panelMetric {
 	}
 	var list []panelMetric
 	for _, c := range columns[:min(len(columns), mostMeasures)] {
-		m := panelMetric{name: clean(c.Label), info: c.Info}
+		m := panelMetric{Column: c, name: clean(c.Label)}
 		switch {
 		case c.Info.MoreIsBetter:
 			m.name += " (more is better)"
@@ -115,12 +102,8 @@ func (d *drawing) measures() []panelMetric {
 			m.name += " (neither is better)"
 		}
 		means := newExtent()
-		for i := range d.summary.Policies {
-			p := &d.summary.Policies[i]
-			m.estimates, m.against = append(m.estimates, p.Find(c.Query)), append(m.against, p.Against(c.Query))
-			if e, ok := m.value(i); ok {
-				means.include(e.Mean)
-			}
+		for i := range c.Cells {
+			means.include(c.Cells[i].Mean)
 		}
 		m.log = means.wide(c.Info)
 		list = append(list, m)
@@ -132,11 +115,11 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	p := newPlot()
 	seen, least := newExtent(), 0.0
 	for i := range d.policies {
-		if e, ok := m.value(i); ok {
+		if e := m.Cells[i].Estimate; e.Finite() {
 			seen.include(e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean))
 		}
 	}
-	axis := valueAxis{info: m.info, log: m.log}
+	axis := valueAxis{info: m.Info, log: m.log}
 	if m.log {
 		axis.from, axis.to, axis.floor = waitRange(seen.low, seen.high*1.5)
 		axis.from, least = axis.from/1.5, axis.from
@@ -145,7 +128,7 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 		axis.from = -axis.to / 30
 	}
 	ticks := 4
-	if m.info.Unit == "s" {
+	if m.Info.Unit == "s" {
 		ticks = 5
 	}
 	axis.set(&p.X, ticks)
@@ -155,7 +138,7 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	names := plot.ConstantTicks{}
 	label := textStyle(8.5, ink, false)
 	base := d.summary.Baseline()
-	if e, ok := m.value(base); ok && len(d.policies) > 1 {
+	if e := m.Cells[base].Estimate; e.Finite() && len(d.policies) > 1 {
 		p.Add(level(max(e.Mean, least)))
 	}
 	for i, own := range d.policies {
@@ -165,14 +148,14 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 			name = fit(label, own.name, 104)
 		}
 		names = append(names, plot.Tick{Value: row, Label: name})
-		e, ok := m.value(i)
-		if !ok {
+		e := m.Cells[i].Estimate
+		if !e.Finite() {
 			p.Add(remark{row, m.words(i)})
 			continue
 		}
 		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least),
 			row: row, color: own.hue.line, label: m.words(i),
-			hollow: i != base && !m.shown(i), more: e.Bound != ""})
+			hollow: i != base && !m.Cells[i].Shown, more: e.Bound != ""})
 	}
 	p.Y.Tick.Marker = names
 	p.Y.Tick.Label.Color = ink

@@ -121,7 +121,7 @@ func (d *sweepDrawing) estimate(c *results.Cell, policy int) (e *results.Estimat
 		return nil, false
 	}
 	e = &c.Rows[policy].Estimates[d.metric]
-	return e, !e.Null() && !math.IsInf(e.Mean, 0)
+	return e, e.Finite()
 }
 
 // each calls visit with every finite estimate of the metric, over all cells and policies.

@@ -263,7 +263,7 @@ func headCellOf(c *results.TableCell) headCell {
 	for _, v := range c.Verdicts {
 		kind := string(v.Outcome)
 		if cell.Kind == "" || kind == "missed" || kind == "unclear" && cell.Kind == "met" {
-			cell.Kind, cell.Sign, cell.Outcome = kind, v.Sign(), kind
+			cell.Kind, cell.Sign, cell.Outcome = kind, v.Outcome.Sign(), kind
 			if v.Expect {
 				cell.Outcome += ", as the scenario expects"
 			}

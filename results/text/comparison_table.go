@@ -50,29 +50,13 @@ func (c comparisonView) table() Table {
 		row := []Cell{Plain(label), Plain(d.Query.Label()), Plain(words.Base), Plain(words.New),
 			{{Text: words.Difference}, {Text: words.Half}}, {{Text: words.Change}, {Text: d.Mark(), Left: true}}}
 		if c.Gate.Set {
-			sign, color := signOf(d)
-			if color == green {
-				color = "" // an outcome as expected has no colour
-			}
+			color := map[results.Outcome]string{results.Missed: red, results.Unclear: yellow}[d.Verdict]
 			row[5][0].Color = color
-			row = append(row, Cell{{Text: strings.TrimSpace(sign + " " + d.Note()), Color: color, Left: true}})
+			row = append(row, Cell{{Text: strings.TrimSpace(d.Verdict.Sign() + " " + d.Note()), Color: color, Left: true}})
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// signOf returns the sign of a change's verdict, and its colour.
-func signOf(d *results.Change) (sign, color string) {
-	switch d.Verdict {
-	case results.Met:
-		return "✓", green
-	case results.Missed:
-		return "✗", red
-	case results.Unclear:
-		return "?", yellow
-	}
-	return "", ""
 }
 
 // title returns the scenario and the two results: name, number of seeds and configuration of each.

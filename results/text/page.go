@@ -112,7 +112,7 @@ func (p *page) cell(c *results.Column, i int) Cell {
 		if signs := []rune(cell.Marks()); n < len(signs) {
 			part.Text = string(signs[n])
 			for _, v := range cell.Verdicts {
-				if v.Sign() == part.Text && (part.Color == "" || v.Failed(false)) {
+				if v.Outcome.Sign() == part.Text && (part.Color == "" || v.Failed(false)) {
 					part.Color = outcomeColor(v)
 				}
 			}

@@ -43,7 +43,7 @@ func (p *page) unwanted() (lines []string) {
 		if !v.Failed(false) {
 			continue
 		}
-		what := v.Sign() + " " + v.Query.Label() + " " + v.Limit()
+		what := v.Outcome.Sign() + " " + v.Query.Label() + " " + v.Limit()
 		if v.Expect {
 			what += ", expected to be missed"
 		}

@@ -157,7 +157,7 @@ func TestConclusions(t *testing.T) {
 	signs := ""
 	for _, v := range []results.Verdict{v(results.Met, false), v(results.Met, true), v(results.Missed, false), v(results.Missed, true), v(results.Unclear, false)} {
 		color := outcomeColor(&v)
-		signs += v.Sign() + map[string]string{green: "g", red: "r", yellow: "y"}[color]
+		signs += v.Outcome.Sign() + map[string]string{green: "g", red: "r", yellow: "y"}[color]
 	}
 	if signs != "✓g✓r✗r✗?y" {
 		t.Errorf("signs = %s", signs)

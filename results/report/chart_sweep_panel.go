@@ -49,16 +49,17 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 
 // line returns the plotted line of a policy in one panel of a sweep chart.
 func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
-	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.across.words}
+	l := sweepLine{xs: d.across.xs, color: hueOf(policy).line, dashes: dashOf(policy), words: d.across.words}
 	if d.across.words { // beside each other, not on top
 		l.shift = vg.Length(float64(policy)-float64(d.policies-1)/2) * 5
 	}
-	for i, x := range d.across.xs {
-		point := sweepPoint{x, math.NaN(), math.NaN(), math.NaN(), false}
+	for i := range l.xs {
+		mean, low, high, more := math.NaN(), math.NaN(), math.NaN(), false
 		if e, ok := d.estimate(own.cells[i], policy); ok {
-			point = sweepPoint{x, e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean), e.Bound != ""}
+			mean, low, high, more = e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean), e.Bound != ""
 		}
-		l.points = append(l.points, point)
+		l.means, l.lows, l.highs = append(l.means, mean), append(l.lows, low), append(l.highs, high)
+		l.more = append(l.more, more)
 	}
 	return l
 }
@@ -75,50 +76,34 @@ func (d *sweepDrawing) reason(own *sweepPanel) string {
 	return "no value"
 }
 
-// sweepPoint is a point of a policy's line: an estimate with its interval; a NaN mean is a gap.
-type sweepPoint struct {
-	x, mean, low, high float64
-	more               bool // the true mean is at least mean (a lower bound)
-}
-
 // sweepLine plots a policy's estimates: a line with a confidence band, or dots with whiskers on an axis of words.
 type sweepLine struct {
-	points []sweepPoint
-	color  color.NRGBA
-	dashes []vg.Length
-	words  bool
-	shift  vg.Length
+	xs, means, lows, highs []float64 // estimates with their intervals; NaN: a gap
+	more                   []bool    // the true mean is at least the estimate (a lower bound)
+	color                  color.NRGBA
+	dashes                 []vg.Length
+	words                  bool
+	shift                  vg.Length
 }
 
-func (l sweepLine) empty() bool {
-	for _, p := range l.points {
-		if !math.IsNaN(p.mean) {
-			return false
-		}
-	}
-	return true
-}
+func (l sweepLine) empty() bool { return len(runs(l.means)) == 0 }
 
 func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	y := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
-	var xs, means, lows, highs []float64
-	for _, q := range l.points {
-		xs, means, lows, highs = append(xs, q.x), append(means, q.mean), append(lows, q.low), append(highs, q.high)
-	}
 	if !l.words {
-		area{xs, lows, highs, alpha(l.color, 38)}.Plot(c, p)
-		curve{xs, means, draw.LineStyle{Color: l.color, Width: 1.4, Dashes: l.dashes}}.Plot(c, p)
+		area{l.xs, l.lows, l.highs, alpha(l.color, 38)}.Plot(c, p)
+		curve{l.xs, l.means, draw.LineStyle{Color: l.color, Width: 1.4, Dashes: l.dashes}}.Plot(c, p)
 	}
-	for _, q := range l.points {
-		if math.IsNaN(q.mean) {
+	for i, mean := range l.means {
+		if math.IsNaN(mean) {
 			continue
 		}
-		at := vg.Point{X: tx(q.x) + l.shift, Y: y(q.mean)}
+		at := vg.Point{X: tx(l.xs[i]) + l.shift, Y: y(mean)}
 		if l.words {
-			c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 1.4}, at.X, y(q.low), at.X, y(q.high))
+			c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 1.4}, at.X, y(l.lows[i]), at.X, y(l.highs[i]))
 		}
-		if q.more {
+		if l.more[i] {
 			c.FillPolygon(l.color, []vg.Point{{X: at.X, Y: at.Y + 5}, {X: at.X - 3, Y: at.Y - 1}, {X: at.X + 3, Y: at.Y - 1}})
 			continue
 		}

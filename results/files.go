@@ -173,7 +173,7 @@ func histogramFiles(s *Summary) ([]File, error) {
 	for p, slug := range Slugs(labels) {
 		var names []string
 		for i := range s.Data[p].Pooled {
-			names = append(names, s.Data[p].Pooled[i].Name)
+			names = append(names, s.Data[p].Pooled[i].Query.String())
 		}
 		for i, name := range Slugs(names) {
 			h := s.Data[p].Pooled[i].Hist

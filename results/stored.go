@@ -31,15 +31,9 @@ type storedData struct {
 }
 
 type storedPooled struct {
-	Pooled  []storedHistogram     `json:"pooled"`
-	Tenants []measure.TenantCount `json:"tenants,omitempty"`
-	Waits   []measure.TenantWait  `json:"tenant_waits,omitempty"`
-}
-
-type storedHistogram struct {
-	Query      measure.Query  `json:"query"`
-	Ended      measure.Packed `json:"ended"`
-	Unresolved measure.Packed `json:"unresolved"`
+	Pooled  []measure.RunHistogram `json:"pooled"`
+	Tenants []measure.TenantCount  `json:"tenants,omitempty"`
+	Waits   []measure.TenantWait   `json:"tenant_waits,omitempty"`
 }
 
 // encodeData returns the content of dataFile, JSON under gzip.
@@ -48,8 +42,7 @@ func encodeData(s *Summary) ([]byte, error) {
 	for i := range s.Data {
 		var pooled storedPooled
 		for k := range s.Data[i].Pooled {
-			h := &s.Data[i].Pooled[k]
-			pooled.Pooled = append(pooled.Pooled, storedHistogram{h.Query, h.Hist.Pack(), h.Unresolved.Pack()})
+			pooled.Pooled = append(pooled.Pooled, s.Data[i].Pooled[k].Pack())
 		}
 		pooled.Tenants, pooled.Waits = s.Data[i].Tenants, s.Data[i].TenantWaits
 		data.Policies = append(data.Policies, pooled)
@@ -147,19 +140,11 @@ func (s *Summary) readData(text []byte) error {
 			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
 		}
 		for k := range stored.Policies[i].Pooled {
-			h := &stored.Policies[i].Pooled[k]
-			ended, err := h.Ended.Unpack()
+			h, err := stored.Policies[i].Pooled[k].Unpack()
 			if err != nil {
 				return err
 			}
-			if ended == nil {
-				ended = new(measure.Histogram)
-			}
-			unresolved, err := h.Unresolved.Unpack()
-			if err != nil {
-				return err
-			}
-			s.data()[i].Pooled = append(s.data()[i].Pooled, measure.NamedHistogram{Name: h.Query.String(), Query: h.Query, Hist: ended, Unresolved: unresolved})
+			s.data()[i].Pooled = append(s.data()[i].Pooled, h)
 		}
 		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].Waits); err != nil {
 			return fmt.Errorf("of policy %d %w", i+1, err)

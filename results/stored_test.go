@@ -60,7 +60,7 @@ func TestStoredRoundTrip(t *testing.T) {
 		t.Errorf("settings differ: %s", d)
 	}
 	near := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-5, 0), cmpopts.EquateEmpty(), cmp.AllowUnexported(measure.Histogram{})}
-	if d := cmp.Diff(sum.Data, got.Summary.Data, near, cmpopts.IgnoreFields(measure.NamedHistogram{}, "Name")); d != "" {
+	if d := cmp.Diff(sum.Data, got.Summary.Data, near); d != "" {
 		t.Errorf("data differ: %s", d)
 	}
 	if !got.Summary.HasSeries() || !got.Summary.HasStarvation() {

@@ -75,7 +75,7 @@ func TestPooledQuantileIsTheCentre(t *testing.T) {
 	e := sum.Policies[1].Metric("fresh.wait.p90")
 	var pooled *measure.Histogram
 	for i := range sum.Data[1].Pooled {
-		if sum.Data[1].Pooled[i].Name == "fresh.wait" {
+		if sum.Data[1].Pooled[i].Query.String() == "fresh.wait" {
 			pooled = sum.Data[1].Pooled[i].Hist
 		}
 	}

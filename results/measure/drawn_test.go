@@ -164,7 +164,7 @@ func (d *drawn) play() string {
 	}
 	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, r.tenantWaits, r.means)
 	for _, h := range r.Histograms {
-		fmt.Fprintf(&out, "%s %v %v\n", h.Name, h.Ended, h.Unresolved)
+		fmt.Fprintf(&out, "%s %v %v\n", h.Query, h.Ended, h.Unresolved)
 	}
 	return out.String()
 }

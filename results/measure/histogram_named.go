@@ -10,10 +10,26 @@ import (
 // NamedHistogram is the distribution of a wait: of the jobs whose wait has ended, and, as lower bounds, the ages of the
 // unresolved ones.
 type NamedHistogram struct {
-	Name       string     // the query in words, for example "fresh.wait during payments-down"
 	Query      Query      // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
 	Hist       *Histogram // never nil
 	Unresolved *Histogram // ages of the waits that had not ended (censored); nil: none
+}
+
+// Pack returns the content of n without empty buckets.
+func (n *NamedHistogram) Pack() RunHistogram {
+	return RunHistogram{n.Query, n.Hist.Pack(), n.Unresolved.Pack()}
+}
+
+// Unpack returns the content of h, which may have been read from a file, or an error if h contradicts itself.
+func (h *RunHistogram) Unpack() (n NamedHistogram, err error) {
+	n.Query = h.Query
+	if n.Hist, err = h.Ended.Unpack(); err == nil {
+		n.Unresolved, err = h.Unresolved.Unpack()
+	}
+	if n.Hist == nil {
+		n.Hist = new(Histogram)
+	}
+	return n, err
 }
 
 // Point is one point of a complementary distribution: Share of all jobs waited longer than Wait.

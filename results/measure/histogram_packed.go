@@ -7,17 +7,15 @@ import (
 	"slices"
 )
 
-// RunHistogram is a NamedHistogram of one run without empty buckets: a kilobyte or two instead of 29, since thousands
-// of runs are kept.
+// RunHistogram is a NamedHistogram without empty buckets: a kilobyte or two instead of 29, since thousands of runs are
+// kept. Results are stored in this form.
 type RunHistogram struct {
-	Name       string
-	Query      Query
-	Ended      Packed
-	Unresolved Packed
+	Query      Query  `json:"query"`
+	Ended      Packed `json:"ended"`
+	Unresolved Packed `json:"unresolved"`
 }
 
-// Packed is a Histogram without its empty buckets: the indexes of the others and their counts. Results are stored in
-// this form.
+// Packed is a Histogram without its empty buckets: the indexes of the others and their counts.
 type Packed struct {
 	Buckets []uint16 `json:"buckets"`
 	Counts  []uint32 `json:"counts"` // number of durations, by index of Buckets

@@ -20,7 +20,7 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
 	if at < 0 {
 		at = len(pooled)
-		pooled = append(pooled, NamedHistogram{Name: h.Name, Query: h.Query, Hist: new(Histogram)})
+		pooled = append(pooled, NamedHistogram{Query: h.Query, Hist: new(Histogram)})
 	}
 	pooled[at].merge(h)
 	return pooled

@@ -181,7 +181,7 @@ func (r *Run) addHistogram(q Query, w wait) {
 			return
 		}
 	}
-	r.Histograms = append(r.Histograms, RunHistogram{q.String(), q, w.ended.Pack(), w.ages.Pack()})
+	r.Histograms = append(r.Histograms, RunHistogram{q, w.ended.Pack(), w.ages.Pack()})
 }
 
 // endlessTries is the number of claims of one job from which a run has a warning of a livelock.

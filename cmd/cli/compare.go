@@ -136,13 +136,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 			}
 		}
 	}
+	var suites []text.Suite
 	for _, comparison := range list {
 		for _, warning := range comparison.Warnings {
 			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
 		}
-	}
-	var suites []text.Suite
-	for _, comparison := range list {
 		suites = append(suites, text.Suite{Name: comparison.Scenario, File: comparison.New.Name, Cases: comparison.Cases()})
 	}
 	err = s.print(output{
@@ -153,10 +151,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if err != nil {
 		return err
 	}
-	if worst != ui.ExitMet {
-		return ui.Fail(worst, nil)
-	}
-	return nil
+	return ended(worst)
 }
 
 // writeComparison writes the HTML page that compares two results to file.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,21 +43,14 @@ func fixed(words ...cobra.Completion) cobra.CompletionFunc {
 }
 
 // described returns the entries of a topic of `qsim list` as completions, each with its description.
-func described(topic string) []cobra.Completion {
-	var all []cobra.Completion
-	for _, t := range topics {
-		if t.name != topic {
-			continue
-		}
-		entries, err := t.entries()
-		if err != nil {
-			return nil
-		}
-		for _, e := range entries {
-			all = append(all, cobra.CompletionWithDesc(e.name, firstSentence(e.doc)))
-		}
+func described(name string) []cobra.Completion {
+	at := slices.IndexFunc(topics, func(t topic) bool { return t.name == name })
+	if at < 0 {
+		return nil
 	}
-	return all
+	return plain.Names(topics[at].entries(), func(e entry) string {
+		return cobra.CompletionWithDesc(e.name, firstSentence(e.doc))
+	})
 }
 
 // completeScenarios completes names of built-in scenarios, and of files that may be scenarios.
@@ -71,9 +65,7 @@ func completeList(_ *cobra.Command, given []string, _ string) ([]cobra.Completio
 	var all []cobra.Completion
 	switch len(given) {
 	case 0:
-		for _, t := range topics {
-			all = append(all, cobra.CompletionWithDesc(t.name, t.doc))
-		}
+		all = plain.Names(topics, func(t topic) string { return cobra.CompletionWithDesc(t.name, t.doc) })
 	case 1:
 		all = described(given[0])
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -32,7 +31,7 @@ type entry struct {
 // topic is a list of entries of `qsim list`.
 type topic struct {
 	name, doc string
-	entries   func() ([]entry, error)
+	entries   func() []entry
 }
 
 // topics lists the topics of `qsim list`, in the order of the help text.
@@ -92,8 +91,8 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 // these; one is true for a single entry.
 func listed(arguments []string) (entries []entry, one bool, err error) {
 	if len(arguments) == 0 {
-		for _, topic := range topics {
-			entries = append(entries, entry{name: "qsim list " + topic.name, doc: topic.doc})
+		for _, t := range topics {
+			entries = append(entries, entry{name: "qsim list " + t.name, doc: t.doc})
 		}
 		return entries, false, nil
 	}
@@ -105,8 +104,8 @@ func listed(arguments []string) (entries []entry, one bool, err error) {
 		}
 		return nil, false, ui.Unknown("topic", arguments[0], names)
 	}
-	if entries, err = topics[index].entries(); err != nil || len(arguments) == 1 {
-		return entries, false, err
+	if entries = topics[index].entries(); len(arguments) == 1 {
+		return entries, false, nil
 	}
 	if some := named(entries, arguments[1]); len(some) > 0 {
 		return some, len(some) == 1, nil
@@ -135,11 +134,7 @@ func entryNames(entries []entry) []string {
 func anywhere(name string, names []string) (found []entry, one bool, err error) {
 	var in []string
 	for _, topic := range topics {
-		entries, err := topic.entries()
-		if err != nil {
-			return nil, false, err
-		}
-		if some := named(entries, name); len(some) > 0 {
+		if some := named(topic.entries(), name); len(some) > 0 {
 			found, in = some, append(in, topic.name)
 		}
 	}
@@ -181,8 +176,7 @@ func wrap(words string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-func policyEntries() ([]entry, error) {
-	var entries []entry
+func policyEntries() (entries []entry) {
 	for _, policy := range scenarios.PolicyKinds() {
 		idles := "Workers may idle while jobs are ready."
 		if policy.Conserving() {
@@ -201,16 +195,15 @@ func policyEntries() ([]entry, error) {
 		kind.Example += "}"
 		entries = append(entries, kindEntry(kind, "parameter"))
 	}
-	return entries, nil
+	return entries
 }
 
-func presetEntries() ([]entry, error) {
-	var entries []entry
+func presetEntries() (entries []entry) {
 	for _, p := range scenarios.Presets() {
 		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
 			detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }})
 	}
-	return entries, nil
+	return entries
 }
 
 func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
@@ -268,22 +261,17 @@ func presetNames() []string {
 	return names
 }
 
-func scenarioEntries() ([]entry, error) {
-	var entries []entry
+func scenarioEntries() (entries []entry) {
 	for _, info := range scenarios.Builtin() {
-		_, src, err := scenarios.Open(info.Name)
-		if err != nil {
-			return nil, input.OpenError(err)
-		}
+		_, src, _ := scenarios.OpenBuiltin(info.Name) // even beside a file of that name
 		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer, _ int) {
 			w.Write(scenarios.WithSchema(src)) // refers to scenario.schema.json, which may lie beside the file
 		}})
 	}
-	return entries, nil
+	return entries
 }
 
-func metricEntries() ([]entry, error) {
-	var entries []entry
+func metricEntries() (entries []entry) {
 	for _, m := range measure.Metrics() {
 		var keys []string
 		for _, f := range []struct {
@@ -320,7 +308,7 @@ func metricEntries() ([]entry, error) {
 			}
 		}})
 	}
-	return entries, nil
+	return entries
 }
 
 // firstSentence returns the first sentence of a documentation text, for a line of a list.

@@ -12,8 +12,7 @@ import (
 )
 
 // keyEntries returns entries of `qsim list` for the keys of the scenario language.
-func keyEntries() ([]entry, error) {
-	var entries []entry
+func keyEntries() (entries []entry) {
 	for _, k := range scenarios.Keys() {
 		doc := firstSentence(k.Doc)
 		unset := whenUnset(&k)
@@ -30,7 +29,7 @@ func keyEntries() ([]entry, error) {
 			}
 		}})
 	}
-	return entries, nil
+	return entries
 }
 
 // whenUnset returns, as text, the effect of leaving a key out of a scenario: "required", "default 30s", or "".
@@ -89,13 +88,12 @@ func leads(key, path string) bool {
 }
 
 // kindEntries returns a function that lists as entries the kinds of one sort, such as policies or storms.
-func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, error) {
-	return func() ([]entry, error) {
-		var entries []entry
+func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() []entry {
+	return func() (entries []entry) {
 		for _, kind := range of(scenarios.AllKinds()) {
 			entries = append(entries, kindEntry(&kind, "key"))
 		}
-		return entries, nil
+		return entries
 	}
 }
 

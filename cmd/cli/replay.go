@@ -29,11 +29,16 @@ func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 
 // naming returns the arguments of a command that repeats the simulation with a broken invariant.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
-	words := []string{"qsim", command, openable(l.Name)}
-	for _, set := range append(slices.Clip(s.flags.set), more...) {
+	return oneSimulation(command, l.Name, append(slices.Clip(s.flags.set), more...), b.Policy, b.Seed)
+}
+
+// oneSimulation returns the arguments of a command for a scenario under one policy and one seed.
+func oneSimulation(command, scenario string, sets []string, policy string, seed uint64) []string {
+	words := []string{"qsim", command, openable(scenario)}
+	for _, set := range sets {
 		words = append(words, "--set", set)
 	}
-	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))
+	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
 }
 
 // openable returns the name by which Open finds a scenario, given its display name: a built-in one is displayed as a

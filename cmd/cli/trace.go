@@ -315,10 +315,5 @@ func (t *tracer) printFindings(ctx context.Context) error {
 
 // commandLine returns the command line that repeats this trace with more flags.
 func (t *tracer) commandLine(more ...string) string {
-	words := []string{"qsim", "trace", openable(t.name)}
-	for _, set := range t.flags.set {
-		words = append(words, "--set", set)
-	}
-	words = append(words, "--policy", t.sim.Policy(), "--seed", fmt.Sprint(t.sim.Seed()))
-	return plain.ShellLine(append(words, more...)...)
+	return plain.ShellLine(append(oneSimulation("trace", t.name, t.flags.set, t.sim.Policy(), t.sim.Seed()), more...)...)
 }

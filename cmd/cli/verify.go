@@ -196,9 +196,6 @@ func namesOf(r *verify.Row) (id, family, group string) {
 
 // completeRows completes names of the built-in verify rows.
 func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var all []cobra.Completion
-	for _, row := range verify.Rows() {
-		all = append(all, cobra.CompletionWithDesc(row.ID, row.Name))
-	}
-	return all, cobra.ShellCompDirectiveNoFileComp
+	describe := func(row verify.Row) string { return cobra.CompletionWithDesc(row.ID, row.Name) }
+	return plain.Names(verify.Rows(), describe), cobra.ShellCompDirectiveNoFileComp
 }

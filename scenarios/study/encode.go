@@ -103,7 +103,7 @@ type rowJSON struct {
 	Fingerprint string         `json:"fingerprint"`
 	Seeds       int            `json:"seeds"`
 	Metrics     []estimateJSON `json:"metrics"`
-	Objectives  []verdictJSON  `json:"objectives"`
+	Objectives  []rowVerdict   `json:"objectives"`
 }
 
 type estimateJSON struct {
@@ -116,17 +116,27 @@ type estimateJSON struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// rowVerdict is an objective applied to the policy of a row in a shard file.
+type rowVerdict struct {
+	Metric int `json:"metric"` // index of the metric in the header
+	verdictJSON
+	Seeds  int    `json:"seeds,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// verdictJSON is the verdict on an objective.
 type verdictJSON struct {
-	Metric  int    `json:"metric"` // index of the metric in the header
-	Limit   string `json:"limit"`
-	Value   number `json:"value"`
-	Low     number `json:"low"`
-	High    number `json:"high"`
-	Bound   string `json:"bound"`
-	Verdict string `json:"verdict"`
-	Expect  string `json:"expect"`
-	Seeds   int    `json:"seeds,omitempty"`
-	Reason  string `json:"reason,omitempty"`
+	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
+	Value   number          `json:"value"`   // value of the metric; null: there is none
+	Low     number          `json:"low"`     // lower end of its 95 % interval
+	High    number          `json:"high"`    // upper end of its 95 % interval
+	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
+	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
+	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
+}
+
+func jsonOfVerdict(v *results.Verdict) verdictJSON {
+	return verdictJSON{v.Text, number(v.Value), number(v.Low), number(v.High), v.Bound, v.Outcome, expectation(v.Expect)}
 }
 
 func jsonOfQuery(q measure.Query) queryJSON {
@@ -196,7 +206,7 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 	l := &line{Config: s.ConfigHash, Version: s.Version, Cell: cell.Index, Warnings: append([]string{}, cell.Warnings...)}
 	for i := range cell.Rows {
 		row := &cell.Rows[i]
-		r := rowJSON{Fingerprint: row.Fingerprint, Seeds: row.Seeds, Objectives: []verdictJSON{}}
+		r := rowJSON{Fingerprint: row.Fingerprint, Seeds: row.Seeds, Objectives: []rowVerdict{}}
 		for k := range row.Estimates {
 			e := &row.Estimates[k]
 			r.Metrics = append(r.Metrics, estimateJSON{number(e.Mean), number(e.Low), number(e.High), number(e.Half), e.N,
@@ -204,9 +214,7 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 		}
 		for k := range row.Verdicts {
 			v := &row.Verdicts[k]
-			r.Objectives = append(r.Objectives,
-				verdictJSON{slices.Index(s.Queries, v.Query), v.Text, number(v.Value), number(v.Low), number(v.High),
-					v.Bound, string(v.Outcome), expectation(v.Expect), v.Seeds, v.Reason})
+			r.Objectives = append(r.Objectives, rowVerdict{slices.Index(s.Queries, v.Query), jsonOfVerdict(v), v.Seeds, v.Reason})
 		}
 		l.Rows = append(l.Rows, r)
 	}
@@ -245,9 +253,8 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 			}
 			row.Verdicts = append(row.Verdicts,
 				results.Verdict{Query: s.Queries[v.Metric], Policy: s.Policies[i].Label, Text: v.Limit,
-					Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound,
-					Outcome: results.Outcome(v.Verdict),
-					Expect:  v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
+					Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound, Outcome: v.Verdict,
+					Expect: v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
 		}
 		cell.Rows = append(cell.Rows, row)
 	}

@@ -117,14 +117,8 @@ type sweepCell struct {
 
 // sweepVerdict is an objective applied to the policy of a row.
 type sweepVerdict struct {
-	Metric  string          `json:"metric"`  // metric with its filters
-	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
-	Value   number          `json:"value"`   // value of the metric; null: there is none
-	Low     number          `json:"low"`     // lower end of its 95 % interval
-	High    number          `json:"high"`    // upper end of its 95 % interval
-	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
-	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
-	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
+	Metric string `json:"metric"` // metric with its filters
+	verdictJSON
 }
 
 // sweepWarning is a warning of one or more cells.
@@ -164,8 +158,7 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	}
 	for i := range row.Verdicts {
 		v := &row.Verdicts[i]
-		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), v.Text, number(v.Value), number(v.Low),
-			number(v.High), v.Bound, v.Outcome, expectation(v.Expect)})
+		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), jsonOfVerdict(v)})
 	}
 	return out
 }

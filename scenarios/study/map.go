@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -100,56 +99,46 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 		tasks[i] = task{sets: p.sets(l, at), policy: policy}
 	}
 	var mutex sync.Mutex
-	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) (err error) {
+	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
 		mutex.Lock()
 		defer mutex.Unlock()
-		values[i], err = p.value(runs)
+		values[i] = p.value(runs)
 		measured()
-		return err
+		return nil
 	})
 	return values, err
 }
 
 // value returns the mean of a point over its runs, one for each seed, and whether it lies beyond the edge.
-func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
+func (p *MapPlan) value(runs []measure.Run) PointValue {
 	info, _ := measure.Lookup(p.Query.Metric)
 	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
 	sum, numbers, beyond, never := 0.0, 0, 0, 0
 	for i := range runs {
-		found := false
-		for k := range runs[i].Values {
-			value := &runs[i].Values[k]
-			if value.Query != p.Query {
-				continue
-			}
-			found = true
-			if value.Null {
-				v.Reason = value.Reason
-				continue
-			}
-			// A bound counts for as much as it says: without it the mean would be that of the seeds
-			// that came off lightly.
-			sum, numbers = sum+value.Value, numbers+1
-			far := p.beyond(value, info.MoreIsBetter)
-			if value.Bound != "" {
-				v.Bounds++
-			}
-			if far {
-				beyond++
-			}
-			if far && value.Bound != "" {
-				never++
-			}
+		value := runs[i].Find(p.Query)
+		if value.Null {
+			v.Reason = value.Reason
+			continue
 		}
-		if !found {
-			return v, fmt.Errorf("the run has no %s", p.Query)
+		// A bound counts for as much as it says: without it the mean would be that of the seeds
+		// that came off lightly.
+		sum, numbers = sum+value.Value, numbers+1
+		far := p.beyond(&value, info.MoreIsBetter)
+		if value.Bound != "" {
+			v.Bounds++
+		}
+		if far {
+			beyond++
+		}
+		if far && value.Bound != "" {
+			never++
 		}
 	}
 	if numbers > 0 {
 		v.Mean, v.Reason = sum/float64(numbers), ""
 	}
 	v.Never, v.Beyond = 2*never > len(runs), 2*beyond > len(runs)
-	return v, nil
+	return v
 }
 
 // beyond reports whether a value lies beyond the edge of the map. A lower bound means that the event had not come when

@@ -200,10 +200,8 @@ type observation struct {
 // observe returns the observation of one run under one policy.
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
-		for i := range run.Values {
-			if v := &run.Values[i]; v.Query == q && !v.Null {
-				return v.Value, v.Bound
-			}
+		if v := run.Find(q); !v.Null {
+			return v.Value, v.Bound
 		}
 		return math.NaN(), ""
 	}

@@ -131,12 +131,8 @@ func (x *experiment) agrees(o *observer, run *measure.Run) error {
 
 // valueOf returns the value of a metric in a run; false if it is missing or only a bound.
 func valueOf(run *measure.Run, metric string) (float64, bool) {
-	for i := range run.Values {
-		if v := &run.Values[i]; v.Query == (measure.Query{Metric: metric}) {
-			return v.Value, !v.Null && v.Bound == ""
-		}
-	}
-	return 0, false
+	v := run.Find(measure.Query{Metric: metric})
+	return v.Value, !v.Null && v.Bound == ""
 }
 
 // measureAll runs replications until every interval is narrow enough, or cannot become so.

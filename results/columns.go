@@ -28,6 +28,8 @@ type Table struct {
 	Policies []string // labels of the policies
 	Columns  []Column // metrics, ordered by Part
 	Alike    []Column // columns in which all policies are equal, printed as one line
+	// Watched is the metric that the finding is about, if the table has it; zero: the worst one of the objectives.
+	Watched measure.Query
 }
 
 // Column is one metric of a results table, with a cell for each policy.

@@ -39,6 +39,9 @@ func (f Finding) String() string {
 // FindingOf returns the finding of the table t of a summary.
 func FindingOf(s *Summary, t *Table) Finding {
 	gets := t.In(Gets)
+	if c := t.Find(t.Watched); c != nil {
+		gets = []*Column{c}
+	}
 	switch {
 	case len(t.Policies) == 0:
 		return Finding{Policy: -1}
@@ -65,7 +68,7 @@ func FindingOf(s *Summary, t *Table) Finding {
 			return f
 		}
 	}
-	return Finding{Policy: -1, Worst: view.noDifference()}
+	return Finding{Policy: -1, Worst: view.noDifference(gets)}
 }
 
 // onePolicy returns the finding of a table with one policy: on the first goal that the policy misses, or else on the
@@ -291,15 +294,20 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }
 
-// noDifference returns the finding for a table in which no policy is known to be better or worse than the baseline.
-func (f *finder) noDifference() string {
-	for _, c := range f.In(Gets) {
+// noDifference returns the finding for a table in which no policy is known to be better or worse than the baseline in
+// any of the columns.
+func (f *finder) noDifference(columns []*Column) string {
+	in := ""
+	if f.Watched != (measure.Query{}) && len(columns) == 1 {
+		in = " in " + columns[0].Label
+	}
+	for _, c := range columns {
 		if slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Shown }) {
-			return fmt.Sprintf("None of the %d policies is shown to be better", len(f.Table.Policies))
+			return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
 		}
 	}
-	if len(f.In(Gets)) == 0 || len(f.Seeds) >= fewSeeds {
-		return fmt.Sprintf("No difference between the %d policies is shown", len(f.Table.Policies))
+	if len(columns) == 0 || len(f.Seeds) >= fewSeeds {
+		return fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in)
 	}
-	return fmt.Sprintf("No difference between the %d policies is shown with %s", len(f.Table.Policies), plain.Plural(len(f.Seeds), "seed"))
+	return fmt.Sprintf("No difference between the %d policies is shown%s with %s", len(f.Table.Policies), in, plain.Plural(len(f.Seeds), "seed"))
 }

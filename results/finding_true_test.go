@@ -103,6 +103,29 @@ func TestAskedKeepsPrices(t *testing.T) {
 	}
 }
 
+// The finding of a table whose reader watches one metric is about that, whatever else is missed.
+func TestFindingOfWatched(t *testing.T) {
+	for metric, want := range map[string]string{
+		"":              "A: duplicates 9. B: 1 (−89%); 4× the dead jobs.",
+		"wasted":        "No difference between the 2 policies is shown in wasted worker time.",
+		"goodput":       "A: jobs done per second 1. B: 2 (×2); 4× the dead jobs.",
+		"dead.count":    "A: dead jobs 2, none is better. B: 8 (×4).",
+		"attempts.mean": "A: duplicates 9. B: 1 (−89%); 4× the dead jobs.", // it is not in the table
+	} {
+		s := tableSummary(20, 0, "duplicates.count", []float64{9, 1}, "retry.wait.mean", []float64{1, 3}, "wasted", []float64{0.1, 0.1},
+			"goodput", []float64{1, 2}, "dead.count", []float64{2, 8}).judgedAll("duplicates.count", "below 0", Missed)
+		s.Settings = &measure.Settings{}
+		for _, asked := range []string{"wasted", "goodput", "dead.count"} {
+			s.Settings.Asked = append(s.Settings.Asked, measure.Query{Metric: asked})
+		}
+		table := TableOf(s)
+		table.Watched.Metric = metric
+		if got := FindingOf(s, table).String(); got != want {
+			t.Errorf("%s: got %s, want %s", metric, got, want)
+		}
+	}
+}
+
 // Lower bounds of the same size are not known to be the same.
 func TestBoundsAreNotAlike(t *testing.T) {
 	s := tableSummary(20, 0, "goodput", []float64{1, 2}, "retry.wait.max", []float64{90, 90}).judgedAll("goodput", "above 1", Met).

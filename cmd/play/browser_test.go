@@ -315,11 +315,14 @@ func TestPageShipped(t *testing.T) {
 		tb.Until(fmt.Sprintf(`document.querySelector("#head tbody th").textContent === "Weighted 80/20, fresh %s" && `, step.share) + settled)
 	}
 	tried := browsertest.Eval[string](tb, row+`.querySelector(".tried").textContent`)
-	if want := regexp.MustCompile(`^Tried: ` + mail + `, goal ≤ 1s68% ✗missed: [2-9]\.\ds74% ✓met: \d+ms80% ✓met: \d+ms$`); !want.MatchString(tried) {
+	if want := regexp.MustCompile(`^Tried: ` + mail + `, goal ≤ 1s68% ✗missed: [2-9]\.\ds ±[\d.]+m?s, 4 seeds74% ✓met: \d+ms ±\d+ms, 4 seeds80% ✓met: \d+ms ±\d+ms, 4 seeds$`); !want.MatchString(tried) {
 		t.Errorf("below the slider stands %q", tried)
 	}
-	if doc := browsertest.Eval[string](tb, row+`.querySelector(".doc").textContent`); doc != "share of the claims that go to fresh jobs, the rest, 26%, to retries, while both are ready" {
-		t.Errorf("the share is %q", doc)
+	if parts := browsertest.Eval[string](tb, row+`.querySelector(".parts").textContent + "; " + `+row+`.querySelector("[type=range]").getAttribute("aria-valuetext")`); parts != "74% fresh, 26% retries; 74% fresh, 26% retries" {
+		t.Errorf("the share is %q", parts)
+	}
+	if headline := browsertest.Eval[string](tb, `document.querySelector(".headline").textContent`); !strings.HasPrefix(headline, "Weighted 80/20, fresh 74%: "+mail+" ") {
+		t.Errorf("%s is watched, and the headline is %q", mail, headline)
 	}
 	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll(".knob")].filter(k => !k.hidden && k.dataset.path.startsWith("policies.")).length`); n != 1 {
 		t.Errorf("%d parameters of policies are shown, want that of the one policy", n)

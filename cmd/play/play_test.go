@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +116,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, err := resultOf(&settings, runs, true, 12, "0.1.0")
-	if err != nil || last != *want {
+	if err != nil || !reflect.DeepEqual(last, *want) {
 		t.Errorf("%v: the last result is\n%+v\nwant\n%+v", err, last, want)
 	}
 	if !strings.Contains(last.HTML, `class="headline"`) || !strings.Contains(last.HTML, `class="time"`) || !strings.Contains(last.Markdown, "| lifo") {

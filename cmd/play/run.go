@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type result struct {
 	Sure     string `json:"sure"` // confidence of the result, in words
 	Done     bool   `json:"done"`
 	Prints   string `json:"fingerprints"` // fingerprint of each policy under these seeds, as printed by qsim run
+	// Halves holds the half-width of the interval of the metric to watch under each policy, as text; empty: none is shown.
+	Halves []string `json:"halves"`
 }
 
 // run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
@@ -199,7 +202,9 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 	}
 	r := &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
 		Done: done}
+	watched := slices.Concat(settings.Asked, results.TableQueries(settings))[0]
 	for i := range sum.Policies {
+		r.Halves = append(r.Halves, results.CellOf(sum, i, watched).Half)
 		r.Prints += " " + sum.Policies[i].Fingerprint
 	}
 	return r, nil

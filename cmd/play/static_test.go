@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -91,7 +92,7 @@ func staticPageWorks(t *testing.T, folder string) {
 		t.Errorf("the scene, first figures of two policies and charts of one seed are sent %d times", n)
 	}
 	is := decode[result](t, lines[len(lines)-1])
-	if is != want || want.Prints == "" {
+	if !reflect.DeepEqual(is, want) || want.Prints == "" {
 		t.Errorf("in the browser it is\n%+v\nwant\n%+v", is, want)
 	}
 
@@ -171,6 +172,13 @@ func staticPageServed(t *testing.T, folder string) {
 	}
 	tb.Picture(*pictures, "static-390")
 	tb.Quiet(server.URL, "blob:")
+
+	// Another scenario is chosen when the network is gone.
+	server.Close()
+	prints, shipped := browsertest.Eval[string](tb, `document.getElementById("state").title`), lightest()[0]
+	browsertest.Eval[bool](tb, fmt.Sprintf(`((s) => { s.value = %q; return s.dispatchEvent(new Event("change")); })(document.getElementById("scenario"))`, shipped))
+	tb.Until(fmt.Sprintf(`document.title.startsWith(%q) && document.getElementById("out").textContent && %s && document.getElementById("state").title !== %q`, shipped, settled, prints))
+	tb.Picture(*pictures, "static-390-offline")
 }
 
 func gzipped(t *testing.T, text []byte) int64 {

@@ -68,11 +68,15 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 func Style() string { return style }
 
 // Fragment returns the beginning of a report as HTML for a page that has Style: the finding and its price, the table,
-// and the charts of the backlog and of the waits over time. sum must have Settings and Data.
+// and the charts of the backlog and of the waits over time. The finding is about the first metric of Settings.Asked, if
+// there is one. sum must have Settings and Data.
 func Fragment(sum *results.Summary, version string) ([]byte, error) {
 	d, err := newDrawing(sum.Settings, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("write results: %w", err)
+	}
+	if len(sum.Settings.Asked) > 0 {
+		d.table.Watched = sum.Settings.Asked[0]
 	}
 	p := newPage(sum, d.table)
 	for _, s := range p.sections(d.figures(backlogChart, waitChart), d.table) {

@@ -180,7 +180,7 @@ function watch() {
   const watched = metrics[0] ?? scene.columns[0].metric, column = heads.findIndex(h => h.title === watched), goal = heads[column]?.querySelector("small")?.textContent;
   if (column < 1) return; // alike under every policy, and so no column
   const cells = {...tried.get(key)?.cells}, on = scene.policies.filter(p => p.on);
-  $("head").querySelectorAll("tbody tr").forEach((r, i) => { cells[on[i].label] = r.children[column].firstChild; });
+  $("head").querySelectorAll("tbody tr").forEach((r, i) => { cells[on[i].label] = [r.children[column].firstChild, [latest.halves?.[i], latest.seeds === 1 ? "1 seed" : latest.seeds + " seeds"].filter(Boolean).join(", ")]; });
   for (const r of $("head").querySelectorAll("thead tr:last-child, tbody tr")) r.children[column].classList.add("watched");
   tried.set(key, {sets, metrics, cells, knobs: scene.knobs, what: heads[column].firstChild.textContent + (goal ? ", " + goal : "")});
   mark();
@@ -191,7 +191,7 @@ function mark() {
     const path = e.parentNode.dataset.path, words = wordsOf(path), label = words[0] === "policies" ? words[1] : on.length === 1 && on[0].label;
     const others = t => JSON.stringify([t.sets.filter(s => s.path !== path), t.metrics]), now = others(asked), value = t => t.knobs.find(k => k.path === path)?.value;
     const those = [...tried.values()].filter(t => t.cells[label] && others(t) === now && parse(value(t) ?? "")).sort((a, b) => parse(value(a)).number - parse(value(b)).number);
-    e.replaceChildren(...those.length < 2 ? [] : ["Tried: " + those[0].what, make("ol", {}, ...those.map(t => make("li", {}, make("b", {textContent: value(t)}), " ", t.cells[label].cloneNode(true))))]);
+    e.replaceChildren(...those.length < 2 ? [] : ["Tried: " + those[0].what, make("ol", {}, ...those.map(t => make("li", {title: t.cells[label][0].textContent + " " + t.cells[label][1]}, make("b", {textContent: value(t)}), " ", t.cells[label][0].cloneNode(true), make("span", {className: "hide", textContent: " " + t.cells[label][1]}))))]);
   }
 }
 function swatch(index) {
@@ -324,17 +324,18 @@ function knob(k) {
     commit(box.value.trim());
   });
   e.append(make("label", {htmlFor: id, textContent: name, title: k.path + (k.doc && ": " + k.doc)}), box);
-  const rest = text => k.doc.replace("the rest to", text.endsWith("%") && parseFloat(text) <= 100 ? `the rest, ${Number((100 - parseFloat(text)).toPrecision(6))}%, to` : "the rest to");
-  const about = make("p", {className: "doc", id: id + "-doc", textContent: rest(value) + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")});
+  const both = /go to (\w+) jobs, the rest to (\w+)/.exec(k.doc), parts = make("div", {className: "parts"}); // a share of two
+  const split = text => both && text.endsWith("%") && parseFloat(text) <= 100 ? `${text} ${both[1]}, ${Number((100 - parseFloat(text)).toPrecision(6))}% ${both[2]}` : "";
+  const about = make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")});
   if (scale) {
     const slide = make("input", {type: "range", id: id + "-slide", min: 0, max: scale.steps, step: 1, value: scale.place(parse(value).number)});
     slide.setAttribute("aria-label", name + " of " + (words[1] || words[0]) + ", slider");
-    slide.setAttribute("aria-valuetext", value);
+    const valued = text => { say(parts, split(text)); slide.setAttribute("aria-valuetext", split(text) || text); };
+    valued(value);
     slide.addEventListener("input", () => {
       moving = true;
       box.value = scale.text(Number(slide.value));
-      slide.setAttribute("aria-valuetext", box.value);
-      say(about, rest(box.value));
+      valued(box.value);
       set(k.path, box.value, k.path);
     });
     const still = () => { if (moving) { moving = false; gesture = null; draw(); } };
@@ -343,7 +344,7 @@ function knob(k) {
       if (moving && gesture === k.path) { asked = past.pop(); settle(0); }
       still();
     });
-    e.append(slide, make("div", {className: "tried"}));
+    e.append(parts, slide, make("div", {className: "tried"}));
   }
   e.append(about, make("div", {className: "said", id: id + "-said"}));
   if (changedAt(k.path)) {

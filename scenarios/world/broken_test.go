@@ -62,7 +62,7 @@ policies:
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	base, later := settingsOf(sc, 0), settingsOf(sc, 1)
+	base, later := settingsOf(Settings(sc), sc, 0), settingsOf(Settings(sc), sc, 1)
 	if base.Guards[0] != measure.NoGuard || later.Guards[0] != measure.CheckGuard {
 		t.Errorf("guards: %v and %v", base.Guards, later.Guards)
 	}

@@ -62,7 +62,7 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 				t.Fatal(err)
 			}
 			w := worlds[0]
-			w.settings = settingsOf(sc, 0)
+			w.settings = settingsOf(Settings(sc), sc, 0)
 			// By then histograms have most of the buckets that they will ever have: those grow with the
 			// logarithm of the jobs, and there is one for each tenant.
 			const early, late = 100_000, 300_000

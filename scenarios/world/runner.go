@@ -50,8 +50,9 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 	if err != nil {
 		return nil, err
 	}
+	settings := Settings(sc)
 	for i, w := range worlds {
-		w.settings, w.alter, w.checked = settingsOf(sc, i), o.Alter, o.Check
+		w.settings, w.alter, w.checked = settingsOf(settings, sc, i), o.Alter, o.Check
 		if w.settings.Wants("slowdown") {
 			if w.calm, err = w.withoutStorms(); err != nil {
 				return nil, err

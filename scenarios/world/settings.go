@@ -86,13 +86,14 @@ func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	}
 }
 
-// settingsOf returns Settings for the measurement of policy i, which may override the jobs and the windows of storms.
-// The storms have the same order as in Settings.
-func settingsOf(sc *scenarios.Scenario, i int) measure.Settings {
-	s, seen := Settings(sc), sc.Variant(i)
+// settingsOf returns the Settings s of sc for the measurement of policy i, which may override the jobs and the windows
+// of storms. The storms have the same order as in s.
+func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
+	seen := sc.Variant(i)
 	if seen == sc {
 		return s
 	}
+	s.Storms = slices.Clone(s.Storms)
 	describeLoad(seen, &s)
 	s.Patience, s.Redrives = patienceOf(seen), seen.Does(fault.Redrive)
 	for _, w := range Windows(seen) {

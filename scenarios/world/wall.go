@@ -39,7 +39,7 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 	if err != nil {
 		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
 	}
-	world.settings = settingsOf(sc, policy)
+	world.settings = settingsOf(Settings(sc), sc, policy)
 	rand := keyed.Rand{Seed: seed}
 	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
 	w.config = fastConfig(speed, world.node)

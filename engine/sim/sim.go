@@ -56,15 +56,14 @@ type Sim struct {
 	awake  nodeSet                      // with several nodes, those that have idle workers and can be woken
 	oneWay [engine.NumOps]time.Duration // one-way delays of the network if constant for every call; negative: they are not
 
-	revoker  Revoker // the workload, if it implements Revoker
-	arriving engine.NewJob
+	revoker  Revoker          // the workload, if it implements Revoker
+	arriving [1]engine.NewJob // next arrival
 	promoted []engine.Promotion
 
 	messages slab[message]
 	runs     slab[run]
-	late     slab[engine.NewJob] // jobs on their way to the store
+	late     slab[[1]engine.NewJob] // jobs on their way to the store
 	running  int
-	one      [1]engine.NewJob
 	turn     int // first node that WakeOne tries
 
 	controls  controls
@@ -253,9 +252,8 @@ func (s *Sim) happen(ev event) {
 		s.queue.announcing = false
 		s.announce()
 	case arrival:
-		s.one[0] = *s.late.at(ev.ref)
+		s.enqueue(s.late.at(ev.ref))
 		s.late.release(ev.ref)
-		s.enqueue()
 	}
 }
 
@@ -265,32 +263,34 @@ func (s *Sim) nextJob() {
 	if !ok {
 		at = engine.Never
 	}
-	s.queue.arrival, s.arriving = at, j
+	s.queue.arrival, s.arriving[0] = at, j
 }
 
 // enqueueNext handles the next arrival, whose time has come.
 func (s *Sim) enqueueNext() {
-	s.one[0] = s.arriving
-	comes := s.revoker == nil || s.revoker.Comes(s.now, &s.one[0])
-	s.nextJob()
-	if !comes {
-		return
+	if s.revoker == nil || s.revoker.Comes(s.now, &s.arriving[0]) {
+		s.bring(&s.arriving)
 	}
+	s.nextJob()
+}
+
+// bring enqueues a new job, at once or after a delay on its way to the store.
+func (s *Sim) bring(job *[1]engine.NewJob) {
 	if s.cfg.EnqueueDelay != nil {
-		if d := s.cfg.EnqueueDelay(s.now, &s.one[0]); d > 0 {
+		if d := s.cfg.EnqueueDelay(s.now, &job[0]); d > 0 {
 			ref := s.late.alloc()
-			*s.late.at(ref) = s.one[0]
+			*s.late.at(ref) = *job
 			s.queue.push(s.now.Add(d), arrival, ref)
 			return
 		}
 	}
-	s.enqueue()
+	s.enqueue(job)
 }
 
-// enqueue enqueues the job s.one[0] in the store.
-func (s *Sim) enqueue() {
-	j := &s.one[0]
-	if err := s.store.Enqueue(context.Background(), s.one[:]); err != nil {
+// enqueue enqueues a job in the store, which takes a slice.
+func (s *Sim) enqueue(job *[1]engine.NewJob) {
+	j := &job[0]
+	if err := s.store.Enqueue(context.Background(), job[:]); err != nil {
 		panic("sim: " + err.Error())
 	}
 	witness{s}.Enqueued(s.now, j)

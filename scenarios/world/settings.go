@@ -89,17 +89,14 @@ func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 // settingsOf returns the Settings s of sc for the measurement of policy i, which may override the jobs and the windows
 // of storms. The storms have the same order as in s.
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
-	seen := sc.Variant(i)
-	if seen == sc {
-		return s
-	}
-	s.Storms = slices.Clone(s.Storms)
-	describeLoad(seen, &s)
-	s.Patience, s.Redrives = patienceOf(seen), seen.Does(fault.Redrive)
-	for _, w := range Windows(seen) {
-		for k := range s.Storms {
-			if s.Storms[k].Name == w.Name {
-				s.Storms[k] = w
+	if seen := sc.Variant(i); seen != sc {
+		describeLoad(seen, &s)
+		s.Patience, s.Redrives, s.Storms = patienceOf(seen), seen.Does(fault.Redrive), slices.Clone(s.Storms)
+		for _, w := range Windows(seen) {
+			for k := range s.Storms {
+				if s.Storms[k].Name == w.Name {
+					s.Storms[k] = w
+				}
 			}
 		}
 	}

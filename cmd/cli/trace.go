@@ -204,12 +204,6 @@ func (t *tracer) read() error {
 	return nil
 }
 
-// noSuchJob returns the error for a job that the run does not have.
-func (t *tracer) noSuchJob() error {
-	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job),
-		t.sim.Policy(), t.sim.Seed())
-}
-
 // print prints the parts of the trace selected by the flags.
 func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	f := t.flags
@@ -221,7 +215,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	switch {
 	case f.format == "chrome":
 		if t.window.Job != 0 && f.find == "" {
-			if err := t.there(ctx); err != nil {
+			if _, err := t.life(ctx); err != nil {
 				return err
 			}
 		}
@@ -270,21 +264,19 @@ func ofJobs(found *trace.Finding) string {
 	return "; it is the only such job"
 }
 
-// there returns an error if the run has no job of the name in --job.
-func (t *tracer) there(ctx context.Context) error {
+// life returns the history of the job that --job or --find names; an error if the run has no such job.
+func (t *tracer) life(ctx context.Context) (*trace.JobHistory, error) {
 	life, err := t.sim.Job(ctx, t.window.Job)
 	if err == nil && life == nil {
-		return t.noSuchJob()
+		err = ui.UsageError("--job %s: no such job arrives under %s with seed %d",
+			t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
 	}
-	return err
+	return life, err
 }
 
 func (t *tracer) printLife(ctx context.Context) error {
-	life, err := t.sim.Job(ctx, t.window.Job)
+	life, err := t.life(ctx)
 	if life == nil {
-		if err == nil {
-			err = t.noSuchJob()
-		}
 		return err
 	}
 	failed := t.sim.PrintHistory(t.out, life, t.flags.format, t.width)

@@ -10,12 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // Refusal is an error for a folder that cannot be used: it does not hold, or would mix files with, the sweep in
@@ -289,24 +287,11 @@ func formatOf(text []byte) int {
 	return h.Format
 }
 
-// cellOf returns the index of the cell stored in a file of that name; false for any other file.
-func cellOf(name string) (int, bool) {
-	digits, ok := strings.CutPrefix(name, "cell-")
-	digits, ends := strings.CutSuffix(digits, ".json")
-	n, err := strconv.Atoi(digits)
-	return n, ok && ends && err == nil
-}
-
 // entries returns the sorted names of the files in a folder, none if the folder does not exist.
 func entries(dir string) ([]string, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s: %w", dir, err)
 	}
-	var names []string
-	for _, e := range list {
-		names = append(names, e.Name())
-	}
-	slices.Sort(names)
-	return names, nil
+	return plain.Names(list, fs.DirEntry.Name), nil
 }

@@ -1,10 +1,10 @@
 package study
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"qsim/results"
@@ -195,7 +195,5 @@ func (v *inventory) missing() []int {
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard, b.Shard = 0, 0
-	one, err := json.Marshal(a)
-	two, failed := json.Marshal(b)
-	return err == nil && failed == nil && string(one) == string(two)
+	return reflect.DeepEqual(a, b)
 }

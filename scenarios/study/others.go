@@ -68,7 +68,7 @@ func belongs(path, ending string) (config, version string, err error) {
 	if ending == partial {
 		names, err := entries(path)
 		for _, name := range names {
-			if _, ok := cellOf(name); ok && config == "" {
+			if isCell, _ := filepath.Match("cell-*.json", name); isCell && config == "" {
 				config, version, _ = belongs(filepath.Join(path, name), "") // one that cannot be read is computed again
 			}
 		}

@@ -40,7 +40,6 @@ func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string)
 	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
 }
 
-// diagnosed returns an annotation for each diagnostic of the scenarios.
 func diagnosed(scenarios []loaded) []annotation {
 	all := []annotation{}
 	for _, l := range scenarios {
@@ -55,7 +54,6 @@ func diagnosed(scenarios []loaded) []annotation {
 	return all
 }
 
-// unloaded returns a suite for each scenario that failed to load.
 func unloaded(scenarios []loaded) (all []text.Suite) {
 	for _, l := range scenarios {
 		if l.Scenario == nil {

@@ -137,7 +137,6 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 	return nil
 }
 
-// replayWorld simulates again the world in a file or on standard input.
 func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	var text []byte
 	var err error

@@ -65,7 +65,6 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// printCatalogue prints the catalogue of production faults of chaos, a paragraph for each.
 func printCatalogue(out io.Writer) error {
 	var text bytes.Buffer
 	where := ""

@@ -31,7 +31,6 @@ func complete(root *cobra.Command) {
 	}
 }
 
-// completeFlag sets the shell completion of a flag of a command.
 func completeFlag(c *cobra.Command, name string, function cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 		panic("qsim: " + err.Error())
@@ -114,7 +113,6 @@ func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Comple
 	return described("scenarios"), cobra.ShellCompDirectiveDefault
 }
 
-// completeFolders completes names of folders.
 func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -159,7 +157,6 @@ func keysOf(given []string, ending string) (all []cobra.Completion) {
 	return all
 }
 
-// completeInvariants completes a comma-separated list of invariants.
 func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var all []cobra.Completion

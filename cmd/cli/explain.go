@@ -48,7 +48,6 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 	return c
 }
 
-// exactlyOneScenario returns a usage error unless a command has one scenario as its argument.
 func exactlyOneScenario(c *cobra.Command, names []string) error {
 	if len(names) > 1 {
 		return ui.UsageError("%s takes one scenario, not %d", c.Name(), len(names))

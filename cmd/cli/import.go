@@ -187,7 +187,6 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	return ui.IOError("write result", imports.PrintComparisons(out, written, all))
 }
 
-// openFiles opens the files to import; - is standard input.
 func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {
 	var opened []*os.File
 	closeAll = func() {

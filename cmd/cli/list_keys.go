@@ -119,7 +119,6 @@ func defaultOf(k *scenarios.Key) string {
 	return cmp.Or(strings.TrimPrefix(whenUnset(k), "default "), "-")
 }
 
-// presetData returns a preset as a value for JSON.
 func presetData(p *scenarios.Preset) any {
 	values := map[string]string{}
 	for _, s := range p.Settings() {
@@ -129,7 +128,6 @@ func presetData(p *scenarios.Preset) any {
 		"values": values, "checked": p.Checked()}
 }
 
-// data returns the JSON data of entries.
 func data(entries []entry) []any {
 	all := make([]any, len(entries))
 	for i, e := range entries {

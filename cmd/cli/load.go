@@ -150,7 +150,6 @@ With --format json it prints a list of {file, line, column, severity, message, h
 	return c
 }
 
-// atLeastOneScenario returns a usage error if a command has no scenario as its argument.
 func atLeastOneScenario(c *cobra.Command, names []string) error {
 	if len(names) == 0 {
 		return ui.UsageError("%s which scenario? Name a file or a built-in one; qsim list scenarios lists those", c.Name())

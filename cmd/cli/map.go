@@ -138,7 +138,6 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	return s.print(output{json: found.JSON, table: found.Write}, folder, "")
 }
 
-// prepare reads the axes, the metric and the edge of a map from the flags.
 func (m *mapping) prepare() (err error) {
 	for _, a := range []struct {
 		flag, text string
@@ -160,7 +159,6 @@ func (m *mapping) prepare() (err error) {
 	return m.readMetric()
 }
 
-// readMetric reads from the flags the metric of a map, and the value at its edge.
 func (m *mapping) readMetric() error {
 	f := m.flags
 	q, err := measure.ParseQuery(f.metric)

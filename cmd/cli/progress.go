@@ -67,7 +67,6 @@ func (b *sweepBar) simulated() {
 	b.progress.Set(0, now)
 }
 
-// kept counts a cell of the sweep that is finished and stored.
 func (b *sweepBar) kept() {
 	b.mutex.Lock()
 	b.done++

@@ -221,7 +221,6 @@ func backoffOf(keys []string) (*policies.Backoff, error) {
 	return sc.RetryPolicy(0)
 }
 
-// presetBackoff returns the formula of a retry preset.
 func presetBackoff(name string) *policies.Backoff {
 	b, err := backoffOf([]string{"preset: " + name})
 	if err != nil {

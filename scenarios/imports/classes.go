@@ -262,7 +262,6 @@ func (r *Recording) prioritized() bool {
 	return first >= 0 && slices.ContainsFunc(r.Classes, differs)
 }
 
-// priorityNotes adds notes about the priorities that differ from the records.
 func (g *gathering) priorityNotes(note func(when bool, format string, arguments ...any)) {
 	differ, counts := g.found.prioritized(), ""
 	if differ {

@@ -56,7 +56,6 @@ func newCollected() *collected {
 	return c
 }
 
-// add counts a job with its attempts.
 func (c *collected) add(j *job) {
 	c.jobs++
 	c.most[j.most]++
@@ -130,7 +129,6 @@ func (c *collected) kind(number uint16) *kindCount {
 	return c.kinds[number]
 }
 
-// try counts the i-th recorded attempt of a job.
 func (c *collected) try(j *job, i int) {
 	t := &j.tries[i]
 	c.highest = max(c.highest, t.number)
@@ -168,7 +166,6 @@ func (c *collected) try(j *job, i int) {
 	}
 }
 
-// pause counts the pause between two attempts of a job.
 func (c *collected) pause(before, after *try, hash uint64) {
 	if after.number != before.number+1 || int(before.number) > pauseNumbers || before.failure == 0 {
 		return

@@ -129,15 +129,13 @@ func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 	return kinds
 }
 
-// timesOf returns a sample's times with the distributions fitted to them.
 func timesOf(s *sample) Times {
 	t := Times{Seen: s.seen, Values: s.values()}
-	t.Fits = FitDistributions(t.Values)
+	t.Fits = fitDistributions(t.Values)
 	t.Chosen = slices.IndexFunc(t.Fits, func(f Fit) bool { return f.Acceptable(t.Values) })
 	return t
 }
 
-// notes adds notes for the reader on how the records were interpreted.
 func (g *gathering) notes() {
 	f := g.found
 	note := func(when bool, format string, arguments ...any) {

@@ -45,10 +45,10 @@ const (
 	constantSpread = 0.005 // half the distance from the 1st to the 99th percentile, relative to the median
 )
 
-// FitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
+// fitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
 // likelihood, the best by Score first. Fewer than FewestToFit values have none. Zeros count as half the smallest value
 // above 0, for the logarithm; with more than 1 in 100 zeros, only distributions that allow them are fitted.
-func FitDistributions(sample []float64) []Fit {
+func fitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {
 		return nil

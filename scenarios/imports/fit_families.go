@@ -222,7 +222,6 @@ func estimateNormal(v []float64) (shape, []FitParameter) {
 // hyperexponential is a mixture of two exponentials with equal parts of the mean; share is the weight of the first.
 type hyperexponential struct{ mean, share float64 }
 
-// rates returns the rates of the two exponential branches.
 func (h hyperexponential) rates() (a, b float64) {
 	return 2 * h.share / h.mean, 2 * (1 - h.share) / h.mean
 }

@@ -53,7 +53,7 @@ func TestFitRecoversWhatWasDrawn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			sample := tt.sample(t)
-			fits := FitDistributions(sample)
+			fits := fitDistributions(sample)
 			if len(fits) == 0 || fits[0].Kind != tt.kind {
 				t.Fatalf("got %+v, want %s first", fits, tt.kind)
 			}
@@ -92,7 +92,7 @@ func TestFitRefusesWhatItIsNot(t *testing.T) {
 	a := drawn(t, 3000, 5, fast, err)
 	slow, err := dist.LogNormalMeanCV(2, 0.2)
 	sample := append(a, drawn(t, 1000, 6, slow, err)...)
-	for _, fit := range FitDistributions(sample) {
+	for _, fit := range fitDistributions(sample) {
 		if fit.Acceptable(sample) {
 			t.Errorf("%s is accepted for two humps: distance %v, p %v", fit.Kind, fit.Distance, fit.P)
 		}
@@ -101,10 +101,10 @@ func TestFitRefusesWhatItIsNot(t *testing.T) {
 
 func TestFitOfLittle(t *testing.T) {
 	t.Parallel()
-	if fits := FitDistributions(make([]float64, FewestToFit-1)); fits != nil {
+	if fits := fitDistributions(make([]float64, FewestToFit-1)); fits != nil {
 		t.Errorf("got %v for too few values", fits)
 	}
-	if fits := FitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].P50 != 0 || fits[0].Distance != 0 {
+	if fits := fitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].P50 != 0 || fits[0].Distance != 0 {
 		t.Errorf("got %+v for zeros, want the constant 0", fits)
 	}
 	exponential, err := dist.Exponential(1)
@@ -112,7 +112,7 @@ func TestFitOfLittle(t *testing.T) {
 	for i := range 10 {
 		sample[i] = 0
 	}
-	for _, fit := range FitDistributions(sample) {
+	for _, fit := range fitDistributions(sample) {
 		if fit.Kind == "lognormal" || math.IsNaN(fit.Score) {
 			t.Errorf("got %+v where one value in ten is 0", fit)
 		}

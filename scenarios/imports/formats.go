@@ -93,7 +93,6 @@ func riverErrors(text string) (list []riverError, err error) {
 	return list, nil
 }
 
-// addLog adds a record for a line of Sidekiq's log about a job.
 func (r *reader) addLog(one *row) error {
 	e := one.log
 	rec := blank(one.at)

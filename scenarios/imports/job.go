@@ -191,7 +191,6 @@ func (j *job) settle(list []record) {
 	}
 }
 
-// checkTimes repairs a job's times that are out of order.
 func (r *reader) checkTimes(j *job) {
 	for i := range j.tries {
 		t := &j.tries[i]

@@ -26,7 +26,6 @@ func (b *report) table(left int, rows [][]string, header ...string) {
 	}
 }
 
-// write writes the whole report to out.
 func (b *report) write(out io.Writer) error {
 	if b.err != nil {
 		return b.err

@@ -119,7 +119,6 @@ func (r *reader) readFile(ctx context.Context, file File, number int, columns la
 	}
 }
 
-// add adds the records of one row.
 func (r *reader) add(one *row) error {
 	if one.log != nil {
 		return r.addLog(one)

@@ -107,7 +107,6 @@ type gathering struct {
 	firstDone timestamp // arrival of a job that is done
 }
 
-// gather groups records into jobs and computes the Recording.
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
 	g := &gathering{reader: r, found: found, names: r.classNames(), all: newCollected(), seenNodes: map[uint32]bool{},
@@ -154,7 +153,6 @@ func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	return found, nil
 }
 
-// job adds one job to the recording.
 func (g *gathering) job(j *job) {
 	if !j.enqueued.known() {
 		g.repairs.add(noTime, j.at)

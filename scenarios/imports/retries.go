@@ -168,7 +168,6 @@ func (r *Retry) findLimit(c *collected) {
 	}
 }
 
-// findNever finds the error kinds after which a job is never retried.
 func (r *Retry) findNever(g *gathering, c *collected) {
 	for _, number := range slices.Sorted(maps.Keys(c.kinds)) {
 		k, early := c.kinds[number], int64(0)

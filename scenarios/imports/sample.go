@@ -34,7 +34,6 @@ func (s *sample) trim() {
 	s.items = s.items[:min(len(s.items), s.most)]
 }
 
-// values returns the sampled values, sorted.
 func (s *sample) values() []float64 {
 	s.trim()
 	values := make([]float64, len(s.items))
@@ -89,7 +88,6 @@ func (t *timeline) widen() {
 	t.bins, t.width = wide, 2*t.width
 }
 
-// order returns the numbers of a timeline's bins in order of time.
 func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
 // leastInBin and the constants below define an incident, a time in which attempts fail unusually often.

@@ -60,10 +60,8 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// begin resets the limit on the length of a row.
 func (in *input) begin() { in.left = mostRowBytes }
 
-// bad returns err as an error in a line of the file.
 func (in *input) bad(line int64, err error) error { return &LineError{in.file.Name, line, err} }
 
 // open detects the format of a file's text and returns a source of its rows.

@@ -65,7 +65,7 @@ func ParseAxis(text string) (Axis, error) {
 			return Axis{}, fmt.Errorf("%s cannot vary: the cells of a sweep have the same names", key)
 		}
 	}
-	r, err := ParseRange(values)
+	r, err := parseRange(values)
 	if err != nil {
 		return Axis{}, fmt.Errorf("%s: %w", key, err)
 	}

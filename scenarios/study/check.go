@@ -31,7 +31,7 @@ type problem struct {
 
 // Error returns the number of problems and the first one; Render prints them all.
 func (w *Wrong) Error() string {
-	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell),
+	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.cellName(w.problems[0].cell),
 		w.problems[0].Message)
 }
 
@@ -54,7 +54,7 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 			}
 		}
 		if d.Note == "" && (p.axis < 0 || w.combined && len(w.plan.Axes) > 1) {
-			d.Note = "with " + w.plan.CellName(p.cell)
+			d.Note = "with " + w.plan.cellName(p.cell)
 		}
 		if err := (scenarios.Diagnostics{d}).Render(out, name, text); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 	inOrder(notes)
 	var all []Note
 	for _, n := range notes {
-		all = append(all, Note{n.Message, n.count, p.CellName(n.cell), n.cell})
+		all = append(all, Note{n.Message, n.count, p.cellName(n.cell), n.cell})
 	}
 	return all, nil
 }
@@ -159,7 +159,6 @@ func (c *checks) add(cell int, found scenarios.Diagnostics) {
 	}
 }
 
-// addProblem adds p to list, or its count to an equal problem in list.
 func addProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]

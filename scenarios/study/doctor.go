@@ -161,7 +161,6 @@ func (f *Finding) compare(r *row, settings *measure.Settings, runs []measure.Run
 	return f.judge(r)
 }
 
-// judge fills in a finding from the runs of its row.
 func (f *Finding) judge(r *row) error {
 	summary, err := results.Summarize(r.settings, r.runs, results.Options{})
 	if err != nil {

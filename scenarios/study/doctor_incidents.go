@@ -52,7 +52,6 @@ var (
 	})
 )
 
-// engine returns a need of a scenario's engine.
 func engine(missing string, met func(e *scenarios.Engine) bool) need {
 	return need{func(sc *scenarios.Scenario) bool { return met(&sc.Engine) }, missing}
 }
@@ -82,7 +81,6 @@ var (
 	}, "no jobs that run one at a time by key (serial)"}
 )
 
-// classes returns the indexes of the classes of a scenario.
 func classes(sc *scenarios.Scenario) (all []int) {
 	for i := range sc.Jobs {
 		all = append(all, i)

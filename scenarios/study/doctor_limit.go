@@ -39,7 +39,6 @@ func (r *row) judgeBy() {
 	r.bound(max(bound, r.of.least))
 }
 
-// bound replaces the row's limit.
 func (r *row) bound(value float64) {
 	if value == r.objective.Bound {
 		return // keep the spelling of the incident

@@ -68,7 +68,6 @@ func admit(source Source, seeds int) (*patient, error) {
 	return p, err
 }
 
-// traceRate returns the mean arrivals per second in a trace.
 func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
 	file, err := sc.OpenFile(name)
 	if err != nil {

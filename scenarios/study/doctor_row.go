@@ -69,7 +69,6 @@ func (r *row) charge() {
 	r.calm = append(r.calm, scenarios.Set("engine.store.scan.claim", none))
 }
 
-// libraryScenario returns the scenario of an incident of the library.
 func libraryScenario(name string) *scenarios.Scenario {
 	shown, text, _ := scenarios.OpenBuiltin("incidents/" + name) // even beside a file of that name
 	sc, found := scenarios.Load(shown, text, nil)

@@ -156,7 +156,6 @@ func expectation(missed bool) string {
 	return string(results.Met)
 }
 
-// newHeader returns the header of the file of one shard of the sweep s.
 func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {
 	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version,
 		Scenario: s.Scenario,
@@ -201,7 +200,6 @@ func (h *header) sweep() *results.Sweep {
 	return s
 }
 
-// newLine returns the line with the results of a cell of the sweep s.
 func newLine(s *results.Sweep, cell *results.Cell) *line {
 	l := &line{Config: s.ConfigHash, Version: s.Version, Cell: cell.Index, Warnings: append([]string{}, cell.Warnings...)}
 	for i := range cell.Rows {

@@ -121,7 +121,6 @@ func (w *Work) file(cell int) string {
 	return filepath.Join(w.dir, fmt.Sprintf("cell-%06d.json", cell))
 }
 
-// read returns a finished cell of the shard from its file.
 func (w *Work) read(cell int) (*results.Cell, error) {
 	text, err := os.ReadFile(w.file(cell))
 	if err != nil {
@@ -256,7 +255,6 @@ func readShard(path string) (*header, []results.Cell, error) {
 	return h, cells, nil
 }
 
-// readHeader parses the first line of a shard file.
 func readHeader(text []byte) (*header, error) {
 	var h header
 	if old := formatOf(text); old != format && old != 0 {

@@ -86,7 +86,6 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	return maps, nil
 }
 
-// sets returns the scenario overrides of a point of the lattice.
 func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
 }

@@ -9,7 +9,7 @@ import (
 
 func span(t *testing.T, text string) Axis {
 	t.Helper()
-	r, err := ParseRange(text)
+	r, err := parseRange(text)
 	if err != nil {
 		t.Fatal(err)
 	}

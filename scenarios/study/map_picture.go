@@ -82,5 +82,4 @@ func (m *Map) Beyond() float64 {
 // Points returns the measured points, by Y and X.
 func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
-// byYX orders points by Y and then X.
 func byYX(a, b Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }

@@ -126,7 +126,6 @@ func (m *Mapped) reason() string {
 	return ""
 }
 
-// writeGrid writes the coarse grid of the map of one policy as a table.
 func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
 	xs := m.X.Range.Texts()

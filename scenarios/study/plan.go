@@ -191,8 +191,8 @@ func (p *Plan) Overrides(cell int) []scenarios.Override {
 	return overrides
 }
 
-// CellName returns the values of a cell as text: engine.workers=40 retry.jitter=none.
-func (p *Plan) CellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
+// cellName returns the values of a cell as text: engine.workers=40 retry.jitter=none.
+func (p *Plan) cellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
 
 // Load loads the scenario with the values of a cell.
 func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error) {

@@ -18,7 +18,7 @@ func TestOrderOfCells(t *testing.T) {
 	p := planned(t, "1.0.0", "engine.workers=5,6", "retry.jitter=none,full,equal")
 	var names []string
 	for cell := range p.Size() {
-		names = append(names, p.CellName(cell))
+		names = append(names, p.cellName(cell))
 	}
 	want := []string{
 		"engine.workers=5 retry.jitter=none", "engine.workers=5 retry.jitter=full", "engine.workers=5 retry.jitter=equal",

@@ -49,8 +49,8 @@ type Value struct {
 	Column, Width int
 }
 
-// ParseRange parses the text of a range of values, such as 10s..60s/10s. Its errors show a correct form.
-func ParseRange(text string) (Range, error) {
+// parseRange parses the text of a range of values, such as 10s..60s/10s. Its errors show a correct form.
+func parseRange(text string) (Range, error) {
 	var r Range
 	parts, err := split(text)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 		{"true,false", "true false"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			r, err := ParseRange(tt.text)
+			r, err := parseRange(tt.text)
 			got := strings.Join(r.Texts(), " ")
 			if err != nil && strings.Contains(err.Error(), "twice") {
 				got = "TWICE"
@@ -67,7 +67,7 @@ func TestShort(t *testing.T) {
 		{"1,2..9/4,10..31*3", "2..9/4 ends with 6; 10..31*3 ends with 30"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			r, err := ParseRange(tt.text)
+			r, err := parseRange(tt.text)
 			if got := strings.Join(r.Short, "; "); err != nil || got != tt.want {
 				t.Errorf("got %q (%v), want %q", got, err, tt.want)
 			}
@@ -108,7 +108,7 @@ func TestParseErrors(t *testing.T) {
 		{"1e99..1e100/1", "want a number before"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			_, err := ParseRange(tt.text)
+			_, err := parseRange(tt.text)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}
@@ -133,7 +133,7 @@ func TestNumbersOfValues(t *testing.T) {
 		{"1,2s", []float64{0, 1}, false},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			r, err := ParseRange(tt.text)
+			r, err := parseRange(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestBetween(t *testing.T) {
 		{"1ns,2ns", ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			r, err := ParseRange(tt.text)
+			r, err := parseRange(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestBetween(t *testing.T) {
 func TestBetweenEnds(t *testing.T) {
 	for _, text := range []string{"1s,2s", "1..1000*1000", "1/s,3/s", "1%..90%*90", "0.5,9"} {
 		t.Run(text, func(t *testing.T) {
-			r, err := ParseRange(text)
+			r, err := parseRange(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestBetweenEnds(t *testing.T) {
 // TestPlaces finds the text that each value came from.
 func TestPlaces(t *testing.T) {
 	const text = "ä, 10..30/10 ,{a: [1,2]}"
-	r, err := ParseRange(text)
+	r, err := parseRange(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,14 +211,14 @@ func TestPlaces(t *testing.T) {
 	if got, want := strings.Join(places, "|"), "ä|10..30/10|10..30/10|10..30/10|{a: [1,2]}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if r, err = ParseRange("1,  2"); err != nil || r.Values[1].Column != 5 || r.Values[1].Width != 1 {
+	if r, err = parseRange("1,  2"); err != nil || r.Values[1].Column != 5 || r.Values[1].Width != 1 {
 		t.Errorf("got %+v (%v)", r.Values, err)
 	}
 }
 
 func TestAscending(t *testing.T) {
 	for text, want := range map[string]bool{"1,2,3": true, "3,2": false, "b,a": true, "1": true, "1m,90s": true} {
-		if r, err := ParseRange(text); err != nil || r.Ascending() != want {
+		if r, err := parseRange(text); err != nil || r.Ascending() != want {
 			t.Errorf("%s: got %v (%v), want %v", text, r.Ascending(), err, want)
 		}
 	}
@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("none,{a: [1,2]},'x,y'")
 	f.Add("-1e-9..1/s/1M")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ParseRange(text)
+		r, err := parseRange(text)
 		if err != nil {
 			return
 		}
@@ -240,7 +240,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		// What is written reads as what was written.
-		again, err := ParseRange(strings.Join(r.Texts(), ","))
+		again, err := parseRange(strings.Join(r.Texts(), ","))
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, r.Texts(), err)
 		}

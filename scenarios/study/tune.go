@@ -49,7 +49,6 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	return t, kept.close(true)
 }
 
-// search searches the best setting for every policy and adds the results to t.
 func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, parallel int, progress func(policy string)) error {
 	for _, policy := range p.policies {
 		label := p.settings.Policies[policy].Label
@@ -70,7 +69,6 @@ func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, p
 	return nil
 }
 
-// one searches the best setting under one policy.
 func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error

@@ -225,7 +225,6 @@ func (s *selection) race(ctx context.Context) error {
 	}
 }
 
-// left returns the candidates that have not been given up.
 func (s *selection) left() (left []*candidate) {
 	for _, c := range s.all {
 		if c.why == "" {

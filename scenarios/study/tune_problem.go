@@ -163,7 +163,6 @@ func (p *Problem) isLabel(name string) bool {
 	return slices.ContainsFunc(p.settings.Policies, func(i measure.PolicyInfo) bool { return i.Label == name })
 }
 
-// values returns the values of a setting, one for each axis.
 func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }
 
 // number returns the number of a setting on the first axis, or the index of its value where values are words.
@@ -175,7 +174,6 @@ func (p *Problem) number(setting int) float64 {
 	return float64(at)
 }
 
-// goal returns the aim of the search as text.
 func (p *Problem) goal() string {
 	switch p.Aim {
 	case Minimize:
@@ -197,7 +195,6 @@ type observation struct {
 	Open   []bool    // by objective: the slack is only a bound, since the run ended too early
 }
 
-// observe returns the observation of one run under one policy.
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
 		if v := run.Find(q); !v.Null {

@@ -184,7 +184,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	add("Not tried: what lies between the values given.")
 }
 
-func (p *Problem) nameOf(c *candidate) string { return p.plan.CellName(c.setting) }
+func (p *Problem) nameOf(c *candidate) string { return p.plan.cellName(c.setting) }
 
 // list returns the values of some candidates as text, the first few by name.
 func (p *Problem) list(a *answer, which []int) string {

@@ -281,7 +281,6 @@ func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	}
 }
 
-// follow writes the spans of the traced job's states.
 func (c *chrome) follow(e *engine.Event, at time.Duration) {
 	state := ""
 	switch e.Kind {
@@ -344,14 +343,12 @@ func (c *chrome) thread(process, thread int, name string) {
 	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_sort_index", Args: sorted{thread}})
 }
 
-// span writes a span of time on a track.
 func (c *chrome) span(s *slice, to time.Duration, arguments any) {
 	length := microseconds(max(0, to-s.from))
 	c.event(chromeEvent{Phase: "X", Process: s.process, Thread: s.thread, At: microseconds(s.from), Name: s.name,
 		Length: &length, Args: arguments})
 }
 
-// event writes one line of the trace.
 func (c *chrome) event(e chromeEvent) {
 	text, err := json.Marshal(e)
 	if c.err == nil {

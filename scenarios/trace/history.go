@@ -181,7 +181,6 @@ func (a *Attempt) nodeChanges(kind engine.EventKind) {
 	}
 }
 
-// own adds an event of the job to its history.
 func (t *jobTracer) own(e *engine.Event) {
 	if t.history == nil {
 		t.history = &JobHistory{Job: t.s.seen.JobName(t.id), ID: t.id, Enqueued: Span(e.At), Ended: none, State: "ready",
@@ -226,7 +225,6 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 	return len(all) - 1
 }
 
-// move changes the job's state by an event.
 func (t *jobTracer) move(e *engine.Event) {
 	h := t.history
 	switch e.Kind {
@@ -254,7 +252,6 @@ func (t *jobTracer) move(e *engine.Event) {
 	}
 }
 
-// track adds an event to the job's attempt with that index.
 func (t *jobTracer) track(e *engine.Event, index int) {
 	a, h := &t.history.Attempts[index], t.history
 	after := Length(Span(e.At)-a.Leased) + " after the claim"

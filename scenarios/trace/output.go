@@ -56,7 +56,7 @@ func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format strin
 	case "json":
 		return writeJSON(w, document{header: s.header(), Life: history})
 	case "table":
-		return s.WriteAttempts(w, history, width)
+		return s.writeAttempts(w, history, width)
 	}
 	return s.WriteHistory(w, history, width)
 }
@@ -65,7 +65,7 @@ func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format strin
 // where the window ended early because of its limit.
 func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptions, format string, width int) (stopped time.Duration, limited bool, err error) {
 	inJSON, table := format == "json", format == "table"
-	emit := func(f Fact) error { return WriteFact(w, &f, table, width) }
+	emit := func(f Fact) error { return writeFact(w, &f, table, width) }
 	switch {
 	case inJSON:
 		head, err := json.Marshal(s.header())
@@ -83,7 +83,7 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 			return err
 		}
 	case table:
-		fmt.Fprintln(w, FactHeader())
+		fmt.Fprintln(w, factHeader())
 	}
 	stopped, limited, err = s.Window(ctx, o, emit)
 	if inJSON && err == nil {

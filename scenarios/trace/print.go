@@ -24,7 +24,7 @@ const (
 func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(text.Wrapped(s.sentence(h), width), "\n"))
-	if err := s.WriteAttempts(&b, h, width); err != nil {
+	if err := s.writeAttempts(&b, h, width); err != nil {
 		return err
 	}
 	b.WriteString("\n")
@@ -52,7 +52,6 @@ func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	return err
 }
 
-// sentence returns the summary of a job's history as a sentence.
 func (s *Simulation) sentence(h *JobHistory) string {
 	var b strings.Builder
 	b.WriteString(h.Job)
@@ -86,8 +85,8 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// WriteAttempts writes the attempts of a job as a table with a row for each.
-func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error {
+// writeAttempts writes the attempts of a job as a table with a row for each.
+func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error {
 	if len(h.Attempts) == 0 {
 		_, err := io.WriteString(w, "never claimed\n")
 		return err
@@ -116,9 +115,9 @@ func attemptCells(a *Attempt) []string {
 	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, fmt.Sprint(a.Node)}
 }
 
-// WriteFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with
-// table, in the columns of FactHeader.
-func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
+// writeFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with
+// table, in the columns of factHeader.
+func writeFact(w io.Writer, f *Fact, table bool, width int) error {
 	if table {
 		attempt, node := "", ""
 		if f.Attempt > 0 {
@@ -140,8 +139,8 @@ func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
 	return err
 }
 
-// FactHeader returns the headings of the columns in WriteFact's table.
-func FactHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
+// factHeader returns the headings of the columns in writeFact's table.
+func factHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
 
 func factCells(at, job, attempt, node, event, failure string) string {
 	line := pad(at, clockColumns) + pad(job, jobColumns) + pad(attempt, 4) + pad(node, 6) + pad(event, eventColumns)

@@ -25,7 +25,6 @@ type Fact struct {
 	Words   string `json:"words"`             // a sentence without its subject and full stop
 }
 
-// newFact returns a fact without a job or a node.
 func newFact(at Span, event, words string) Fact {
 	return Fact{At: at, Event: event, Node: noNode, Wait: none, Delay: none, Due: none, Words: words}
 }

@@ -65,7 +65,6 @@ func countDuplicates(_ *sim.Config, o *observer) {
 	o.observation = &plan
 }
 
-// duplicates returns the number of duplicates counted by countDuplicates.
 func duplicates(o *observer) float64 { return o.own[0] }
 
 // heartbeats returns a family of models in which heartbeats are lost at random. A job whose lease expired is buried:

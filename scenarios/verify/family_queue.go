@@ -75,7 +75,6 @@ func plainQueue(of func(p *params) service, manyServers bool) family {
 	}
 }
 
-// priorities returns an experiment with two classes of which the first has priority.
 func priorities(p *params) ([]experiment, error) {
 	high, low, mean, c := p.positive("lam_high"), p.positive("lam_low"), 1/p.positive("mu"), p.count("c")
 	load := (high + low) * mean / float64(c)

@@ -125,7 +125,6 @@ func traceLease(p *params) ([]experiment, error) {
 	return []experiment{x}, nil
 }
 
-// runs returns the number of executions in a replication.
 func runs(o *observer) float64 {
 	n := 0.0
 	for i := range o.events {

@@ -68,7 +68,6 @@ func quotient(a, b counter) observed    { return func(o *observer) float64 { ret
 // total returns the gauge of a counter's sum over all classes.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 
-// variance returns the gauge of the variance of n values, by their sum and their sum of squares.
 func variance(sum, squares, n counter) gauge {
 	return moment(func(o *observer) float64 {
 		m := o.sum(sum) / o.sum(n)
@@ -148,7 +147,6 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns the gauge of a quantity defined for every model.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -160,7 +158,6 @@ func usualGauge(name string) (gauge, bool) {
 	return gauge{}, false
 }
 
-// usualNames returns the names of the quantities defined for every model.
 func usualNames() (names []string) {
 	for i := range usual {
 		names = append(names, strings.Fields(usual[i].names)...)

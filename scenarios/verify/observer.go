@@ -108,7 +108,6 @@ func (o *observer) Record(e *engine.Event) {
 	}
 }
 
-// advance integrates the levels until t.
 func (o *observer) advance(t engine.Time) {
 	for len(o.sampled) < len(o.samples) && o.samples[len(o.sampled)] < t {
 		o.sampled = append(o.sampled, o.level)
@@ -240,7 +239,6 @@ func (o *observer) onOutcome(c *classCount, e *engine.Event) {
 	c.n[endedAfter] += age
 }
 
-// sum returns the sum of a counter over all job classes.
 func (o *observer) sum(which counter) float64 {
 	total := 0.0
 	for i := range o.class {
@@ -252,7 +250,6 @@ func (o *observer) sum(which counter) float64 {
 // length returns the length of the window, in seconds.
 func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 
-// mean returns the mean of a level over the window.
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
 // claimed returns the number of claims within the window of time, for some priority classes.

@@ -218,7 +218,6 @@ func (p *params) limit(name string) int {
 	return p.count(name)
 }
 
-// text returns a parameter of the row that is a string.
 func (p *params) text(name string) string {
 	p.read = append(p.read, name)
 	v, ok := p.values[name].(string)
@@ -246,7 +245,6 @@ func (p *params) numbers(name string) []float64 {
 	return all
 }
 
-// objects returns a parameter of the row that is a list of objects.
 func (p *params) objects(name string) []*params {
 	p.read = append(p.read, name)
 	list, _ := p.values[name].([]any)

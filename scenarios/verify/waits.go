@@ -20,7 +20,6 @@ func bucketOf(d time.Duration) int {
 	return shift<<fineBits + int(v>>shift)
 }
 
-// middleOf returns the middle of a bucket of durations.
 func middleOf(bucket int) time.Duration {
 	shift := max(bucket>>fineBits-1, 0)
 	low := uint64(bucket-shift<<fineBits) << shift

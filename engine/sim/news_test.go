@@ -38,6 +38,7 @@ func TestWhoIsWoken(t *testing.T) {
 		{"the one is down", sim.WakeOne, 1, all[:1], "[]"},
 		{"the one is frozen", sim.WakeAll, 1, []sim.Control{{Kind: sim.Pause, At: 8 * second, For: time.Minute}}, "[]"},
 		{"the one is busy", sim.WakeOne, 1, []sim.Control{{Kind: sim.ShiftClock, At: 8 * second}}, "[]"},
+		{"all, and the one is busy", sim.WakeAll, 1, []sim.Control{{Kind: sim.ShiftClock, At: 8 * second}}, "[]"},
 		{"one of four", sim.WakeOne, 4, nil, "[0 at 10.0005s]"},
 		{"all of four", sim.WakeAll, 4, nil, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 		{"nobody of four", sim.WakeNone, 4, nil, "[]"},
@@ -53,7 +54,7 @@ func TestWhoIsWoken(t *testing.T) {
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 			w.config.Controls, w.config.Until = tt.controls, 10*second+engine.Time(50*time.Millisecond)
 			switch tt.name {
-			case "the one is busy":
+			case "the one is busy", "all, and the one is busy":
 				w.node.Workers, w.node.Fetch.Prefetch, w.handlers = 1, 5, oneLong{w.flaky} // it has room, but nobody idle
 				w.workload = &arrivals{at: []time.Duration{5 * time.Second, 10 * time.Second}}
 			case "one after the last":
@@ -280,15 +281,21 @@ func TestWhomCommitsTell(t *testing.T) {
 }
 
 // TestBusyNodesDebounce wakes a busy node that begins a cooldown of half a second at every wake: the worker that is free
-// at 12 s gets the job that came at 11.8 s when that is over. One that begins none gets it at once.
+// at 12 s gets the job that came at 11.8 s when that is over. One that begins none gets it at once, and so does one
+// where nodes with idle workers alone are woken, even if it is the only one.
 func TestBusyNodesDebounce(t *testing.T) {
 	for _, tt := range []struct {
 		nodes    int
+		wake     sim.WakeMode
 		debounce bool
 		claimed  string
-	}{{1, true, "12.3005s"}, {2, true, "12.3005s"}, {1, false, "12.0015s"}, {2, false, "12.0015s"}} {
+	}{
+		{1, sim.WakeAll, true, "12.3005s"}, {2, sim.WakeAll, true, "12.3005s"},
+		{1, sim.WakeAll, false, "12.0015s"}, {2, sim.WakeAll, false, "12.0015s"},
+		{1, sim.WakeOne, true, "12.0015s"}, {2, sim.WakeOne, true, "12.0015s"},
+	} {
 		w := quietWorld(t, 0)
-		w.nodes, w.node.Workers, w.config.Wake = tt.nodes, 1, sim.WakeAll
+		w.nodes, w.node.Workers, w.config.Wake = tt.nodes, 1, tt.wake
 		w.node.Fetch = engine.FetchConfig{Batch: 1, Poll: 100 * time.Hour, Cooldown: time.Second / 2, Debounce: tt.debounce}
 		w.flaky.service = drawn(t)(dist.Constant(2))
 		at := []time.Duration{10 * time.Second, 10*time.Second + time.Millisecond, 11_800 * time.Millisecond}
@@ -298,7 +305,7 @@ func TestBusyNodesDebounce(t *testing.T) {
 		w.workload = &arrivals{at: at}
 		leased := w.events(engine.Leased)
 		if got := fmt.Sprint(time.Duration(leased[len(leased)-1].At)); len(leased) != len(at) || got != tt.claimed {
-			t.Errorf("%d nodes, debounce %v: claimed at %s, want %s", tt.nodes, tt.debounce, got, tt.claimed)
+			t.Errorf("%d nodes, wake %v, debounce %v: claimed at %s, want %s", tt.nodes, tt.wake, tt.debounce, got, tt.claimed)
 		}
 	}
 }

@@ -89,11 +89,15 @@ func (s *Sim) stepped(n *node) {
 		return
 	}
 	s.queue.timers.set(n.index, due)
-	hears := n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce
-	if hears = hears && !n.stopped; hears != n.awake {
+	if hears := s.hears(n); hears != n.awake {
 		n.awake = hears
 		s.awake.put(n.index, hears)
 	}
+}
+
+// hears reports whether a node that runs is woken for new ready jobs, if it is its turn: see WakeMode.
+func (s *Sim) hears(n *node) bool {
+	return !n.stopped && (n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce)
 }
 
 // Start begins an execution in a slot, for engine.Driver.

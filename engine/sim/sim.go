@@ -339,7 +339,7 @@ func (s *Sim) wake() {
 // announce wakes nodes for new ready jobs.
 func (s *Sim) announce() {
 	if s.single {
-		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && (n.engine.Idle() > 0 || s.cfg.Nodes[0].Fetch.Debounce) {
+		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && s.hears(n) {
 			s.wakeNode(0)
 		}
 		return

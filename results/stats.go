@@ -149,7 +149,6 @@ func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []fl
 	if len(series) < 10 {
 		lower, upper = 0, 1
 	}
-	median, low, high = make([]float64, buckets), make([]float64, buckets), make([]float64, buckets)
 	seen := make([]float64, 0, len(series))
 	for i := range buckets {
 		seen = seen[:0]
@@ -158,10 +157,12 @@ func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []fl
 				seen = append(seen, max(values[i], 0))
 			}
 		}
-		if median[i], low[i], high[i] = math.NaN(), math.NaN(), math.NaN(); len(seen) > 0 && 2*len(seen) >= len(series) {
+		middle, least, most := math.NaN(), math.NaN(), math.NaN()
+		if len(seen) > 0 && 2*len(seen) >= len(series) {
 			slices.Sort(seen)
-			median[i], low[i], high[i] = quantile(seen, .5), quantile(seen, lower), quantile(seen, upper)
+			middle, least, most = quantile(seen, .5), quantile(seen, lower), quantile(seen, upper)
 		}
+		median, low, high = append(median, middle), append(low, least), append(high, most)
 	}
 	return median, low, high
 }

@@ -50,10 +50,10 @@ var budgets = []budget{
 	{"scenarios/tree", 444, 444}, // YAML with positions
 	{"scenarios/verify", 3562, 2600},
 	{"scenarios/world", 4588, 2700},
-	{"results", 4857, 2300},
+	{"results", 4858, 2300},
 	{"results/measure", 4798, 3150},
 	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 7284, 4300},
+	{"results/report", 7295, 4300},
 	{"results/text", 1773, 1700},
 	{"cmd/bench", 5181, 3000},
 	{"cmd/cli", 5537, 3600},

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"gonum.org/v1/plot"
-
-	"qsim/results/plain"
 )
 
 const day = 24 * time.Hour
@@ -45,7 +43,7 @@ func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
 
 // percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
 func percents(limit int) plot.Ticker {
-	return linear(limit, 100, func(v float64) string { return plain.Digits(v, 3) + "%" })
+	return linear(limit, 100, func(v float64) string { return significant(v, 3) + "%" })
 }
 
 // linear returns the ticks of a linear axis that begins at 0, at round multiples of a value times scale.

@@ -98,13 +98,13 @@ func seconds(v float64) string {
 	}
 	switch {
 	case v < .9995e-3:
-		return plain.Digits(v*1e6, 3) + "µs"
+		return significant(v*1e6, 3) + "µs"
 	case v < .9995:
-		return plain.Digits(v*1e3, 3) + "ms"
+		return significant(v*1e3, 3) + "ms"
 	case v < 59.95:
-		return plain.Digits(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
+		return significant(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
 	case v >= 1e9: // beyond what a time.Duration holds comfortably: 31 years
-		return plain.Digits(v/86400, 3) + "d"
+		return significant(v/86400, 3) + "d"
 	}
 	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
 }
@@ -121,6 +121,19 @@ func duration(d time.Duration) string {
 	return words
 }
 
+// significant returns v as text with n significant digits, without zeros behind the point, and however small it is.
+func significant(v float64, n int) string {
+	if v == 0 {
+		return "0"
+	}
+	digits := n - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	s := strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
 // count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
 func count(v float64) string {
 	size := math.Abs(v)
@@ -128,17 +141,17 @@ func count(v float64) string {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
 	case size < 99.5:
-		return plain.Digits(v, 2)
+		return significant(v, 2)
 	case size < 999.5:
-		return plain.Digits(v, 3)
+		return significant(v, 3)
 	case size < 99500:
-		return plain.Digits(v/1e3, 2) + "k"
+		return significant(v/1e3, 2) + "k"
 	case size < 999500:
-		return plain.Digits(v/1e3, 3) + "k"
+		return significant(v/1e3, 3) + "k"
 	case size < 999.5e6:
-		return plain.Digits(v/1e6, 3) + "M"
+		return significant(v/1e6, 3) + "M"
 	}
-	return plain.Digits(v/1e9, 3) + "G"
+	return significant(v/1e9, 3) + "G"
 }
 
 // percent returns a share of 1 as a percentage. It rounds neither up to 100 % nor down to 0 %.
@@ -153,7 +166,7 @@ func percent(v float64) string {
 	case v > .9999:
 		return "more than 99.99%"
 	case v < .99:
-		return plain.Digits(v*100, 2) + "%"
+		return significant(v*100, 2) + "%"
 	}
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -33,7 +34,7 @@ const noPolicy = -1
 
 type problem struct {
 	error    *yaml.LoadError
-	severity Severity
+	severity diagnostics.Severity
 }
 
 // node returns the YAML node at a path of keys (string) and indexes (int), or nil.
@@ -125,26 +126,26 @@ func (c *checker) soundNode(node *yaml.Node) bool {
 // checkKind checks the key that names the kind of a map in which another mistake was found.
 func (c *checker) checkKind(t *kindTable, node *yaml.Node) {
 	if name := tree.Lookup(node, t.key); name != nil && name.Kind == yaml.ScalarNode && len(t.rowsOf(name.Value)) == 0 {
-		c.problems = append(c.problems, problem{t.unknown(name), Error})
+		c.problems = append(c.problems, problem{t.unknown(name), diagnostics.Error})
 	}
 }
 
 func (c *checker) errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.report(at, Error, format, arguments...)
+	return c.report(at, diagnostics.Error, format, arguments...)
 }
 
 func (c *checker) warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.report(at, Warning, format, arguments...)
+	return c.report(at, diagnostics.Warning, format, arguments...)
 }
 
 // report adds a problem at a node. The caller may still add help or a note to it.
-func (c *checker) report(at *yaml.Node, severity Severity, format string, arguments ...any) *quantity.Error {
+func (c *checker) report(at *yaml.Node, severity diagnostics.Severity, format string, arguments ...any) *quantity.Error {
 	e := quantity.Errorf(format, arguments...)
 	c.add(at, severity, e)
 	return e
 }
 
-func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
+func (c *checker) add(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
@@ -238,7 +239,7 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 			}
 		}
 	}
-	c.add(at, Error, e)
+	c.add(at, diagnostics.Error, e)
 	return false
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"qsim/scenarios/diagnostics"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the tests see into their golden files")
@@ -40,7 +42,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-func render(t *testing.T, name string, src []byte, ds Diagnostics) []byte {
+func render(t *testing.T, name string, src []byte, ds diagnostics.List) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := ds.Render(&b, name, src); err != nil {

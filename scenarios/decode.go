@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -228,7 +229,7 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 		}
 		return bad
 	}
-	return syntaxError(e)
+	return diagnostics.SyntaxError(e)
 }
 
 // knownKeys returns the keys of every struct of a scenario, by the name of the type.

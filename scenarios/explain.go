@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/policies"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -209,7 +210,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	if set := -1 - node.Line; set >= 0 {
 		place = "an override"
 		if set < len(e.sets) {
-			place = cut(e.sets[set].String())
+			place = diagnostics.Cut(e.sets[set].String())
 		}
 	}
 	if preset := e.sc.tree.preset[node]; preset != "" {

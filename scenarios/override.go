@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -37,7 +38,7 @@ func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 	if strings.TrimSpace(o.Value) == "" {
 		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("there is no value"))}
 	}
-	if problems := checkText([]byte(o.Value)); len(problems) > 0 {
+	if problems := diagnostics.CheckText([]byte(o.Value)); len(problems) > 0 {
 		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("%s", problems[0].Message))}
 	}
 	node, problems := tree.Parse([]byte(o.Value))
@@ -192,7 +193,7 @@ func (l *loader) withoutObjectives(given, at *yaml.Node, storm string) *yaml.Nod
 		return tree.Word(o, "during") == storm || tree.Word(o, "after") == storm
 	})
 	if n := len(list.Content) - len(rest.Content); n > 0 {
-		l.addOne(tree.ErrorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", n, len(list.Content))), Warning, "")
+		l.addOne(tree.ErrorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", n, len(list.Content))), diagnostics.Warning, "")
 	}
 	return tree.Merged(given, tree.MapOf(at, "objectives", &rest))
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/scenarios/diagnostics"
 )
 
 // TestOverrides lays values upon a scenario from the command line.
@@ -61,7 +63,7 @@ func TestBadOverrides(t *testing.T) {
 			src := []byte(smallest + "seeds: x\n")
 			sc, ds := Load("test.yaml", src, []Override{{Path: tt.path, Value: tt.value}})
 			out := string(render(t, "test.yaml", src, ds))
-			if sc != nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--set "+cut(tt.path)[:min(len(tt.path), 20)]) {
+			if sc != nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--set "+diagnostics.Cut(tt.path)[:min(len(tt.path), 20)]) {
 				t.Errorf("loaded %v, said\n%s\nwant %s", sc != nil, out, tt.want)
 			}
 			if !strings.Contains(out, "test.yaml:6:8: error: want a whole number") {
@@ -119,7 +121,7 @@ func TestNoStorm(t *testing.T) {
 	if sc == nil || len(sc.Storms) != 1 || sc.Storms[0].Name != "b" || len(sc.Objectives) != 2 {
 		t.Fatalf("%v", ds)
 	}
-	if len(ds) != 1 || ds[0].Severity != Warning || ds[0].Set != "--set storms.a=none" || ds[0].Message != "objectives about this storm go with it: 2 of 4" {
+	if len(ds) != 1 || ds[0].Severity != diagnostics.Warning || ds[0].Set != "--set storms.a=none" || ds[0].Message != "objectives about this storm go with it: 2 of 4" {
 		t.Errorf("it says %v", ds)
 	}
 	if again := load(t, string(sc.Resolved())); again.ConfigHash() != sc.ConfigHash() {

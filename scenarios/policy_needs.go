@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"qsim/policies"
+	"qsim/scenarios/diagnostics"
 )
 
 // checkNeeds warns, if the scenario has no errors, of policies without effect: they act on a feature, such as tenants,
 // that the scenario lacks, and so claim as fifo; not of those that an objective expects to miss.
 func (c *checker) checkNeeds() {
-	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == Error }) {
+	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == diagnostics.Error }) {
 		return
 	}
 	kinds := policies.Kinds()

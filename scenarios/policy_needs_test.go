@@ -3,6 +3,8 @@ package scenarios
 import (
 	"strings"
 	"testing"
+
+	"qsim/scenarios/diagnostics"
 )
 
 // A policy that cannot act in a scenario has a warning at its kind; one that can has none. It is fifo that is warned of otherwise.
@@ -37,7 +39,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 			if sc == nil {
 				t.Fatalf("it does not load: %v", found)
 			}
-			var got []Diagnostic
+			var got []diagnostics.Diagnostic
 			for _, d := range found {
 				if strings.Contains(d.Message, "nothing to do") {
 					got = append(got, d)
@@ -46,7 +48,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 			switch {
 			case tt.want == "" && len(got) > 0:
 				t.Errorf("warned: %v", got)
-			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Message, tt.want) || got[0].Severity != Warning || got[0].Line != 4):
+			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Message, tt.want) || got[0].Severity != diagnostics.Warning || got[0].Line != 4):
 				t.Errorf("got %v, want one warning in line 4: %s", got, tt.want)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"go.yaml.in/yaml/v4"
 
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -166,7 +167,7 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-func classOf(d Diagnostic) string {
+func classOf(d diagnostics.Diagnostic) string {
 	for _, b := range beyond {
 		if regexp.MustCompile(b.message).MatchString(d.Message) || d.Note != "" && regexp.MustCompile(b.message).MatchString(d.Note) {
 			return b.class

@@ -8,6 +8,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 )
 
 // CallStorm disturbs calls between nodes and store. Each share is drawn for itself.
@@ -67,5 +68,5 @@ func (c *checker) checkCall(at *yaml.Node, op string) {
 	if e.Message = "unknown call " + quantity.Quote(op); e.Help == "" {
 		e.Help = "want " + quantity.OrList(calls)
 	}
-	c.add(at, Error, e)
+	c.add(at, diagnostics.Error, e)
 }

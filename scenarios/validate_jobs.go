@@ -14,6 +14,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -176,7 +177,7 @@ func (c *checker) checkArrivals(i int, a *Arrivals) {
 	}
 	problems := processes.check(node)
 	for _, p := range problems {
-		c.problems = append(c.problems, problem{p, Error})
+		c.problems = append(c.problems, problem{p, diagnostics.Error})
 	}
 	if len(problems) > 0 || !c.sound("jobs", i, "arrivals") {
 		return
@@ -217,7 +218,7 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 		if err := c.checkTrace(i, a.File); err != nil {
 			e := quantity.Errorf("%v", err)
 			errors.As(err, &e)
-			c.add(c.near(at("file")...), Error, e)
+			c.add(c.near(at("file")...), diagnostics.Error, e)
 		}
 	}
 }

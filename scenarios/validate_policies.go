@@ -13,6 +13,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -68,7 +69,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		}
 	}
 	if kind == nil {
-		c.add(c.near("policies", i, "kind"), Error, unknownPolicy(p.Kind, names))
+		c.add(c.near("policies", i, "kind"), diagnostics.Error, unknownPolicy(p.Kind, names))
 		return
 	}
 	p.values = map[string]policies.Value{}
@@ -83,7 +84,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		key, node := c.key("policies", i, name), p.Params[name]
 		typ, found := parameters[name]
 		if !found {
-			c.add(key, Error, unknownParameter(p.Kind, name, known))
+			c.add(key, diagnostics.Error, unknownParameter(p.Kind, name, known))
 			sound = false
 			continue
 		}
@@ -250,7 +251,7 @@ func (c *checker) checkMetric(i int, o *Objective) {
 		if e.Message = "unknown metric " + quantity.Quote(o.Metric); e.Help == "" {
 			e.Help = "`qsim list metrics` prints them all"
 		}
-		c.add(c.near("objectives", i, "metric"), Error, e)
+		c.add(c.near("objectives", i, "metric"), diagnostics.Error, e)
 		return
 	}
 	for _, f := range []struct {

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/tree"
 )
 
@@ -29,7 +30,7 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	}
 	problems := backoffs.check(backoff)
 	for _, p := range problems {
-		c.problems = append(c.problems, problem{p, Error})
+		c.problems = append(c.problems, problem{p, diagnostics.Error})
 	}
 	if len(problems) > 0 || !c.soundNode(node) {
 		return

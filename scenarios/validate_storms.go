@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
 )
 
 func (c *checker) checkStorms() {
@@ -136,7 +137,7 @@ func (c *checker) checkTrigger(i int, s *Storm) bool {
 		if e.Help == "" {
 			e.Help = "want " + quantity.OrList(events)
 		}
-		c.add(on, Error, e)
+		c.add(on, diagnostics.Error, e)
 	}
 	if t, key := s.Trouble(); t != nil && !s.Effect().Follows {
 		c.errorf(c.key("storms", i, "on"), "this kind of storm (%s) begins at a known time only", key)

@@ -32,18 +32,17 @@ var mayImport = map[string][]string{
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},
 	"results/report":      {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios/tree":      {"engine/quantity"},                                                                                                      // YAML with positions, below the language
-	"scenarios":           {"engine/quantity", "scenarios/tree", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
 	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":            {"cmd/cli"},
 	"cmd/qbench":          {"cmd/bench"},
-	"cmd/play":            {"policies", "cmd/ui", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/play":            {"policies", "cmd/ui", "scenarios", "scenarios/diagnostics", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/cli":             {"engine/quantity", "policies", "cmd/play", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/bench":           {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/live/metrics", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
-	"cmd/ui":         {"results/plain", "results/text"},        // whose one width rule is that of help texts too
-	"cmd/input":      {"cmd/ui", "results/plain", "scenarios"}, // how both take scenarios
+	"cmd/ui":         {"results/plain", "results/text"},                                 // whose one width rule is that of help texts too
+	"cmd/input":      {"cmd/ui", "results/plain", "scenarios", "scenarios/diagnostics"}, // how both take scenarios
 	"cmd/ui/clitest": {"cmd/ui"},
 
 	// Benchmarks of engines over any store.
@@ -58,11 +57,15 @@ var mayImport = map[string][]string{
 	// For tests of pages in a browser: it knows none of them.
 	"results/report/browsertest": {},
 
+	// Below the language: YAML with positions, and what is wrong with a text.
+	"scenarios/tree":        {"engine/quantity"},
+	"scenarios/diagnostics": {"engine/quantity", "scenarios/tree"},
+
 	// Several simulations at once: it knows no simulation.
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the
@@ -81,7 +84,7 @@ var mayUse = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
 	"github.com/spf13/pflag":                   {"cmd/ui", "cmd/ui/clitest"},
 	"github.com/vbauerster/mpb/v8":             {"cmd/ui"},
-	"go.yaml.in/yaml/v4":                       {"scenarios", "scenarios/tree"},
+	"go.yaml.in/yaml/v4":                       {"scenarios", "scenarios/diagnostics", "scenarios/tree"},
 	"golang.org/x/image":                       {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                        {"results", "cmd/bench"},
 	"golang.org/x/term":                        {"cmd/ui"},

@@ -14,6 +14,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 )
 
 // loaded is a scenario as it was loaded, with its overrides.
@@ -49,7 +50,7 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 		if err != nil {
 			worst = ui.Worse(worst, ui.Settle(c, err))
 			if failure := (*ui.Failure)(nil); !errors.As(err, &failure) || failure.Err != nil {
-				l.Diagnostics = append(l.Diagnostics, scenarios.Diagnostic{Severity: scenarios.Error, Message: err.Error()})
+				l.Diagnostics = append(l.Diagnostics, diagnostics.Diagnostic{Severity: diagnostics.Error, Message: err.Error()})
 			}
 		}
 		all = append(all, l)

@@ -12,6 +12,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 )
 
 // Sets parses the values of --set flags, KEY=VALUE each, into scenario overrides.
@@ -44,7 +45,7 @@ type Scenario struct {
 	Sets     []scenarios.Override // all overrides of the source: those of the options, and the policies added
 	Policies []string             // selected policies: see scenarios.Scenario.Select; none: all
 
-	Diagnostics scenarios.Diagnostics // errors and warnings, also if Load fails
+	Diagnostics diagnostics.List // errors and warnings, also if Load fails
 }
 
 // Load loads the scenario of a file, or a built-in one, and prints its diagnostics. The returned failure, if an

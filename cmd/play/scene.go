@@ -10,6 +10,7 @@ import (
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/world"
 )
 
@@ -94,7 +95,7 @@ var (
 )
 
 // loaded loads the scenario with the overrides of a request.
-func (s *stage) loaded(sets []set) (*scenarios.Scenario, scenarios.Diagnostics) {
+func (s *stage) loaded(sets []set) (*scenarios.Scenario, diagnostics.List) {
 	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
 }
 
@@ -108,8 +109,8 @@ func (s *stage) overrides(sets []set) []scenarios.Override {
 
 // load loads the scenario of a request: nil if it has errors or is too large, which the problems of the scene explain.
 func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
-	sc, diagnostics := s.loaded(a.Sets)
-	seen := &scene{Problems: s.problems(a.Sets, diagnostics)}
+	sc, found := s.loaded(a.Sets)
+	seen := &scene{Problems: s.problems(a.Sets, found)}
 	if sc == nil {
 		return nil, seen
 	}
@@ -186,11 +187,11 @@ func (s *stage) fits(sc *scenarios.Scenario) error {
 }
 
 // problems returns diagnostics, each with the setting of the request that caused it.
-func (s *stage) problems(sets []set, diagnostics scenarios.Diagnostics) []problem {
+func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)
-	for _, d := range diagnostics {
-		p := problem{Set: -1, Error: d.Severity == scenarios.Error, Message: d.Message, Help: d.Help}
+	for _, d := range found {
+		p := problem{Set: -1, Error: d.Severity == diagnostics.Error, Message: d.Message, Help: d.Help}
 		if d.Set != "" {
 			p.Set = slices.IndexFunc(overrides, func(o scenarios.Override) bool { return o.String() == d.Set }) - len(s.o.Sets)
 		} else if d.Line > 0 {

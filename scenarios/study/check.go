@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/pool"
 )
 
@@ -22,7 +22,7 @@ type Wrong struct {
 
 // problem is a diagnostic of the scenarios of one or more cells.
 type problem struct {
-	scenarios.Diagnostic
+	diagnostics.Diagnostic
 	cell  int
 	axis  int // index of the axis whose value is at fault; -1: none
 	value int // index of the value in Range.Values of the axis
@@ -56,7 +56,7 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 		if d.Note == "" && (p.axis < 0 || w.combined && len(w.plan.Axes) > 1) {
 			d.Note = "with " + w.plan.cellName(p.cell)
 		}
-		if err := (scenarios.Diagnostics{d}).Render(out, name, text); err != nil {
+		if err := (diagnostics.List{d}).Render(out, name, text); err != nil {
 			return err
 		}
 	}
@@ -102,9 +102,9 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 	few := p.few()
 	rest := slices.DeleteFunc(slices.Clone(cells), func(cell int) bool { return slices.Contains(few, cell) })
 	for i, list := range [][]int{few, rest} {
-		diagnostics := make([]scenarios.Diagnostics, len(list))
+		loaded := make([]diagnostics.List, len(list))
 		err := pool.Each(ctx, pool.Width(parallel), len(list), func(_ context.Context, k int) (err error) {
-			if _, diagnostics[k], err = p.Load(list[k]); err != nil {
+			if _, loaded[k], err = p.Load(list[k]); err != nil {
 				return &SettingError{p.Overrides(list[k]), err}
 			}
 			return nil
@@ -114,7 +114,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 		}
 		found := checks{plan: p, strict: strict}
 		for k, cell := range list {
-			found.add(cell, diagnostics[k])
+			found.add(cell, loaded[k])
 		}
 		if len(found.wrong) > 0 {
 			inOrder(found.wrong)
@@ -141,7 +141,7 @@ type checks struct {
 }
 
 // add adds the diagnostics found when the scenario of a cell was loaded.
-func (c *checks) add(cell int, found scenarios.Diagnostics) {
+func (c *checks) add(cell int, found diagnostics.List) {
 	for _, d := range found {
 		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
 		position := c.plan.Sweep.Position(cell)
@@ -151,7 +151,7 @@ func (c *checks) add(cell int, found scenarios.Diagnostics) {
 			}
 		}
 		switch {
-		case d.Severity == scenarios.Error || c.strict:
+		case d.Severity == diagnostics.Error || c.strict:
 			c.wrong = addProblem(c.wrong, p)
 		case !c.plan.known[d.Message]:
 			c.notes = addProblem(c.notes, p)

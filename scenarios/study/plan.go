@@ -14,6 +14,7 @@ import (
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/world"
 )
 
@@ -30,7 +31,7 @@ type Source struct {
 }
 
 // Load loads the scenario with more overrides. The scenario is nil if a diagnostic is an error or err is not nil.
-func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios.Diagnostics, error) {
+func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, diagnostics.List, error) {
 	sc, found := scenarios.Load(s.Name, s.Text, slices.Concat(s.Sets, more))
 	if sc == nil {
 		return nil, found, nil
@@ -65,7 +66,7 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 }
 
 // Invalid is the error for a scenario that does not load, with its diagnostics.
-type Invalid struct{ Found scenarios.Diagnostics }
+type Invalid struct{ Found diagnostics.List }
 
 // Error returns the message of the first diagnostic.
 func (e *Invalid) Error() string { return e.Found[0].Message }
@@ -195,7 +196,7 @@ func (p *Plan) Overrides(cell int) []scenarios.Override {
 func (p *Plan) cellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
 
 // Load loads the scenario with the values of a cell.
-func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error) {
+func (p *Plan) Load(cell int) (*scenarios.Scenario, diagnostics.List, error) {
 	sc, found, err := p.Source.Load(p.Overrides(cell))
 	if sc == nil || err != nil {
 		return nil, found, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 )
 
 // smallest is a scenario with the required keys only.
@@ -31,7 +32,7 @@ func load(t *testing.T, text string, sets ...scenarios.Override) *scenarios.Scen
 }
 
 // render writes diagnostics as users see them.
-func render(t *testing.T, name string, src []byte, ds scenarios.Diagnostics) []byte {
+func render(t *testing.T, name string, src []byte, ds diagnostics.List) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := ds.Render(&b, name, src); err != nil {

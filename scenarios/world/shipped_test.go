@@ -9,13 +9,14 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/diagnostics"
 )
 
 // shippedSeeds are enough for every lesson: each is far larger than its interval. Most are clear after fewer.
 const shippedSeeds = 5
 
 // opened loads a built-in scenario, with its diagnostics.
-func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnostics) {
+func opened(t *testing.T, name string) (*scenarios.Scenario, diagnostics.List) {
 	t.Helper()
 	file, src, err := scenarios.Open(name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package scenarios
+package diagnostics
 
 import (
 	"bytes"
@@ -33,17 +33,17 @@ type Diagnostic struct {
 	Note      string // explanation, or empty
 }
 
-// Diagnostics lists all problems of one scenario, in the order of the file.
-type Diagnostics []Diagnostic
+// List lists all problems of one scenario, in the order of the file.
+type List []Diagnostic
 
 // Errors returns the diagnostics that keep the scenario from running.
-func (ds Diagnostics) Errors() Diagnostics { return ds.of(Error) }
+func (ds List) Errors() List { return ds.of(Error) }
 
 // Warnings returns the diagnostics that do not keep the scenario from running.
-func (ds Diagnostics) Warnings() Diagnostics { return ds.of(Warning) }
+func (ds List) Warnings() List { return ds.of(Warning) }
 
-func (ds Diagnostics) of(s Severity) Diagnostics {
-	var some Diagnostics
+func (ds List) of(s Severity) List {
+	var some List
 	for _, d := range ds {
 		if d.Severity == s {
 			some = append(some, d)
@@ -52,8 +52,8 @@ func (ds Diagnostics) of(s Severity) Diagnostics {
 	return some
 }
 
-// sorted orders diagnostics by position, errors first, and drops duplicates.
-func (ds Diagnostics) sorted() Diagnostics {
+// Sorted orders diagnostics by position, errors first, and drops duplicates.
+func (ds List) Sorted() List {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		if (a.Set == "") != (b.Set == "") {
 			return len(a.Set) - len(b.Set) // those in the file come first
@@ -65,7 +65,7 @@ func (ds Diagnostics) sorted() Diagnostics {
 		set, message string
 	}
 	seen := map[place]bool{}
-	var unique Diagnostics
+	var unique List
 	for _, d := range ds {
 		if p := (place{d.Line, d.Col, d.Set, d.Message}); !seen[p] {
 			seen[p] = true
@@ -80,7 +80,7 @@ const mostShown = 100
 
 // Render writes diagnostics for a person: each with its position in name, the lines around it from src, and help.
 // Control characters of the file are replaced.
-func (ds Diagnostics) Render(w io.Writer, name string, src []byte) error {
+func (ds List) Render(w io.Writer, name string, src []byte) error {
 	lines := splitLines(src)
 	var b bytes.Buffer
 	for i, d := range ds {
@@ -97,7 +97,7 @@ func (ds Diagnostics) Render(w io.Writer, name string, src []byte) error {
 func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 	switch {
 	case d.Set != "":
-		fmt.Fprintf(b, "%s: %s: %s\n", printable(cut(d.Set)), d.Severity, printable(d.Message))
+		fmt.Fprintf(b, "%s: %s: %s\n", printable(Cut(d.Set)), d.Severity, printable(d.Message))
 	case d.Line == 0:
 		fmt.Fprintf(b, "%s: %s: %s\n", printable(name), d.Severity, printable(d.Message))
 	default:
@@ -203,7 +203,8 @@ func printable(s string) string {
 	}, s)
 }
 
-func cut(s string) string {
+// Cut returns s cut to the width of a line that Render writes.
+func Cut(s string) string {
 	if r := []rune(s); len(r) > mostColumns {
 		return string(r[:mostColumns]) + "…"
 	}
@@ -231,18 +232,18 @@ func splitLines(src []byte) []string {
 	return append(lines, s[start:])
 }
 
-// checkText returns errors for characters that no YAML file may contain: bytes that are not UTF-8, control characters.
-func checkText(src []byte) Diagnostics {
+// CheckText returns errors for characters that no YAML file may contain: bytes that are not UTF-8, control characters.
+func CheckText(src []byte) List {
 	line, column := 1, 1
 	for i := 0; i < len(src); {
 		r, size := utf8.DecodeRune(src[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return Diagnostics{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("byte 0x%02x is not UTF-8", src[i]), Help: "save the file as UTF-8"}}
+			return List{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("byte 0x%02x is not UTF-8", src[i]), Help: "save the file as UTF-8"}}
 		case r == '\n':
 			line, column = line+1, 0
 		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff || r >= 0x80 && r < 0xa0 && r != 0x85:
-			return Diagnostics{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("control character U+%04X is not allowed", r)}}
+			return List{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("control character U+%04X is not allowed", r)}}
 		}
 		i += size
 		column++

@@ -1,6 +1,7 @@
-package scenarios
+package diagnostics
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestRender(t *testing.T) {
 		{"wide mark cut", strings.Repeat("x", 300), 1, 1, 300, strings.Repeat("x", 100) + "…", strings.Repeat("^", 100)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ds := Diagnostics{{Line: tt.line, Col: tt.col, Width: tt.width, Severity: Error, Message: "bad"}}
+			ds := List{{Line: tt.line, Col: tt.col, Width: tt.width, Severity: Error, Message: "bad"}}
 			lines := strings.Split(string(render(t, "f", []byte(tt.src), ds)), "\n")
 			for lines[0] != "" && !strings.Contains(lines[1], "^") {
 				lines = lines[1:] // the heading and the line before
@@ -47,7 +48,7 @@ func TestRender(t *testing.T) {
 // TestRenderHostile: neither a name nor a message may bring control characters to a
 // terminal.
 func TestRenderHostile(t *testing.T) {
-	ds := Diagnostics{{Severity: Error, Message: "a\x1b[31m\nb", Help: "c\x07", Note: "d\r"}, {Severity: Warning, Set: "--set a=\x1b", Message: "e"}}
+	ds := List{{Severity: Error, Message: "a\x1b[31m\nb", Help: "c\x07", Note: "d\r"}, {Severity: Warning, Set: "--set a=\x1b", Message: "e"}}
 	out := string(render(t, "f\x1b[0m", nil, ds))
 	if strings.ContainsAny(out, "\x1b\x07\r") {
 		t.Errorf("control characters in %q", out)
@@ -58,10 +59,10 @@ func TestRenderHostile(t *testing.T) {
 }
 
 func TestSorted(t *testing.T) {
-	ds := Diagnostics{
+	ds := List{
 		{Line: 3, Col: 2, Severity: Warning, Message: "w"}, {Line: 3, Col: 2, Severity: Error, Message: "e"}, {Set: "--set a=b", Severity: Error, Message: "s"},
 		{Line: 3, Col: 2, Severity: Error, Message: "e"}, {Line: 1, Col: 9, Severity: Error, Message: "first"}, {Line: 3, Col: 1, Severity: Error, Message: "e"},
-	}.sorted()
+	}.Sorted()
 	var order []string
 	for _, d := range ds {
 		order = append(order, d.Message)
@@ -75,7 +76,7 @@ func TestSorted(t *testing.T) {
 }
 
 func TestMany(t *testing.T) {
-	var ds Diagnostics
+	var ds List
 	for i := range 250 {
 		ds = append(ds, Diagnostic{Line: i + 1, Col: 1, Width: 1, Severity: Error, Message: "bad"})
 	}
@@ -83,4 +84,13 @@ func TestMany(t *testing.T) {
 	if !strings.HasSuffix(out, "f: and 150 more\n") {
 		t.Errorf("ends in %q", out[max(0, len(out)-40):])
 	}
+}
+
+func render(t *testing.T, name string, src []byte, ds List) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ds.Render(&b, name, src); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -1,4 +1,4 @@
-package scenarios
+package diagnostics
 
 import (
 	"bytes"
@@ -12,87 +12,86 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// cause returns the likely cause of a syntax error that the parser reports later in the text: a character that looks
+// Cause returns the likely cause of a syntax error that the parser reports later in the text: a character that looks
 // like a space, a dash for a hyphen, or a template. It then moves mark there. It is nil if the text has no such
 // mistake.
-func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
-	if e.Mark.Line < 1 || e.Mark.Line > len(l.lines) {
+func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
+	if e.Mark.Line < 1 || e.Mark.Line > len(s.lines) {
 		return nil
 	}
 	syntax := e.Stage != yaml.ConstructorStage
 	lines := []int{e.Mark.Line}
 	if syntax && e.Mark.Line > 1 {
 		lines = []int{e.Mark.Line - 1, e.Mark.Line}
-	} else if strings.HasSuffix(e.Message, "has no value") && e.Mark.Line < len(l.lines) {
+	} else if strings.HasSuffix(e.Message, "has no value") && e.Mark.Line < len(s.lines) {
 		lines = []int{e.Mark.Line, e.Mark.Line + 1} // the next line need not be part of it
 	}
 	for _, line := range lines {
-		if bad, column := l.strange(line); bad != nil {
+		if bad, column := s.strange(line); bad != nil {
 			*mark = yaml.Mark{Line: line, Column: column}
 			return bad
 		}
 	}
-	from, text := 0, l.lines[e.Mark.Line-1]
+	from, text := 0, s.lines[e.Mark.Line-1]
 	if !syntax {
-		if from = e.Mark.Column - 1; from > 0 && l.character(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
+		if from = e.Mark.Column - 1; from > 0 && s.character(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
 			from-- // the outer of two templates
 		}
-		text = from64(l.runes(e.Mark.Line), from)
+		text = from64(s.runes(e.Mark.Line), from)
 	}
 	found := template.FindStringIndex(text)
 	switch {
 	case found == nil && syntax && e.ContextMark.Line > 0 && neverClosed(e):
 		*mark = e.ContextMark
-		return syntaxError(e)
+		return SyntaxError(e)
 	case found == nil, !syntax && len(strings.Trim(text[:found[0]], `"'{ `)) > 0:
 		return nil
 	}
 	*mark = yaml.Mark{Line: e.Mark.Line, Column: 1 + from + len([]rune(text[:found[0]]))}
-	return l.noTemplate(*mark)
+	return s.noTemplate(*mark)
 }
 
 const noTemplates = "there are no templates in scenarios"
 
-func (l *loader) noTemplate(at yaml.Mark) *quantity.Error {
-	help := fmt.Sprintf("write a value, and give another by --set %s=VALUE", l.pathAt(at))
+func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
+	help := fmt.Sprintf("write a value, and give another by --set %s=VALUE", s.pathAt(at))
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// addAlike reports all further templates or odd spaces in a text that is invalid YAML because of one, since the parser
-// stops at the first.
-func (l *loader) addAlike() {
-	first := l.found[0]
-	if first.Message != noTemplates && first.Help != plainSpace {
-		return
+// Alike adds to found all further templates or odd spaces in a text that is invalid YAML because of one, since the
+// parser stops at the first.
+func (s *Source) Alike(found List) List {
+	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
+		return found
 	}
-	for i, text := range l.lines {
+	for i, text := range s.lines {
 		text, _, _ = strings.Cut(text, " #")
-		for _, found := range alike.FindAllStringSubmatchIndex(text, mostAlike) {
-			at := yaml.Mark{Line: i + 1, Column: 1 + len([]rune(text[:max(found[2], found[4])]))}
-			if bad, column := l.strange(at.Line); found[4] >= 0 {
-				l.addAt(at, l.noTemplate(at))
+		for _, match := range alike.FindAllStringSubmatchIndex(text, mostAlike) {
+			at := yaml.Mark{Line: i + 1, Column: 1 + len([]rune(text[:max(match[2], match[4])]))}
+			if bad, column := s.strange(at.Line); match[4] >= 0 {
+				found = found.withAt(at, s.noTemplate(at))
 			} else if column == at.Column {
-				l.addAt(at, bad)
+				found = found.withAt(at, bad)
 			}
-			if len(l.found) >= mostAlike {
-				return
+			if len(found) >= mostAlike {
+				return found
 			}
 		}
 	}
+	return found
 }
 
 // mostAlike is the highest number of such mistakes reported for one text: each template takes another parse.
 const mostAlike = 20
 
-// addAt adds an error at a position unless there is one already.
-func (l *loader) addAt(at yaml.Mark, bad *quantity.Error) {
-	for _, d := range l.found {
+// withAt returns ds with an error at a position, unless there is one already.
+func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
+	for _, d := range ds {
 		if d.Line == at.Line && d.Col == at.Column {
-			return
+			return ds
 		}
 	}
-	l.found = append(l.found,
-		Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
+	return append(ds, Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
 }
 
 // from64 returns the text of at most 64 characters of a line, from the index from on.
@@ -103,17 +102,17 @@ func from64(line []rune, from int) string {
 
 // runes returns the characters of a line. Those of the last line asked for are cached: a line may be as long as the
 // file, and have as many errors.
-func (l *loader) runes(line int) []rune {
-	if l.last.line != line {
-		l.last.line, l.last.runes = line, []rune(l.lines[line-1])
-		l.last.bad, l.last.column = strange(l.lines[line-1])
+func (s *Source) runes(line int) []rune {
+	if s.last.line != line {
+		s.last.line, s.last.runes = line, []rune(s.lines[line-1])
+		s.last.bad, s.last.column = strange(s.lines[line-1])
 	}
-	return l.last.runes
+	return s.last.runes
 }
 
-func (l *loader) strange(line int) (*quantity.Error, int) {
-	l.runes(line)
-	return l.last.bad, l.last.column
+func (s *Source) strange(line int) (*quantity.Error, int) {
+	s.runes(line)
+	return s.last.bad, s.last.column
 }
 
 // lastLine caches the characters of the line searched last, and its first unusual character.
@@ -128,14 +127,14 @@ type lastLine struct {
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
 // pathAt returns the path of the value at a position of the file with templates replaced; KEY if it has none.
-func (l *loader) pathAt(at yaml.Mark) string {
-	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
+func (s *Source) pathAt(at yaml.Mark) string {
+	masked := template.ReplaceAllFunc(s.text, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := tree.Parse(masked)
 	if plain == nil {
 		return "KEY"
 	}
-	seen := loader{width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
-	seen.index(plain, "")
+	seen := NewSource(nil)
+	seen.Index(plain, "")
 	if path := seen.paths[at]; path != "" {
 		return path
 	}
@@ -182,8 +181,8 @@ func neverClosed(e *yaml.LoadError) bool {
 	return strings.Contains(e.Message, "unexpected end of stream") || strings.Contains(e.Message, "did not find expected ','")
 }
 
-// syntaxError rewords an error about text that is not valid YAML.
-func syntaxError(e *yaml.LoadError) *quantity.Error {
+// SyntaxError rewords an error about text that is not valid YAML.
+func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
 	says := func(text string) bool { return strings.Contains(e.Message, text) }
 	switch {

@@ -1,0 +1,87 @@
+package diagnostics
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
+)
+
+// Source is the text of one scenario, with the positions of its values.
+type Source struct {
+	text   []byte
+	lines  []string
+	width  map[yaml.Mark]*yaml.Node  // scalars of the text, by position
+	around map[*yaml.Node]*yaml.Node // maps of the text, by their keys
+	paths  map[yaml.Mark]string      // paths of the text's values, by position
+	last   lastLine
+}
+
+// NewSource returns a text whose values have not been indexed.
+func NewSource(text []byte) *Source {
+	return &Source{text: text, lines: splitLines(text), width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{},
+		paths: map[yaml.Mark]string{}}
+}
+
+// Index records the positions of the scalars in a node of the text, at a path, and the paths of their keys.
+func (s *Source) Index(node *yaml.Node, path string) {
+	mark := yaml.Mark{Line: node.Line, Column: node.Column}
+	if node.Kind == yaml.ScalarNode {
+		s.width[mark] = node
+	}
+	if s.paths[mark] == "" || node.Kind == yaml.ScalarNode {
+		s.paths[mark] = path
+	}
+	for i, c := range node.Content {
+		at := path
+		switch {
+		case node.Kind == yaml.SequenceNode:
+			at = below(path, cmp.Or(tree.Word(c, "class"), tree.Word(c, "name"), tree.Word(c, "label"), tree.Word(c, "kind"), strconv.Itoa(i+1)))
+		case i%2 == 0:
+			s.around[c] = node
+		default:
+			at = below(path, node.Content[i-1].Value)
+		}
+		s.Index(c, at)
+	}
+}
+
+// below returns the path of a key in the map at path.
+func below(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+
+// At returns the scalar at a position of the text, and the map of which it is a key; nil for what is not there.
+func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {
+	node = s.width[mark]
+	return node, s.around[node]
+}
+
+// TabAt reports whether the character at a position of the text is a tab.
+func (s *Source) TabAt(mark yaml.Mark) bool { return s.character(mark) == '\t' }
+
+// character returns the character at a position of the file, 0 if there is none.
+func (s *Source) character(at yaml.Mark) rune {
+	if at.Line < 1 || at.Line > len(s.lines) {
+		return 0
+	}
+	column := 0
+	for _, r := range s.lines[at.Line-1] {
+		if column++; column == at.Column {
+			return r
+		}
+	}
+	return 0
+}
+
+// WidthOf returns the width in characters of a scalar in the file: with its quotes, and only of its first line.
+func WidthOf(node *yaml.Node) int {
+	first, _, _ := strings.Cut(node.Value, "\n")
+	width := utf8.RuneCountInString(first)
+	if node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		width += 2
+	}
+	return max(1, width)
+}

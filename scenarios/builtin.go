@@ -16,10 +16,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// builtin holds the scenario files built into the program: of this folder, incidents and published; the pattern is
-// wide, since one that matches no file does not compile.
+// builtin holds the scenario files built into the program: those of each of the shelves.
 //
-//go:embed *.yaml */*.yaml
+//go:embed *.yaml incidents/*.yaml published/*.yaml
 var builtin embed.FS
 
 // shelves lists the folders of built-in scenarios, in the order of look-up by name.
@@ -49,7 +48,7 @@ func Builtin() []BuiltinInfo {
 }
 
 // tables are the files of builtin that hold no scenario.
-var tables = []string{"presets", "conform", "systems"}
+var tables = []string{"presets", "conform"}
 
 func builtinNames() []string {
 	var names []string

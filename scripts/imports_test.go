@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the

@@ -12,7 +12,6 @@ import (
 	"qsim/engine/quantity"
 	"qsim/results/plain"
 	"qsim/results/text"
-	"qsim/scenarios"
 	"qsim/scenarios/apply"
 )
 
@@ -20,7 +19,7 @@ func newApply() *cobra.Command {
 	var f scenarioFlags
 	var t ui.Terminal
 	system, format := "", "table"
-	names := plain.Names(scenarios.Systems(), func(s scenarios.System) string { return s.Name })
+	names := plain.Names(apply.Systems(), func(s apply.System) string { return s.Name })
 	c := &cobra.Command{
 		Use:     "apply SCENARIO --for SYSTEM",
 		Short:   "print a scenario as the settings of a job system",
@@ -50,7 +49,7 @@ itself is no setting, and left out.`,
 			if len(f.policies) > 0 && len(sc.Policies) > 1 {
 				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
 			}
-			r := apply.To(&scenarios.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
+			r := apply.To(&apply.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
 			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
 			output["json"] = ui.JSON(r, "  ")
 			return output.Print(c.OutOrStdout(), format)

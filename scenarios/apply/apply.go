@@ -36,7 +36,7 @@ type Result struct {
 // sheet is a scenario on its way into the settings of a system.
 type sheet struct {
 	*Result
-	system *scenarios.System
+	system *System
 	sc     *scenarios.Scenario // scenario with the overrides of the policy
 	mine   map[string]string   // values by path
 	base   map[string]string   // values of the preset, by key
@@ -45,7 +45,7 @@ type sheet struct {
 
 // To writes the settings of a scenario under one of its policies for a system. sets are the overrides that sc was
 // loaded with.
-func To(system *scenarios.System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
+func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
 	preset := scenarios.PresetNamed(system.Name)
 	t := &sheet{system: system, sc: sc.Variant(policy),
 		mine: map[string]string{}, base: map[string]string{}, done: map[string]bool{},
@@ -82,8 +82,8 @@ func below(path string, keys ...string) bool {
 }
 
 // Find returns the setting of a system for a key of the language, or the reason why there is none; neither for a
-// key unknown to the system, or one of scenarios.WorldKeys.
-func Find(system *scenarios.System, key string) (row *scenarios.Translation, cannot string) {
+// key unknown to the system, or one of WorldKeys.
+func Find(system *System, key string) (row *Translation, cannot string) {
 	for i := range system.Translations {
 		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
 			return s, ""
@@ -111,7 +111,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 			differs = t.mine[key] != s.Value // whether the class's value differs from that for all classes
 		}
 	}
-	if below(key, scenarios.WorldKeys()...) {
+	if below(key, WorldKeys()...) {
 		return
 	}
 	if key == "jobs.CLASS.priority" { // a class without one stands somewhere among those that have one
@@ -134,7 +134,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 }
 
 // translate adds a setting for the scenario, or for a class of it.
-func (t *sheet) translate(row *scenarios.Translation, s *scenarios.Setting, scope string, class int) {
+func (t *sheet) translate(row *Translation, s *scenarios.Setting, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
 	value, _ := v.of(row.Key) // none of a map
 	line := Line{Key: scope + strings.TrimPrefix(row.Key, "jobs.CLASS."), Value: value}

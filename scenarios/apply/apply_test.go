@@ -28,7 +28,7 @@ func load(t *testing.T, text string) *scenarios.Scenario {
 const jobs = "\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"
 
 // TestEveryKeyHasASettingOrAReason checks every key of the language: for each system it has a setting or a reason why
-// there is none, or is one of scenarios.WorldKeys.
+// there is none, or is one of WorldKeys.
 func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	keys := scenarios.Keys()
 	isMap := func(path string) bool {
@@ -36,9 +36,9 @@ func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 		return path == "jobs.CLASS.retry" || slices.ContainsFunc(keys, inside)
 	}
 	keysSeen := 0
-	for _, system := range scenarios.Systems() {
+	for _, system := range Systems() {
 		for _, k := range keys {
-			if isMap(k.Path) || below(k.Path, scenarios.WorldKeys()...) {
+			if isMap(k.Path) || below(k.Path, WorldKeys()...) {
 				continue
 			}
 			row, cannot := Find(&system, k.Path)
@@ -60,10 +60,10 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 			t.Errorf("%s: there is no key %s", system, key)
 		}
 	}
-	for _, key := range scenarios.WorldKeys() {
+	for _, key := range WorldKeys() {
 		known("world", key)
 	}
-	for _, system := range scenarios.Systems() {
+	for _, system := range Systems() {
 		for _, s := range system.Translations {
 			for _, key := range append(s.With, s.Key) {
 				known(system.Name, key)
@@ -98,7 +98,7 @@ func TestPresetNeedsFewSettings(t *testing.T) {
 		"oban":     "engine.lease.ttl",
 		"temporal": "engine.lease.ttl engine.timeout",
 	}
-	for _, system := range scenarios.Systems() {
+	for _, system := range Systems() {
 		named := load(t, "engine: {preset: "+system.Name+"}"+jobs)
 		written := load(t, string(named.Resolved()))
 		for _, sc := range []*scenarios.Scenario{named, written} {
@@ -148,7 +148,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	storm, _ := scenarios.Load(name, src, nil)
-	for _, system := range scenarios.Systems() {
+	for _, system := range Systems() {
 		t.Run(system.Name, func(t *testing.T) {
 			var got strings.Builder
 			own := load(t, strings.Replace(tuned, "PRESET", system.Name, 1))
@@ -262,8 +262,8 @@ const (
 
 // lineOf returns the line of a key for a system, of a scenario upon the preset of the system if it has a key engine.
 func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) {
-	all := scenarios.Systems()
-	at := slices.IndexFunc(all, func(s scenarios.System) bool { return s.Name == system })
+	all := Systems()
+	at := slices.IndexFunc(all, func(s System) bool { return s.Name == system })
 	text := strings.Replace(scenario, "engine: {", "engine: {preset: "+system+", ", 1)
 	if !strings.Contains(text, "jobs: ") {
 		text += "\njobs: [" + mail + "]"

@@ -20,7 +20,7 @@ import (
 // values resolves the names in the text of a translation to the settings of a scenario.
 type values struct {
 	t     *sheet
-	row   *scenarios.Translation
+	row   *Translation
 	scope string // "jobs.CLASS." or ""
 	class int    // index of the class; -1: all
 	name  string // in the text, whose value is looked for

@@ -73,8 +73,8 @@ func TestSettingsAreGo(t *testing.T) {
 	for name, of := range systems {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := scenarios.Systems()
-			system := &all[slices.IndexFunc(all, func(s scenarios.System) bool { return s.Name == name })]
+			all := apply.Systems()
+			system := &all[slices.IndexFunc(all, func(s apply.System) bool { return s.Name == name })]
 			text := strings.Replace(whole, "PRESET", name, 1) + of.policies
 			if name == "asynq" { // whose leases are constants
 				text = strings.Replace(text, ", lease: {ttl: 20m}", "", 1)

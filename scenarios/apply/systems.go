@@ -1,4 +1,4 @@
-package scenarios
+package apply
 
 import (
 	_ "embed"
@@ -55,10 +55,10 @@ type systemList struct {
 var systems = sync.OnceValue(func() (all systemList) {
 	node, problems := tree.Parse(systemText)
 	if len(problems) > 0 {
-		panic("scenarios: systems: " + problems[0].Error())
+		panic("apply: systems: " + problems[0].Error())
 	}
 	if err := node.Load(&all, tree.Strict...); err != nil {
-		panic("scenarios: systems: " + err.Error())
+		panic("apply: systems: " + err.Error())
 	}
 	return all
 })

@@ -47,8 +47,8 @@ func Builtin() []BuiltinInfo {
 	return all
 }
 
-// tables are the files of builtin that hold no scenario.
-var tables = []string{"presets", "conform"}
+// table is the file of builtin that holds no scenario.
+const table = "presets"
 
 func builtinNames() []string {
 	var names []string
@@ -58,7 +58,7 @@ func builtinNames() []string {
 			panic("scenarios: " + err.Error())
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !slices.Contains(tables, name) {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != table {
 				names = append(names, path.Join(shelf, name))
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 // entry is an item of `qsim list`: a kind, preset, key or metric that scenarios may name, with its documentation.
@@ -161,7 +162,7 @@ func list(w io.Writer, entries []entry, one bool, width int) {
 		if cells := []string{e.name, firstSentence(e.doc)}; e.preset == nil {
 			t.Add(cells...)
 		} else {
-			t.Add(cells[0], e.preset.Checked().Ratio(), cells[1])
+			t.Add(cells[0], checked.Of(e.preset).Ratio(), cells[1])
 		}
 	}
 	fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
@@ -214,7 +215,7 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, width))
 	writeSettings(w, p.Settings(), ui.Width())
 	fmt.Fprintf(w, "\nsource: %s\n", text.Indented(p.Source, width, 8))
-	for i, a := range p.Measured() {
+	for i, a := range checked.Measured(p) {
 		if i == 0 {
 			fmt.Fprint(w, "\nwhat differs from it:\n")
 		}
@@ -234,7 +235,7 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 
 // writeChecked prints the rules of its system that a preset was found to follow, and those it does not.
 func writeChecked(w io.Writer, p *scenarios.Preset, width int) {
-	c := p.Checked()
+	c := checked.Of(p)
 	fmt.Fprintln(w, wrap(c.Sentence(p), width))
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
 	if held := c.Held(); len(held) > 0 {

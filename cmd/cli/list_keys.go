@@ -9,6 +9,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results/text"
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 // keyEntries returns entries of `qsim list` for the keys of the scenario language.
@@ -125,7 +126,7 @@ func presetData(p *scenarios.Preset) any {
 		values[s.Path] = s.Value
 	}
 	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source, "approximates": p.Approximates,
-		"values": values, "checked": p.Checked()}
+		"values": values, "checked": checked.Of(p)}
 }
 
 func data(entries []entry) []any {

@@ -7,6 +7,7 @@ import (
 
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 // listMarkdown prints entries as Markdown for a manual: keys as a table for each part of a scenario; kinds and presets
@@ -83,8 +84,8 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
 	}
 	fmt.Fprintf(out, "\nSource: %s.\n", markdown(strings.TrimSuffix(p.Source, ".")))
-	fmt.Fprintf(out, "\n%s.\n", markdown(plain.Capital(p.Checked().Sentence(p))))
-	for i, a := range p.Measured() {
+	fmt.Fprintf(out, "\n%s.\n", markdown(plain.Capital(checked.Of(p).Sentence(p))))
+	for i, a := range checked.Measured(p) {
 		if i == 0 {
 			fmt.Fprint(out, "\nWhat differs from it:\n\n")
 		}

@@ -22,6 +22,7 @@ import (
 	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 	"qsim/scenarios/world"
 )
 
@@ -187,7 +188,7 @@ func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
-	for _, miss := range l.Scenario.Misses() {
+	for _, miss := range checked.Misses(l.Scenario) {
 		s.console.Note("%s: %s", l.Name, miss)
 	}
 	if s.flags.Verbose {

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 var (
 	long    = flag.Bool("long", false, "6 seeds and all cases, and hold what is recorded to the values of the preset")
 	first   = flag.Uint64("first", 1, "the first seed of arrivals")
-	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/conform.yaml; implies -long")
+	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/checked/conform.yaml; implies -long")
 )
 
 // simulations is the number of simulations for each seed of arrivals: phases and delays are drawn anew in each.
@@ -73,7 +74,7 @@ type sides struct {
 }
 
 // Hold runs every case on the real system and in simulation, judges every rule, compares the verdicts with those
-// recorded in scenarios/conform.yaml, and plants the fault of every rule.
+// recorded in scenarios/checked/conform.yaml, and plants the fault of every rule.
 func (s *System) Hold(t *testing.T) {
 	seeds := uint64(2)
 	if Long() {
@@ -107,9 +108,9 @@ func (s *System) Hold(t *testing.T) {
 		return
 	}
 	preset := scenarios.PresetNamed(s.Preset)
-	record := preset.Checked()
-	found := scenarios.Checked{Preset: s.Preset, System: s.version(t), Clock: s.Clock, On: time.Now().UTC().Format(time.DateOnly),
-		Seeds: int(seeds), Values: preset.Hash()}
+	record := checked.Of(preset)
+	found := checked.Comparison{Preset: s.Preset, System: s.version(t), Clock: s.Clock, On: time.Now().UTC().Format(time.DateOnly),
+		Seeds: int(seeds), Values: checked.Hash(preset)}
 	for i := range s.Rules {
 		rule := &s.Rules[i]
 		if cases[rule.Case] == nil {
@@ -226,8 +227,8 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 }
 
 // compare compares a verdict with the recorded one.
-func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) {
-	at := slices.IndexFunc(record.Rules, func(r scenarios.CheckedRule) bool { return r.Rule == rule.Name })
+func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison) {
+	at := slices.IndexFunc(record.Rules, func(r checked.Rule) bool { return r.Rule == rule.Name })
 	switch {
 	case at < 0:
 		t.Errorf("nothing is recorded of it: go test ./... -rewrite")

@@ -11,11 +11,12 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 // record returns a verdict in the form for users.
-func (rule *Rule) record(v *Verdict) scenarios.CheckedRule {
-	c := scenarios.CheckedRule{Rule: rule.Name, Verdict: v.Word, Keys: rule.Keys, Figure: v.Part.Name, Real: v.RealText(),
+func (rule *Rule) record(v *Verdict) checked.Rule {
+	c := checked.Rule{Rule: rule.Name, Verdict: v.Word, Keys: rule.Keys, Figure: v.Part.Name, Real: v.RealText(),
 		Simulated: v.Part.number(v.Simulated), Off: v.OffText(), Approximates: rule.Approximates}
 	if v.Word != Holds {
 		c.Cause, c.Metrics = rule.Cause, rule.Metrics
@@ -25,10 +26,10 @@ func (rule *Rule) record(v *Verdict) scenarios.CheckedRule {
 
 // beside merges new verdicts with those recorded by a run on another clock, of the same system and the same values of
 // the preset; it returns also the keys of the preset without any rule.
-func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checked {
+func beside(found, old *checked.Comparison, p *scenarios.Preset) checked.Comparison {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {
-		others := slices.DeleteFunc(slices.Clone(old.Rules), func(r scenarios.CheckedRule) bool { return cmp.Or(r.Clock, old.Clock) == found.Clock })
+		others := slices.DeleteFunc(slices.Clone(old.Rules), func(r checked.Rule) bool { return cmp.Or(r.Clock, old.Clock) == found.Clock })
 		if len(others) > 0 && found.Clock != old.Clock {
 			all.Clock, all.Rules = old.Clock, others
 			for _, r := range found.Rules {
@@ -40,7 +41,7 @@ func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checke
 		}
 	}
 	for _, setting := range p.Settings() {
-		if len(all.Rules) > 0 && !slices.ContainsFunc(all.Rules, func(r scenarios.CheckedRule) bool {
+		if len(all.Rules) > 0 && !slices.ContainsFunc(all.Rules, func(r checked.Rule) bool {
 			return slices.ContainsFunc(r.Keys, func(k string) bool { return strings.HasPrefix(setting.Path+".", k+".") })
 		}) {
 			all.Unchecked = append(all.Unchecked, setting.Path)
@@ -50,16 +51,16 @@ func beside(found, old *scenarios.Checked, p *scenarios.Preset) scenarios.Checke
 }
 
 const (
-	verdicts = "../../conform.yaml" // path relative to the folder of a system
+	verdicts = "../../checked/conform.yaml" // path relative to the folder of a system
 	head     = `# Which rules of the real systems their presets hold, and how far off the others are.
 # Written by the suite in scenarios/conform (go test ./... -rewrite): not by hand.
 
 `
 )
 
-// Write merges verdicts into scenarios/conform.yaml, in the order of the presets. It waits for other processes that do
+// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets. It waits for other processes that do
 // the same.
-func Write(t *testing.T, found ...scenarios.Checked) {
+func Write(t *testing.T, found ...checked.Comparison) {
 	t.Helper()
 	file, err := os.OpenFile(verdicts, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -73,18 +74,18 @@ func Write(t *testing.T, found ...scenarios.Checked) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var old, all []scenarios.Checked
+	var old, all []checked.Comparison
 	if err := yaml.Load(text, &old); err != nil && len(text) > 0 {
 		t.Fatal(err)
 	}
 	for _, p := range scenarios.Presets() {
-		is := func(c scenarios.Checked) bool { return c.Preset == p.Name }
+		is := func(c checked.Comparison) bool { return c.Preset == p.Name }
 		now, before := slices.IndexFunc(found, is), slices.IndexFunc(old, is)
 		switch {
 		case now >= 0 && before >= 0:
 			all = append(all, beside(&found[now], &old[before], &p))
 		case now >= 0:
-			all = append(all, beside(&found[now], &scenarios.Checked{}, &p))
+			all = append(all, beside(&found[now], &checked.Comparison{}, &p))
 		case before >= 0:
 			all = append(all, old[before])
 		}

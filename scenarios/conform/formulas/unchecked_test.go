@@ -5,6 +5,7 @@ import (
 
 	"qsim/conform/common"
 	"qsim/scenarios"
+	"qsim/scenarios/checked"
 )
 
 // unchecked lists the presets that this suite cannot compare with a system, with the reason.
@@ -29,13 +30,13 @@ const design = "a design, not a system: there is nothing to run"
 
 // TestUnchecked checks that every preset is either compared or listed as unchecked.
 func TestUnchecked(t *testing.T) {
-	var found []scenarios.Checked
+	var found []checked.Comparison
 	for _, p := range scenarios.Presets() {
-		switch why, rules := unchecked[p.Name], len(p.Checked().Rules); {
+		switch why, rules := unchecked[p.Name], len(checked.Of(&p).Rules); {
 		case why != "" && rules > 0:
 			t.Errorf("%s is checked, and said not to be: %s", p.Name, why)
 		case why != "":
-			found = append(found, scenarios.Checked{Preset: p.Name, Why: why})
+			found = append(found, checked.Comparison{Preset: p.Name, Why: why})
 		case rules == 0:
 			t.Errorf("%s is not checked, and nobody knows why", p.Name)
 		}

@@ -1,4 +1,4 @@
-package scenarios
+package checked
 
 import (
 	"slices"
@@ -8,17 +8,18 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/results/measure"
+	"qsim/scenarios"
 )
 
 // TestChecked: every preset was compared with its system, or has a reason why not; the results use existing keys,
 // metrics and lines; and each key is in a rule or among the unchecked ones.
 func TestChecked(t *testing.T) {
-	if len(AllChecked()) != len(Presets()) {
-		t.Errorf("%d entries for %d presets", len(AllChecked()), len(Presets()))
+	if len(All()) != len(scenarios.Presets()) {
+		t.Errorf("%d entries for %d presets", len(All()), len(scenarios.Presets()))
 	}
 	held := 0
-	for _, p := range Presets() {
-		c := p.Checked()
+	for _, p := range scenarios.Presets() {
+		c := Of(&p)
 		if len(c.Rules) > 0 {
 			held++
 		}
@@ -38,7 +39,7 @@ func TestChecked(t *testing.T) {
 				t.Errorf("%s: %s measures what the preset does not say: %s", p.Name, r.Rule, r.Approximates)
 			}
 		}
-		if len(c.Rules) > 0 && c.Values == p.Hash() {
+		if len(c.Rules) > 0 && c.Values == Hash(&p) {
 			for _, s := range p.Settings() {
 				if !c.covers(s.Path) {
 					t.Errorf("%s: no rule is about %s, and it is not among those that are not checked", p.Name, s.Path)
@@ -52,16 +53,16 @@ func TestChecked(t *testing.T) {
 }
 
 // covers reports whether a key is in a rule or among the unchecked ones.
-func (c *Checked) covers(key string) bool {
+func (c *Comparison) covers(key string) bool {
 	is := func(k string) bool { return strings.HasPrefix(key+".", k+".") }
-	return slices.ContainsFunc(c.Unchecked, is) || slices.ContainsFunc(c.Rules, func(r CheckedRule) bool { return slices.ContainsFunc(r.Keys, is) })
+	return slices.ContainsFunc(c.Unchecked, is) || slices.ContainsFunc(c.Rules, func(r Rule) bool { return slices.ContainsFunc(r.Keys, is) })
 }
 
 // TestCheckedBeforeItWasChanged: a comparison is out of date once a value of the preset has changed.
 func TestCheckedBeforeItWasChanged(t *testing.T) {
-	p := *PresetNamed("asynq")
-	c := *p.Checked()
-	c.Values = p.Hash()
+	p := *scenarios.PresetNamed("asynq")
+	c := *Of(&p)
+	c.Values = Hash(&p)
 	if text := c.Sentence(&p); strings.Contains(text, "changed") || !strings.Contains(text, "asynq v") {
 		t.Error(text)
 	}
@@ -78,7 +79,7 @@ func TestCheckedBeforeItWasChanged(t *testing.T) {
 // TestMisses: a run has a warning about its preset's deviations that affect a requested metric, for retry and for
 // engine presets.
 func TestMisses(t *testing.T) {
-	c := Checked{Preset: "heron", System: "harbour/heron v1.2.3", Rules: []CheckedRule{
+	c := Comparison{Preset: "heron", System: "harbour/heron v1.2.3", Rules: []Rule{
 		{Rule: "polls", Verdict: "off", Keys: []string{"engine.fetch.poll"}, Metrics: []string{"fresh.wait"}, Figure: "wait p99", Real: "1.3s", Simulated: "1.0s", Off: "−23 %", Cause: "drawn"},
 		{Rule: "nodes", Verdict: "off", Keys: []string{"engine.fetch"}, Metrics: []string{"fresh.wait"}, Figure: "share", Real: "0.5", Simulated: "0.8"},
 		{Rule: "order", Verdict: "near", Metrics: []string{"sojourn"}},
@@ -109,12 +110,12 @@ func TestMisses(t *testing.T) {
 // TestMissesOfHalves: the retry policy is the one of the engine's preset, unless retry names another.
 func TestMissesOfHalves(t *testing.T) {
 	for retry, want := range map[string]string{"": "preset sidekiq: sojourn.p99 ", "retry: {preset: activejob}": "", "retry: {preset: activejob-polynomial}": "preset activejob-polynomial: sojourn.p99 "} {
-		sc, problems := Load("halves.yaml", []byte("engine: {preset: sidekiq}\n"+retry+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"+
+		sc, problems := scenarios.Load("halves.yaml", []byte("engine: {preset: sidekiq}\n"+retry+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"+
 			"objectives: [{metric: sojourn.p99, below: 1m}]\n"), nil)
 		if sc == nil {
 			t.Fatal(problems.Errors())
 		}
-		lines := strings.Join(sc.Misses(), "\n")
+		lines := strings.Join(Misses(sc), "\n")
 		if !strings.HasPrefix(lines, want) || want == "" && lines != "" || strings.Contains(lines, "\n") {
 			t.Errorf("%q: %q, want %q", retry, lines, want)
 		}

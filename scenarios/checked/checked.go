@@ -1,4 +1,7 @@
-package scenarios
+// Package checked holds what became of comparing presets with the libraries that they describe: which rules of the real,
+// unmodified library a preset follows, how far off the others are, and which metrics suffer. The suite in
+// scenarios/conform writes its table, conform.yaml.
+package checked
 
 import (
 	"cmp"
@@ -12,25 +15,26 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/scenarios"
 	"qsim/scenarios/tree"
 )
 
-// Checked is the comparison of a preset with the library that it describes: which rules of the real, unmodified
+// Comparison is the result of comparing a preset with the library that it describes: which rules of the real, unmodified
 // library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
-type Checked struct {
-	Preset    string        `yaml:"preset"`
-	System    string        `yaml:"system,omitempty"`         // name and version of the system: hibiken/asynq v0.26.0
-	Clock     string        `yaml:"clock,omitempty"`          // virtual, wall, or none for formulas; a rule may have its own
-	On        string        `yaml:"on,omitempty"`             // date of the comparison
-	Seeds     int           `yaml:"seeds,omitempty"`          // number of seeds of the arrivals
-	Values    string        `yaml:"values,omitempty"`         // hash of the preset's values that were checked
-	Rules     []CheckedRule `yaml:"rules,omitempty"`          // rules that were checked
-	Unchecked []string      `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule checks
-	Why       string        `yaml:"why,omitempty"`            // reason why there are no rules
+type Comparison struct {
+	Preset    string   `yaml:"preset"`
+	System    string   `yaml:"system,omitempty"`         // name and version of the system: hibiken/asynq v0.26.0
+	Clock     string   `yaml:"clock,omitempty"`          // virtual, wall, or none for formulas; a rule may have its own
+	On        string   `yaml:"on,omitempty"`             // date of the comparison
+	Seeds     int      `yaml:"seeds,omitempty"`          // number of seeds of the arrivals
+	Values    string   `yaml:"values,omitempty"`         // hash of the preset's values that were checked
+	Rules     []Rule   `yaml:"rules,omitempty"`          // rules that were checked
+	Unchecked []string `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule checks
+	Why       string   `yaml:"why,omitempty"`            // reason why there are no rules
 }
 
-// CheckedRule is one observed behaviour of a library, with the verdict on whether the preset behaves the same.
-type CheckedRule struct {
+// Rule is one observed behaviour of a library, with the verdict on whether the preset behaves the same.
+type Rule struct {
 	Rule         string   `yaml:"rule"`
 	Verdict      string   `yaml:"verdict"`                // holds, near or off
 	Clock        string   `yaml:"clock,omitempty"`        // clock of the rule, if not that of the others
@@ -47,25 +51,25 @@ type CheckedRule struct {
 //go:embed conform.yaml
 var checkedText []byte
 
-// AllChecked returns the entries of conform.yaml, one for each preset; an error in this built-in file is a bug.
-var AllChecked = sync.OnceValue(func() (all []Checked) {
+// All returns the entries of conform.yaml, one for each preset; an error in this built-in file is a bug.
+var All = sync.OnceValue(func() (all []Comparison) {
 	if err := yaml.Load(checkedText, &all, tree.Strict...); err != nil {
-		panic(fmt.Sprintf("scenarios: conform.yaml: %v", err))
+		panic(fmt.Sprintf("checked: conform.yaml: %v", err))
 	}
 	return all
 })
 
-// Checked returns the comparison of the preset with its library; without rules if none was possible.
-func (p *Preset) Checked() *Checked {
-	all := AllChecked()
-	if i := slices.IndexFunc(all, func(c Checked) bool { return c.Preset == p.Name }); i >= 0 {
+// Of returns the comparison of a preset with its library; without rules if none was possible.
+func Of(p *scenarios.Preset) *Comparison {
+	all := All()
+	if i := slices.IndexFunc(all, func(c Comparison) bool { return c.Preset == p.Name }); i >= 0 {
 		return &all[i]
 	}
-	return &Checked{Preset: p.Name}
+	return &Comparison{Preset: p.Name}
 }
 
-// Hash returns a hash of a preset's values: a Checked with another hash is out of date.
-func (p *Preset) Hash() string {
+// Hash returns a hash of a preset's values: a comparison with another hash is out of date.
+func Hash(p *scenarios.Preset) string {
 	var b strings.Builder
 	for _, s := range p.Settings() {
 		fmt.Fprintf(&b, "%s=%s\n", s.Path, s.Value)
@@ -74,7 +78,7 @@ func (p *Preset) Hash() string {
 }
 
 // Count returns how many rules have the given verdict.
-func (c *Checked) Count(verdict string) (n int) {
+func (c *Comparison) Count(verdict string) (n int) {
 	for _, r := range c.Rules {
 		if r.Verdict == verdict {
 			n++
@@ -84,10 +88,10 @@ func (c *Checked) Count(verdict string) (n int) {
 }
 
 // Version returns the version of the library, the last word of the system's name.
-func (c *Checked) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
+func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
 // Ratio returns, as text, how many rules hold of how many, and the version: "6/11 v0.26.0"; "–" without rules.
-func (c *Checked) Ratio() string {
+func (c *Comparison) Ratio() string {
 	if len(c.Rules) == 0 {
 		return "–"
 	}
@@ -95,7 +99,7 @@ func (c *Checked) Ratio() string {
 }
 
 // Sentence returns a line on the comparison with the library, or the reason why there was none.
-func (c *Checked) Sentence(p *Preset) string {
+func (c *Comparison) Sentence(p *scenarios.Preset) string {
 	if len(c.Rules) == 0 {
 		return "not checked against a real system: " + c.Why
 	}
@@ -103,14 +107,14 @@ func (c *Checked) Sentence(p *Preset) string {
 	if near := c.Count("near"); near > 0 {
 		text += fmt.Sprintf(", %d near", near)
 	}
-	if c.Values != p.Hash() {
+	if c.Values != Hash(p) {
 		text += "; checked before it was changed"
 	}
 	return text
 }
 
 // Held returns the names of the rules that hold.
-func (c *Checked) Held() (names []string) {
+func (c *Comparison) Held() (names []string) {
 	for _, r := range c.Rules {
 		if r.Verdict == "holds" {
 			names = append(names, r.Rule)
@@ -120,7 +124,7 @@ func (c *Checked) Held() (names []string) {
 }
 
 // Sentence returns a sentence on how far a rule is off, and why.
-func (r *CheckedRule) Sentence() string {
+func (r *Rule) Sentence() string {
 	if r.Cause != "" {
 		return r.size() + ": " + r.Cause
 	}
@@ -128,7 +132,7 @@ func (r *CheckedRule) Sentence() string {
 }
 
 // size returns, as text, the figure that decides a rule: the library's and the preset's.
-func (r *CheckedRule) size() string {
+func (r *Rule) size() string {
 	text := fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated)
 	if r.Off != "" {
 		text += " (" + r.Off + ")"
@@ -138,10 +142,10 @@ func (r *CheckedRule) size() string {
 
 // Measured returns the lines on the deviations of the preset from its library, each with its size as far as a rule
 // measured it. Presets of designs, not of systems, have no library to measure.
-func (p *Preset) Measured() (lines []string) {
+func Measured(p *scenarios.Preset) (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"
-		for _, r := range p.Checked().Rules {
+		for _, r := range Of(p).Rules {
 			if r.Approximates != "" && strings.HasPrefix(line, r.Approximates) {
 				size = r.size()
 			}
@@ -156,12 +160,12 @@ func (p *Preset) Measured() (lines []string) {
 
 // Misses returns warnings, one for each preset of the scenario whose rules are off in a way that affects a metric of
 // the objectives or of Measure. A retry policy has the rules about keys of retry, an engine all others.
-func (sc *Scenario) Misses() (lines []string) {
+func Misses(sc *scenarios.Scenario) (lines []string) {
 	metrics := map[string]bool{}
 	for _, o := range sc.Objectives {
 		metrics[o.Metric] = true
 	}
-	for _, q := range sc.asked {
+	for _, q := range sc.Asked() {
 		metrics[q.Metric] = true
 	}
 	for i := range sc.Policies {
@@ -170,8 +174,8 @@ func (sc *Scenario) Misses() (lines []string) {
 			preset string
 			retry  bool
 		}{{v.Engine.Preset, false}, {cmp.Or(v.Retry.Preset, v.Engine.Preset), true}} {
-			if p := PresetNamed(half.preset); p != nil {
-				line := p.Checked().miss(half.retry, slices.Sorted(maps.Keys(metrics)))
+			if p := scenarios.PresetNamed(half.preset); p != nil {
+				line := Of(p).miss(half.retry, slices.Sorted(maps.Keys(metrics)))
 				if line != "" && !slices.Contains(lines, line) {
 					lines = append(lines, line)
 				}
@@ -183,7 +187,7 @@ func (sc *Scenario) Misses() (lines []string) {
 
 // miss returns a sentence about the rules of the retry policy, or of the engine, that are off and affect any of
 // metrics; "" if none is.
-func (c *Checked) miss(retry bool, metrics []string) (line string) {
+func (c *Comparison) miss(retry bool, metrics []string) (line string) {
 	more := 0
 	for _, r := range c.Rules {
 		touched := slices.IndexFunc(metrics, func(metric string) bool {

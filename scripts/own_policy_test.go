@@ -43,10 +43,11 @@ func TestOwnPolicy(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	environment := []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -mod=mod", "GOWORK=off"}
 	run := func(t *testing.T, name string, arguments ...string) string {
 		t.Helper()
 		process := exec.CommandContext(t.Context(), name, arguments...)
-		process.Dir, process.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
+		process.Dir, process.Env = dir, append(append(os.Environ(), "GOPROXY=off"), environment...)
 		var out, errors bytes.Buffer
 		process.Stdout, process.Stderr = &out, &errors
 		if err := process.Run(); err != nil {
@@ -55,6 +56,12 @@ func TestOwnPolicy(t *testing.T) {
 		return out.String()
 	}
 	run(t, "go", "mod", "edit", "-replace=qsim="+root)
+	if found := run(t, "go", "list", "-deps", "./qsim", "./qbench"); !strings.Contains(found, "qsim/cmd/cli\n") {
+		t.Errorf("by the replace line is found\n%s", found)
+	}
+	// What a workspace builds is in the cache: by the replace line, all of this module would be compiled again.
+	run(t, "go", "work", "init", ".", root)
+	environment = []string{"GOWORK=" + filepath.Join(dir, "go.work")}
 	run(t, "go", "build", "-o", "bin/", "./qsim", "./qbench")
 	const passes = "--- PASS: TestOutage/polite:_fresh.wait.p99_below_1m"
 	if out := run(t, "go", "test", "-v", "."); !strings.Contains(out, passes) {

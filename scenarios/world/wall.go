@@ -42,7 +42,7 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 	world.settings = settingsOf(Settings(sc), sc, policy)
 	rand := keyed.Rand{Seed: seed}
 	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
-	w.config = fastConfig(speed, world.node)
+	w.config = onWall(speed, world.node)
 	w.config.Rand = rand
 	if w.workload, err = newWorkload(seen, rand); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (w *Wall) Engine() engine.Config { return w.config }
 func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
 
 // Options returns the store options of the scenario.
-func (w *Wall) Options() engine.StoreOptions { return fastOptions(w.speed, w.world.store) }
+func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.world.store) }
 
 // WakesAll and WakesNone report whether all engines, or none, are woken when jobs become ready; if both are false one
 // engine is.

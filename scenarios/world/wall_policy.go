@@ -74,12 +74,7 @@ func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	fast := p.rules[r]
 	if fast == nil {
-		own := *r
-		own.Every = p.speed.Real(r.Every)
-		own.Budgets = nil
-		for _, b := range r.Budgets {
-			own.Budgets = append(own.Budgets, p.speed.Real(b))
-		}
+		own := onWall(p.speed, *r)
 		if !r.PerJob {
 			own.Quantum = int64(p.speed.Real(time.Duration(r.Quantum)))
 		}

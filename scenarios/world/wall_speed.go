@@ -1,47 +1,53 @@
 package world
 
 import (
+	"reflect"
 	"time"
 
 	"qsim/engine"
 )
 
-// fastConfig converts an engine configuration of a scenario for an engine that runs s times as fast. Policies and retry
-// policies still see times of the scenario; see fastPolicy.
-func fastConfig(s Speed, c engine.Config) engine.Config {
-	for _, d := range []*time.Duration{
-		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
-		&c.Lease.TTL, &c.Lease.Heartbeat, &c.Lease.Max, &c.Reaper.Every, &c.Reaper.Grace, &c.Reaper.Gap,
-		&c.Promoter.Every, &c.Promoter.Gap, &c.Leader.TTL, &c.Leader.Renew,
-	} {
-		*d = s.Real(*d)
-	}
-	pauses := c.Commit.Backoff
-	c.Commit.Backoff = nil
-	for _, pause := range pauses {
-		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
-	}
-	for _, draw := range []*func(u float64) time.Duration{&c.Fetch.PollTick, &c.Promoter.Tick, &c.Promoter.First} {
-		if usual := *draw; usual != nil {
-			*draw = func(u float64) time.Duration { return s.Real(usual(u)) }
-		}
-	}
-	kinds := c.Kinds
-	c.Kinds = nil
-	for _, k := range kinds {
-		k.Retry, k.Timeout, k.Grain = fastRetry{k.Retry, s}, s.Real(k.Timeout), s.Real(k.Grain)
-		c.Kinds = append(c.Kinds, k)
-	}
-	return c
+// A wall-clock run converts what it gives to engines and store, and its events. A scaled clock with a store around the
+// store takes no less code: it wraps nine methods, copies every batch, which the engine may send again, and keeps apart
+// stores that lack TwoStep, Announcer or Registry; the driver must convert its timer, its contexts and the limits of a
+// stop; store options and the delays measured for prediction stay. Nor could a simulation prove it, as TestSpeedIsExact
+// proves this to the nanosecond, since it does not use the wall clock's driver.
+
+// onWall returns a configuration of the engine or of a store with every duration in it converted to the wall clock:
+// those of its structs and slices, those that functions draw, and the delays of retry policies, which decide in
+// scenario time. Slices are copied. A pointer or another interface is kept: what it holds is not converted.
+func onWall[T any](s Speed, configuration T) T {
+	s.convert(reflect.ValueOf(&configuration).Elem())
+	return configuration
 }
 
-// fastOptions converts store options of a scenario for a store whose jobs run s times as fast.
-func fastOptions(s Speed, o engine.StoreOptions) engine.StoreOptions {
-	o.LapseAfter, o.RecoveriesWithin = s.Real(o.LapseAfter), s.Real(o.RecoveriesWithin)
-	service := o.Service
-	o.Service = nil
-	for _, d := range service {
-		o.Service = append(o.Service, s.Real(d))
+func (s Speed) convert(v reflect.Value) {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Duration:
+		*x = s.Real(*x)
+		return
+	case *func(u float64) time.Duration:
+		if usual := *x; usual != nil {
+			*x = func(u float64) time.Duration { return s.Real(usual(u)) }
+		}
+		return
+	case *engine.RetryPolicy:
+		*x = fastRetry{*x, s}
+		return
 	}
-	return o
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				s.convert(field)
+			}
+		}
+	case reflect.Slice:
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(own, v)
+		v.Set(own)
+		for i := range v.Len() {
+			s.convert(v.Index(i))
+		}
+	}
 }

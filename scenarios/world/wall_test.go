@@ -192,7 +192,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	draw := func(float64) time.Duration { return was }
 	c.Fetch.PollTick, c.Promoter.Tick, c.Promoter.First = draw, draw, draw
 	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was, Grain: was}}
-	got := fastConfig(Speed{Num: 20, Den: 1}, c)
+	got := onWall(Speed{Num: 20, Den: 1}, c)
 	for _, draw := range []func(u float64) time.Duration{got.Fetch.PollTick, got.Promoter.Tick, got.Promoter.First} {
 		if tick := draw(0.5); tick != want {
 			t.Errorf("a tick is %v, want %v", tick, want)
@@ -209,7 +209,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	var o engine.StoreOptions
 	fill(reflect.ValueOf(&o).Elem(), was)
 	o.Service = []time.Duration{was}
-	o = fastOptions(Speed{Num: 20, Den: 1}, o)
+	o = onWall(Speed{Num: 20, Den: 1}, o)
 	visitAll(reflect.ValueOf(&o).Elem(), "StoreOptions", func(path string, d time.Duration) {
 		if d != want {
 			t.Errorf("%s is %v, want %v", path, d, want)

@@ -176,11 +176,5 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	}
 	files = append(files, results.File{Path: "results.txt", Data: lines.Bytes()},
 		results.File{Path: "summary.json", Data: summary})
-	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: "load", ConfigHash: hash, Start: s.begun},
-		files)
-	if err != nil {
-		return ui.IOError("write results", err)
-	}
-	s.console.Note("files in %s", folder)
-	return nil
+	return s.writeFiles("load", hash, files)
 }

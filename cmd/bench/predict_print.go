@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"time"
 
 	"qsim/cmd/ui"
 	"qsim/engine"
@@ -295,11 +294,12 @@ func (p *prediction) title(speed string) string {
 		return "Nothing is predicted of " + what
 	case met == judged:
 		return fmt.Sprintf("The simulation predicts %s within %.0f%%, in all %d metrics that it is judged by", what, math.Ceil(off(worst)*100), judged)
-	case math.IsInf(off(worst), 1):
-		return fmt.Sprintf("The simulation of %s is wrong about the %s; %d of %d judged metrics are within %.0f%%%s", what, worst.Query.Label(),
-			met, judged, p.aim*100, busy)
 	}
-	return fmt.Sprintf("The simulation of %s is off by %.0f%% in the %s; %d of %d judged metrics are within %.0f%%%s", what, math.Ceil(off(worst)*100),
+	wrong := fmt.Sprintf("off by %.0f%% in", math.Ceil(off(worst)*100))
+	if math.IsInf(off(worst), 1) {
+		wrong = "wrong about"
+	}
+	return fmt.Sprintf("The simulation of %s is %s the %s; %d of %d judged metrics are within %.0f%%%s", what, wrong,
 		worst.Query.Label(), met, judged, p.aim*100, busy)
 }
 
@@ -323,28 +323,12 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	files, err := results.Files(p.summary, s.runInfo(), sc.Resolved())
-	if err != nil {
-		return ui.IOError("write results", err)
-	}
 	one, err := predictionsJSON(sc, s.flags.speed.String(), []*prediction{p})
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	files = append(files, results.File{Path: "prediction.json", Data: one})
-	drawn, err := report.Files("charts", figures)
-	if err != nil {
-		return ui.IOError("write results", err)
-	}
-	files = append(files, drawn...)
-	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash,
-		Start: s.begun.Truncate(time.Second)}
-	folder, err := results.Write(at, files)
-	if err != nil {
-		return ui.IOError("write results", err)
-	}
-	s.console.Note("files in %s", folder)
-	return nil
+	return s.writeSummary(sc.Name+"-prediction-"+p.store, sc, p.summary, figures,
+		results.File{Path: "prediction.json", Data: one})
 }
 
 // opName returns the name of the store operation with that number.

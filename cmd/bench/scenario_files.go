@@ -3,6 +3,7 @@ package bench
 import (
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"qsim/cmd/ui"
@@ -19,11 +20,17 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 	if s.flags.out == "" {
 		return nil
 	}
-	files, err := results.Files(summary, s.runInfo(), sc.Resolved())
+	figures, err := report.Charts(settings, summary, ui.Version)
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	figures, err := report.Charts(settings, summary, ui.Version)
+	return s.writeSummary(sc.Name+"-"+store+"-"+s.flags.speed.String(), sc, summary, figures)
+}
+
+// writeSummary writes the files of a summary, its charts, and further files into a new folder below name.
+func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *results.Summary, figures []report.Figure,
+	more ...results.File) error {
+	files, err := results.Files(summary, s.runInfo(), sc.Resolved())
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
@@ -31,10 +38,12 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	files = append(files, drawn...)
-	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-" + store + "-" + s.flags.speed.String(),
-		ConfigHash: summary.ConfigHash, Start: s.begun}
-	folder, err := results.Write(at, files)
+	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, drawn))
+}
+
+// writeFiles writes files into a new folder below name, and prints where it is.
+func (s *session) writeFiles(name, hash string, files []results.File) error {
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: name, ConfigHash: hash, Start: s.begun}, files)
 	if err != nil {
 		return ui.IOError("write results", err)
 	}

@@ -201,6 +201,18 @@ func TestBoundsAndDifferences(t *testing.T) {
 	}
 }
 
+// TestDecideKeepsBounds marks a significant difference as shown only if bounds on the values do not undo it.
+func TestDecideKeepsBounds(t *testing.T) {
+	family := []*Contrast{{Difference: 2, Low: 1, High: 3, P: 1e-6}, {Difference: 2, Low: 1, High: 3, P: 1e-6, baseBound: "lower"},
+		{Difference: -2, Low: -3, High: -1, P: 1e-6, baseBound: "lower"}, {Difference: 2, Low: -1, High: 5, P: .3}}
+	decide(family)
+	for i, want := range []bool{true, false, true, false} {
+		if family[i].Shown != want {
+			t.Errorf("contrast %d: shown %v, want %v", i, family[i].Shown, want)
+		}
+	}
+}
+
 func TestPrecise(t *testing.T) {
 	s, runs := comparison(12)
 	s.Objectives = s.Objectives[:1]

@@ -57,7 +57,7 @@ var budgets = []budget{
 	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7295, 4300},
 	{"results/text", 1773, 1700},
-	{"cmd/bench", 5181, 3000},
+	{"cmd/bench", 5168, 3000},
 	{"cmd/cli", 5541, 3600},
 	{"cmd/input", 149, 100},
 	{"cmd/play", 1225, 700}, // the page of qsim play, served and static
@@ -72,8 +72,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 87_500, 56_000
-	mostWideLines, goalWideLines     = 668, 0   // longer than lineWidth
+	mostLines, goalLines             = 86_811, 56_000
+	mostWideLines, goalWideLines     = 620, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct
@@ -86,7 +86,7 @@ var wideStructs = map[string]int{
 
 // helpers are names of functions that every package would write for itself, with the allowed number of functions of
 // that name: one is enough.
-var helpers = map[string]int{"percent": 4, "plural": 1, "quantile": 3, "seconds": 4, "shorten": 3}
+var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 3}
 
 // mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 0

@@ -89,7 +89,7 @@ type Backoff struct {
 // Policy is one of the policies compared.
 type Policy struct {
 	Kind  string `yaml:"kind"`  // which policy it is: `qsim list policies` describes them
-	Label string `yaml:"label"` // name in tables and charts, at most 40 characters without =; unique
+	Label string `yaml:"label"` // name in tables and charts, at most 40 characters; unique
 	// overrides of keys of engine, retry, dependencies, jobs and storms for this policy alone, by path; see Variant
 	With   map[string]yaml.Node `yaml:"with,omitempty"`
 	Params map[string]yaml.Node `yaml:",inline"` // parameters of the policy's kind

@@ -234,16 +234,13 @@ func (c *checker) checkSomeNodes(s *Storm, n *Nodes, path ...any) {
 	}
 }
 
-// checkLabel returns an error text for a policy's label that no table, chart or key can contain; "" if it is valid.
+// checkLabel returns an error text for a policy's label that tables and charts cannot show; "" if it is valid.
 func checkLabel(label string) string {
 	if label == "" || strings.TrimSpace(label) != label {
 		return "it is empty, or starts or ends with a space"
 	}
 	if len([]rune(label)) > 40 {
 		return "it is longer than 40 characters"
-	}
-	if strings.Contains(label, "=") {
-		return "a key ends at =, in --set KEY=VALUE and in links, and the label is a part of keys"
 	}
 	for _, r := range label {
 		if !unicode.IsPrint(r) {

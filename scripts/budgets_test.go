@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2080, 1400},
 	{"policies", 2937, 1850},
-	{"scenarios", 7527, 4700},
+	{"scenarios", 7524, 4700},
 	{"scenarios/apply", 547, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/checked", 212, 212},
@@ -72,7 +72,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_811, 56_000
+	mostLines, goalLines             = 86_808, 56_000
 	mostWideLines, goalWideLines     = 620, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -28,7 +28,9 @@ func TestMoments(t *testing.T) {
 		want                []time.Duration
 	}{
 		{"a claim cools", "fetch: {poll: 20s, cooldown: 100ms}", "", []time.Duration{100 * ms, 1100 * ms}},
-		{"a signal cools", "fetch: {poll: 20s, cooldown: 100ms, cooldown-from: signal}", "", []time.Duration{100 * ms, 1150 * ms}},
+		{"a signal cools", "fetch: {poll: 20s, wake: all, cooldown: 100ms, cooldown-from: signal}", "", []time.Duration{100 * ms, 1150 * ms}},
+		{"a signal to one node goes not to one that is busy", "fetch: {poll: 20s, cooldown: 100ms, cooldown-from: signal}", "",
+			[]time.Duration{100 * ms, 1100 * ms}},
 		{"a signal to two nodes cools", "nodes: 2, fetch: {poll: 20s, wake: all, cooldown: 100ms, cooldown-from: signal}", "",
 			[]time.Duration{100 * ms, 200 * ms, 1150 * ms}},
 		{"a signal to one of two nodes goes to none that is busy", "nodes: 2, fetch: {poll: 20s, cooldown: 100ms, cooldown-from: signal}", "",

@@ -264,9 +264,9 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// costs holds what store calls take beyond the delays of single calls.
+// costs holds durations of store calls that are measured on an idle store, before a run.
 type costs struct {
-	perJob [engine.NumOps]time.Duration // duration that each further job adds
+	perJob [engine.NumOps]time.Duration // by operation, duration that each further job adds to a call
 	// ready is the share of an enqueue's duration after which the store notes the time from which its jobs wait, if it
 	// notes the time of a claim halfway through that.
 	ready float64

@@ -75,7 +75,7 @@ func TestLongest(t *testing.T) {
 		gate func(*Server) pool.Gate
 		want string
 	}{
-		"a processor": {func(s *Server) pool.Gate { return s.gate }, `"error":"These settings take more than a minute, and the page stops there: figures are of`},
+		"a processor": {func(s *Server) pool.Gate { return s.gate }, `"error":"The page stops after 1m0s: figures are of`},
 		"a place":     {func(s *Server) pool.Gate { return s.places }, "503 Service Unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {

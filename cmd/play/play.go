@@ -113,8 +113,8 @@ func (o *stream) send(line any) {
 func (o *stream) failed(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):
-		o.send(map[string]string{"error": "These settings take more than a minute, and the page stops there: figures are of the seeds " +
-			"done by then. For more, shorten the duration, lower the load, or copy the command and run it in a terminal."})
+		o.send(map[string]string{"error": "The page stops after " + longest.String() + ": figures are of the seeds done by " +
+			"then. For more, shorten the duration, lower the load, or run the copied command in a terminal."})
 	case err != nil && !errors.Is(err, context.Canceled):
 		o.send(map[string]string{"error": err.Error()})
 	}

@@ -52,7 +52,7 @@ func OneLine(value *yaml.Node) string {
 	flow := inFlow(value)
 	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
 	if err != nil {
-		panic("scenarios: " + err.Error()) // every value came from YAML
+		panic("tree: " + err.Error()) // every value came from YAML
 	}
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
@@ -150,7 +150,7 @@ func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 func Dumped(v any) yaml.Node {
 	var node yaml.Node
 	if err := node.Dump(v); err != nil {
-		panic("scenarios: " + err.Error()) // every value came from YAML
+		panic("tree: " + err.Error()) // every value came from YAML
 	}
 	if node.Kind == yaml.DocumentNode {
 		node = *node.Content[0]

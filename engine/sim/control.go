@@ -145,8 +145,8 @@ func (s *Sim) begin(c *Control, came int) bool {
 }
 
 func (s *Sim) endLater(e ending, after time.Duration) {
-	ref := s.controls.ends.alloc()
-	*s.controls.ends.at(ref) = e
+	ref, end := s.controls.ends.take()
+	*end = e
 	s.queue.push(s.now.Add(after), control, ref|endBit)
 }
 
@@ -191,15 +191,20 @@ func (s *Sim) stall(role engine.Op, by int) {
 			continue
 		}
 		n.engine.Stall(s.now, role, s.stalled[role] > 0)
-		s.stepped(n)
+		if n.frozen == 0 {
+			s.stepped(n)
+		}
 	}
 }
 
 func (s *Sim) shiftClock(node int32, by time.Duration) {
 	n := &s.nodes[node]
 	n.ahead += by
-	if n.engine != nil {
-		n.engine.SetWallClock(s.now, n.ahead)
+	if n.engine == nil {
+		return
+	}
+	n.engine.SetWallClock(s.now, n.ahead)
+	if n.frozen == 0 {
 		s.stepped(n)
 	}
 }

@@ -16,8 +16,9 @@ type message struct {
 
 // Call returns a record for the engine's next call, for engine.Driver.
 func (n *node) Call() *engine.Call {
-	n.calling = n.sim.messages.alloc()
-	return &n.sim.messages.at(n.calling).Call
+	ref, m := n.sim.messages.take()
+	n.calling = ref
+	return &m.Call
 }
 
 // Send sends an engine's call to the store over the network.
@@ -39,8 +40,7 @@ func (n *node) Send(c *engine.Call) {
 	at := s.now.Add(m.fate.Delay)
 	s.queue.pushRequest(at, ref)
 	if m.fate.Duplicate {
-		again := s.messages.alloc()
-		twin := s.messages.at(again)
+		again, twin := s.messages.take()
 		twin.CopyFrom(c)
 		twin.fate = m.fate
 		s.queue.pushRequest(at, again)
@@ -122,19 +122,19 @@ func (s *Sim) refuseSome(m *message) {
 // answer handles the arrival or loss of a reply, after which the store may serve a waiting call.
 func (s *Sim) answer(ref uint32) {
 	s.admission.serving--
-	if s.messages.at(ref).fate.LoseReply {
+	if m := s.messages.at(ref); m.fate.LoseReply {
 		s.messages.release(ref)
 	} else {
-		s.deliverReply(ref)
+		s.deliverReply(ref, m)
 	}
 	if s.admission.head < len(s.admission.line) {
 		s.serveNext()
 	}
 }
 
-// deliverReply passes a reply to the engine that made the call, if that process still lives.
-func (s *Sim) deliverReply(ref uint32) {
-	m := s.messages.at(ref)
+// deliverReply passes the reply in message m, whose number is ref, to the engine that made the call, if that process
+// still lives.
+func (s *Sim) deliverReply(ref uint32, m *message) {
 	n := &s.nodes[m.Engine.Node()]
 	if n.engine != nil && n.id == m.Engine {
 		if n.frozen > 0 {
@@ -153,29 +153,31 @@ func (s *Sim) deliverReply(ref uint32) {
 // slab holds values at stable addresses, referred to by index in events, and reuses freed ones. Values do not move.
 type slab[T any] struct {
 	items []*T
-	free  []uint32
-	used  int
+	order []uint32 // the indexes in use in any order, then the free ones, next first
+	used  int      // number of indexes in use
 }
 
 func (s *slab[T]) at(ref uint32) *T { return s.items[ref] }
 
-func (s *slab[T]) alloc() uint32 {
-	if len(s.free) == 0 {
-		made := make([]T, max(16, len(s.items)))
-		for i := range made {
-			s.items = append(s.items, &made[i])
-		}
-		for i := range made {
-			s.free = append(s.free, uint32(len(s.items)-1-i)) // the first index is used first
-		}
+// take returns a free index and its value, which holds what its last user left.
+func (s *slab[T]) take() (uint32, *T) {
+	if s.used == len(s.order) {
+		s.grow()
 	}
+	ref := s.order[s.used]
 	s.used++
-	ref := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	return ref
+	return ref, s.items[ref]
 }
 
 func (s *slab[T]) release(ref uint32) {
 	s.used--
-	s.free = append(s.free, ref)
+	s.order[s.used] = ref
+}
+
+func (s *slab[T]) grow() {
+	made := make([]T, max(16, len(s.items)))
+	for i := range made {
+		s.order = append(s.order, uint32(len(s.items)))
+		s.items = append(s.items, &made[i])
+	}
 }

@@ -43,7 +43,7 @@ func (s *Sim) crash(i int32) {
 			Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
 		witness{s}.Record(&s.event)
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
-		s.endRun(at - 1)
+		s.endRun(at-1, r, n)
 	}
 	s.report(engine.NodeDown, i)
 }
@@ -59,7 +59,7 @@ func (s *Sim) thaw(i int32) {
 	n.missed = nil
 	for _, m := range missed {
 		if m.rank == reply {
-			s.deliverReply(m.ref)
+			s.deliverReply(m.ref, s.messages.at(m.ref))
 		} else {
 			s.finish(m.ref, m.key)
 		}
@@ -74,21 +74,26 @@ func (s *Sim) report(k engine.EventKind, node int32) {
 	witness{s}.Record(&s.event)
 }
 
-// stepped updates a node's timer and idle state after an input.
+// stepped updates the timer of a node that is not frozen, and whether it can be woken, after an input.
 func (s *Sim) stepped(n *node) {
-	if n.frozen > 0 {
+	if !s.plain {
+		s.update(n)
 		return
 	}
+	s.queue.timers.first = max(s.now, n.engine.Due())
+}
+
+// update does the work of stepped for any node.
+func (s *Sim) update(n *node) {
 	due := n.engine.Due()
 	if s.cfg.Late != nil {
 		due = s.notices(n, due)
 	}
 	due = max(s.now, due) // due long ago in a frozen process
+	s.queue.timers.set(n.index, due)
 	if s.single {
-		s.queue.timers.first = due
 		return
 	}
-	s.queue.timers.set(n.index, due)
 	if hears := s.hears(n); hears != n.awake {
 		n.awake = hears
 		s.awake.put(n.index, hears)
@@ -103,8 +108,7 @@ func (s *Sim) hears(n *node) bool {
 // Start begins an execution in a slot, for engine.Driver.
 func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	s := n.sim
-	ref := s.runs.alloc()
-	r := s.runs.at(ref)
+	ref, r := s.runs.take()
 	r.plan = s.cfg.Handlers.Begin(s.now, n.index, &l.Job)
 	r.job, r.node, r.slot, r.started = &l.Job, n.index, slot, s.now
 	r.key = s.queue.pushFinish(s.now.Add(r.plan.Runs), ref)
@@ -148,17 +152,17 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	if r.plan.Undecided {
 		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, r.job)
 	}
-	node, slot, err, ran := r.node, r.slot, r.plan.Error, s.now.Sub(r.started)
-	s.cfg.Handlers.End(s.now, node, r.job, err, false)
-	s.endRun(ref)
+	slot, err, ran := r.slot, r.plan.Error, s.now.Sub(r.started)
+	s.cfg.Handlers.End(s.now, r.node, r.job, err, false)
+	s.endRun(ref, r, n)
 	n.engine.Finish(s.now, slot, err, ran)
 	s.stepped(n)
 }
 
-func (s *Sim) endRun(ref uint32) {
-	r := s.runs.at(ref)
+// endRun frees the record r, whose number is ref, of an execution on node n.
+func (s *Sim) endRun(ref uint32, r *run, n *node) {
 	r.key, r.job = 0, nil
-	s.nodes[r.node].runs[r.slot] = 0
+	n.runs[r.slot] = 0
 	s.runs.release(ref)
 	s.running--
 }

@@ -229,10 +229,11 @@ func TestTimersAgainstSlice(t *testing.T) {
 // TestSlabReuses checks that freed items are reused before new ones are made.
 func TestSlabReuses(t *testing.T) {
 	var s slab[int]
-	a, b := s.alloc(), s.alloc()
-	*s.at(a), *s.at(b) = 1, 2
+	a, one := s.take()
+	b, two := s.take()
+	*one, *two = 1, 2
 	s.release(a)
-	if c := s.alloc(); c != a || s.used != 2 || *s.at(b) != 2 {
+	if c, left := s.take(); c != a || left != one || s.used != 2 || *s.at(b) != 2 {
 		t.Errorf("got item %d of %d, %d used", c, len(s.items), s.used)
 	}
 }

@@ -6,6 +6,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"qsim/engine"
@@ -53,6 +54,7 @@ type Sim struct {
 	queue  queue
 	nodes  []node
 	single bool                         // there is one node
+	plain  bool                         // there is one node, which notices its deadlines when they are due
 	awake  nodeSet                      // with several nodes, those that have idle workers and can be woken
 	oneWay [engine.NumOps]time.Duration // one-way delays of the network if constant for every call; negative: they are not
 
@@ -86,6 +88,7 @@ func New(cfg Config) *Sim {
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.serves = s.store
 	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
+	s.plain = s.single && cfg.Late == nil
 	s.queue.init(len(cfg.Nodes))
 	s.awake.init(len(cfg.Nodes))
 	s.oneWay = waysOf(cfg.Network)
@@ -107,7 +110,7 @@ func New(cfg Config) *Sim {
 
 // Run processes events until no work is left or Config.Until.
 func (s *Sim) Run() {
-	for s.Step() {
+	for s.Steps(math.MaxInt) {
 	}
 }
 
@@ -123,45 +126,50 @@ func (s *Sim) Digest() Digest { return s.digest }
 // Store returns the store of the simulation.
 func (s *Sim) Store() Store { return s.store }
 
-// Step processes one event. It returns false when the run is over: no arrival, job or execution has been left for
+// Step processes one event: see Steps.
+func (s *Sim) Step() bool { return s.Steps(1) }
+
+// Steps processes up to n events. It returns false when the run is over: no arrival, job or execution has been left for
 // Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics with an *Endless
 // at an instant that does not end.
-func (s *Sim) Step() bool {
-	at, from := s.queue.usual()
-	if from == timer || len(s.queue.others) > 0 {
-		at, from = s.nextEvent()
-	}
-	if s.live == 0 || at > s.last {
-		if !s.goesOn(at) {
-			return false
+func (s *Sim) Steps(n int) bool {
+	for ; n > 0; n-- {
+		at, from := s.queue.usual()
+		if from == timer || len(s.queue.others) > 0 {
+			at, from = s.nextEvent()
 		}
-	} else {
-		s.rests = engine.Never
-	}
-	if at > s.now {
-		s.now, s.tally.events, s.tally.moves = at, 0, 0
-	} else if s.tally.events++; s.tally.events > s.tally.patience {
-		s.linger(from)
-	}
-	s.tally.all++
-	switch from {
-	case promotion:
-		s.becomeDue()
-	case request:
-		s.arrive(s.queue.requests.pop())
-	case reply:
-		s.answer(s.queue.replies.pop())
-	case finish:
-		e := s.queue.finishes.pop()
-		s.finish(e.ref(), e.key)
-	case arrival:
-		s.enqueueNext()
-	case timer:
-		n := &s.nodes[s.queue.timers.heap[0]]
-		n.engine.Tick(s.now)
-		s.stepped(n)
-	default:
-		s.happen(s.queue.others.Pop())
+		if s.live == 0 || at > s.last {
+			if !s.goesOn(at) {
+				return false
+			}
+		} else {
+			s.rests = engine.Never
+		}
+		if at > s.now {
+			s.now, s.tally.events, s.tally.moves = at, 0, 0
+		} else if s.tally.events++; s.tally.events > s.tally.patience {
+			s.linger(from)
+		}
+		s.tally.all++
+		switch from {
+		case promotion:
+			s.becomeDue()
+		case request:
+			s.arrive(s.queue.requests.pop())
+		case reply:
+			s.answer(s.queue.replies.pop())
+		case finish:
+			e := s.queue.finishes.pop()
+			s.finish(e.ref(), e.key)
+		case arrival:
+			s.enqueueNext()
+		case timer:
+			n := &s.nodes[s.queue.timers.heap[0]]
+			n.engine.Tick(s.now)
+			s.stepped(n)
+		default:
+			s.happen(s.queue.others.Pop())
+		}
 	}
 	return true
 }
@@ -278,8 +286,8 @@ func (s *Sim) enqueueNext() {
 func (s *Sim) bring(job *[1]engine.NewJob) {
 	if s.cfg.EnqueueDelay != nil {
 		if d := s.cfg.EnqueueDelay(s.now, &job[0]); d > 0 {
-			ref := s.late.alloc()
-			*s.late.at(ref) = *job
+			ref, late := s.late.take()
+			*late = *job
 			s.queue.push(s.now.Add(d), arrival, ref)
 			return
 		}

@@ -104,11 +104,7 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 // added counts the outcome that next returned, and sends the batch if it is full.
 func (c *committer) added(e *Engine) {
 	c.pending++
-	b := c.filling
-	if b.outcomes[len(b.outcomes)-1].Guard != FenceDefault {
-		c.guarded++
-	}
-	if len(b.slots) >= e.cfg.Commit.Batch {
+	if len(c.filling.slots) >= e.cfg.Commit.Batch {
 		c.flush(e)
 	} else if e.stopping || e.cfg.Commit.Linger == 0 {
 		c.lingered(e)

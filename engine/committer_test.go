@@ -196,23 +196,29 @@ func TestFIFO(t *testing.T) {
 func TestSlotQueueForgets(t *testing.T) {
 	var leases leaseTable
 	var q slotQueue
+	q.init(forBeat)
 	for now := range Time(100_000) {
 		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
-		q.add(&leases, now+1e9, s)
+		q.add(&leases, s, leases.get(s))
 		leases.release(s)
 	}
-	if q.size > 1100 {
-		t.Errorf("%d entries for no lease", q.size)
+	if len(q.ring) > 16 {
+		t.Errorf("room for %d entries, of no lease", len(q.ring))
 	}
 	kept := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
-	q.add(&leases, 1, kept)
+	q.add(&leases, kept, leases.get(kept))
 	for now := range Time(10_000) {
 		s := leases.hold(&Lease{Job: Job{ID: 8}}, now)
-		q.add(&leases, now+2, s)
+		q.add(&leases, s, leases.get(s))
 		leases.release(s)
 	}
-	if first := *q.at(0); first.slot != kept || leases.of(first) == nil {
-		t.Errorf("the first is %v, want the lease that is held", first)
+	if s, first := q.first(&leases); s != kept || first.lease.ID != 7 || len(q.ring) > 16 {
+		t.Errorf("the first is in slot %d, want the lease that is held; room for %d entries", s, len(q.ring))
+	}
+	first, _ := q.first(&leases)
+	leases.slots[first].leave(forBeat)
+	if s, h := q.first(&leases); h != nil {
+		t.Errorf("slot %d is in the queue after the only lease left it", s)
 	}
 }
 

@@ -21,6 +21,7 @@ type beat struct {
 
 func (h *heartbeater) init(cfg *Config, now Time) {
 	h.nodeAt, h.pulse.timer = Never, beats
+	h.due.init(forBeat)
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}
@@ -28,7 +29,7 @@ func (h *heartbeater) init(cfg *Config, now Time) {
 
 func (h *heartbeater) deadline(e *Engine) Time {
 	d := h.nodeAt
-	if _, l := h.first(e); l != nil {
+	if _, l := h.due.first(&e.leases); l != nil {
 		d = min(d, l.beatAt)
 	}
 	if len(h.flying) > 0 {
@@ -37,33 +38,20 @@ func (h *heartbeater) deadline(e *Engine) Time {
 	return d
 }
 
-// first returns the lease with the earliest next heartbeat, or nil.
-func (h *heartbeater) first(e *Engine) (Slot, *heldLease) {
-	for h.due.size > 0 {
-		d := *h.due.at(0)
-		if l := e.leases.of(d); l != nil && l.beatAt == d.at {
-			return d.slot, l
-		}
-		h.due.pop()
-	}
-	return noSlot, nil
-}
-
 func (h *heartbeater) onHeld(e *Engine, s Slot) {
 	if e.cfg.Lease.Heartbeat > 0 && !e.cfg.Lease.OfNode {
-		h.enlist(e, s, e.now)
+		h.enlist(e, s, &e.leases.slots[s], e.now)
 	}
 }
 
-func (h *heartbeater) enlist(e *Engine, s Slot, from Time) {
-	at := from.Add(e.cfg.Lease.Heartbeat)
-	e.leases.slots[s].beatAt = at
-	h.due.add(&e.leases, at, s)
-	e.arm(at)
+func (h *heartbeater) enlist(e *Engine, s Slot, l *heldLease, from Time) {
+	l.beatAt = from.Add(e.cfg.Lease.Heartbeat)
+	h.due.add(&e.leases, s, l)
+	e.arm(l.beatAt)
 }
 
 // onSettled stops the heartbeats of the lease in slot s.
-func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].beatAt = Never }
+func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].leave(forBeat) }
 
 func (h *heartbeater) tick(e *Engine) {
 	for len(h.flying) > 0 && e.now >= h.flying[0].lostAt {
@@ -75,21 +63,20 @@ func (h *heartbeater) tick(e *Engine) {
 		h.nodeAt = e.now.Add(h.pulse.pause(&e.cfg, e.cfg.Lease.Heartbeat, nil))
 		h.send(e, h.newBeat())
 	}
-	s, l := h.first(e)
+	s, l := h.due.first(&e.leases)
 	if l == nil || l.beatAt > e.now {
 		return
 	}
 	b := h.newBeat()
-	for ; l != nil && l.beatAt <= e.now; s, l = h.first(e) {
-		h.due.pop()
+	for ; l != nil && l.beatAt <= e.now; s, l = h.due.first(&e.leases) {
+		h.onSettled(e, s)
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
-			h.onSettled(e, s) // it must lapse
-			continue
+			continue // it must lapse
 		}
 		b.slots, b.keys = append(b.slots, s), append(b.keys, l.lease.Key())
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
-		h.enlist(e, s, max(l.beatAt, e.now))
+		h.enlist(e, s, l, max(l.beatAt, e.now))
 	}
 	if len(b.keys) == 0 {
 		h.spare = append(h.spare, b)

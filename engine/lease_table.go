@@ -20,10 +20,11 @@ const (
 // heldLease is one slot of an engine's lease table.
 type heldLease struct {
 	lease   Lease
-	heldAt  Time // time of the answer to the claim
-	dueAt   Time // scheduled: time at which it may run; running: time of the execution timeout
-	beatAt  Time // time of the next heartbeat; Never: none
-	expiry  Time // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
+	heldAt  Time             // time of the answer to the claim
+	dueAt   Time             // scheduled: time at which it may run; running: time of the execution timeout
+	beatAt  Time             // time of the next heartbeat, while it is in that queue
+	expiry  Time             // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
+	tickets [numLines]uint64 // its place in each queue; 0: none
 	phase   phase
 	lost    bool   // the token is no longer valid at the store
 	settled bool   // timedOut: the outcome has been committed
@@ -57,7 +58,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	h := &t.slots[s]
 	h.lease = *l
 	h.phase, h.lost, h.settled, h.freed = buffered, false, false, false
-	h.heldAt, h.dueAt, h.beatAt, h.expiry = now, Never, Never, Never
+	h.heldAt, h.expiry = now, Never
 	t.held++
 	t.inFlight[l.Class()]++
 	if t.byKey != nil {
@@ -94,7 +95,7 @@ func (t *leaseTable) release(s Slot) {
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--
-	h.phase, h.batch = unheld, nil
+	h.phase, h.batch, h.tickets = unheld, nil, [numLines]uint64{}
 	t.lives[s]++
 	t.free = append(t.free, s)
 	if t.byKey != nil {
@@ -139,20 +140,4 @@ func (t *leaseTable) of(d slotTime) *heldLease {
 		return &t.slots[d.slot]
 	}
 	return nil
-}
-
-// slotQueue is a first-in-first-out queue of slots with times of actions. If every action is due equally long after it
-// was added, it is ordered by time too.
-type slotQueue struct{ fifo[slotTime] }
-
-// add appends slot s. It drops void entries once they are most of the queue.
-func (q *slotQueue) add(t *leaseTable, at Time, s Slot) {
-	if q.size > 8*t.held+1024 {
-		for n := q.size; n > 0; n-- {
-			if d := q.pop(); t.of(d) != nil {
-				q.push(d)
-			}
-		}
-	}
-	q.push(t.at(at, s))
 }

@@ -23,6 +23,7 @@ type timeout struct {
 const noTimeout = -1
 
 func (r *runner) init(cfg *Config) {
+	r.line.init(forWorker)
 	for _, k := range cfg.Kinds {
 		at := noTimeout
 		for i := range r.timeouts {
@@ -33,6 +34,7 @@ func (r *runner) init(cfg *Config) {
 		if k.Timeout > 0 && at == noTimeout {
 			at = len(r.timeouts)
 			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})
+			r.timeouts[at].due.init(forTimeout)
 		}
 		r.byKind = append(r.byKind, at)
 	}
@@ -41,23 +43,11 @@ func (r *runner) init(cfg *Config) {
 func (r *runner) deadline(e *Engine) Time {
 	d := r.nextScheduled()
 	for i := range r.timeouts {
-		if _, h := r.timeouts[i].first(e); h != nil {
+		if _, h := r.timeouts[i].due.first(&e.leases); h != nil {
 			d = min(d, h.dueAt)
 		}
 	}
 	return d
-}
-
-// first returns the running lease that times out next, or nil.
-func (t *timeout) first(e *Engine) (Slot, *heldLease) {
-	for t.due.size > 0 {
-		d := *t.due.at(0)
-		if h := e.leases.of(d); h != nil && h.dueAt == d.at {
-			return d.slot, h
-		}
-		t.due.pop()
-	}
-	return noSlot, nil
 }
 
 // tick handles execution timeouts: it nacks the jobs and cancels their handlers, according to KindConfig.
@@ -65,8 +55,8 @@ func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
 		t := &r.timeouts[i]
-		for s, h := t.first(e); h != nil && h.dueAt <= e.now; s, h = t.first(e) {
-			h.dueAt = Never
+		for s, h := t.due.first(&e.leases); h != nil && h.dueAt <= e.now; s, h = t.due.first(&e.leases) {
+			h.leave(forTimeout)
 			if h.lost {
 				continue // it has been told to stop
 			}
@@ -120,9 +110,10 @@ func (r *runner) place(e *Engine, s Slot) {
 		r.start(e, s)
 		return
 	}
-	e.leases.slots[s].phase = buffered
+	h := &e.leases.slots[s]
+	h.phase = buffered
 	e.leases.waiting++
-	r.line.add(&e.leases, e.now, s)
+	r.line.add(&e.leases, s, h)
 }
 
 func (r *runner) start(e *Engine, s Slot) {
@@ -132,7 +123,7 @@ func (r *runner) start(e *Engine, s Slot) {
 	if i := r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]; i != noTimeout {
 		t := &r.timeouts[i]
 		h.dueAt = e.now.Add(t.after)
-		t.due.add(&e.leases, h.dueAt, s)
+		t.due.add(&e.leases, s, h)
 		e.arm(h.dueAt)
 	}
 	if e.cfg.Lease.AckAtStart {
@@ -159,7 +150,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if !freed {
 		e.leases.idle++
 	}
-	h.dueAt = Never
+	h.leave(forTimeout)
 	switch {
 	case h.phase == timedOut && h.settled, h.lost && h.phase == running:
 		e.drop(s)
@@ -190,12 +181,9 @@ func (r *runner) next(e *Engine, busy bool) {
 
 // nextInLine removes and returns the first of the buffered leases; there must be one.
 func (r *runner) nextInLine(e *Engine) Slot {
-	for {
-		d := r.line.pop()
-		if h := e.leases.of(d); h != nil && h.phase == buffered {
-			return d.slot
-		}
-	}
+	s, h := r.line.first(&e.leases)
+	h.leave(forWorker)
+	return s
 }
 
 // returnBuffered returns to the store the jobs that were claimed ahead and not started.

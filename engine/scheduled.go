@@ -32,7 +32,6 @@ func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 func (r *runner) startScheduled(e *Engine) {
 	for r.nextScheduled() <= e.now && len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {
-			h.dueAt = Never
 			e.leases.inFlight[h.lease.Class()]++
 			r.place(e, s)
 		}

@@ -176,6 +176,9 @@ func (s *slab[T]) release(ref uint32) {
 
 func (s *slab[T]) grow() {
 	made := make([]T, max(16, len(s.items)))
+	if len(s.items)+len(made) > 1<<refBits {
+		panic("sim: too many calls or executions at once")
+	}
 	for i := range made {
 		s.order = append(s.order, uint32(len(s.items)))
 		s.items = append(s.items, &made[i])

@@ -40,7 +40,7 @@ type brief struct {
 	key uint64 // sequence number in the high bits, then ref
 }
 
-// refBits is the number of bits of brief.key that hold the ref.
+// refBits is the number of bits of brief.key that hold the ref: a slab has no more.
 const refBits = 24
 
 func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
@@ -126,9 +126,6 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 
 // key returns a key for a new pending event, from a sequence number and ref.
 func (q *queue) key(ref uint32) uint64 {
-	if ref >= 1<<refBits {
-		panic("sim: too many calls or executions at once")
-	}
 	q.seq++
 	return q.seq<<refBits | uint64(ref)
 }
@@ -154,15 +151,14 @@ func (q *queue) pushReply(at engine.Time, ref uint32) { q.pushNext(&q.replies, a
 
 // pushNext adds an event to a ring, or to the heap others if it comes before the ring's last event.
 func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
-	if to.size > 0 && at < to.last {
+	if to.size == 0 {
+		to.first = at
+	} else if at < to.last {
 		q.push(at, r, ref)
 		return
 	}
 	if to.size == len(to.events) {
 		to.grow()
-	}
-	if to.size == 0 {
-		to.first = at
 	}
 	to.events[(to.from+to.size)&(len(to.events)-1)] = brief{at, q.key(ref)}
 	to.size++

@@ -135,7 +135,7 @@ func (s *Sim) Step() bool { return s.Steps(1) }
 func (s *Sim) Steps(n int) bool {
 	for ; n > 0; n-- {
 		at, from := s.queue.usual()
-		if from == timer || len(s.queue.others) > 0 {
+		if from == timer && !s.isDue(at) || len(s.queue.others) > 0 {
 			at, from = s.nextEvent()
 		}
 		if s.live == 0 || at > s.last {

@@ -1,0 +1,69 @@
+package engine
+
+// line names a queue of held leases: a lease is in each at most once.
+type line uint8
+
+const (
+	forWorker  line = iota // buffered leases
+	forBeat                // leases by their next heartbeat
+	forTimeout             // running leases by their execution timeout: a queue for each length of it
+	numLines
+)
+
+// slotQueue is a first-in-first-out queue of the slots of held leases. Leases that leave it early are not searched for:
+// their entries are void, and skipped when they reach the front. An entry is valid while its number is the ticket of the
+// lease in that slot.
+type slotQueue struct {
+	line       line
+	ring       []Slot // entries by number; its length is a power of two
+	head, tail uint64 // number of the first entry, and of the next to come; ticket 0 is none
+}
+
+// init makes the queue empty. It holds leases for the given purpose.
+func (q *slotQueue) init(line line) { q.line, q.head, q.tail = line, 1, 1 }
+
+// add appends slot s with its lease h, which must not be in the queue.
+func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
+	number := q.tail
+	if number-q.head == uint64(len(q.ring)) {
+		number = q.grow(t)
+	}
+	q.ring[number&uint64(len(q.ring)-1)] = s
+	h.tickets[q.line] = number
+	q.tail = number + 1
+}
+
+// first returns the first lease and its slot, or nil.
+func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
+	for ; q.head != q.tail; q.head++ {
+		s := q.ring[q.head&uint64(len(q.ring)-1)]
+		if h := &t.slots[s]; h.tickets[q.line] == q.head {
+			return s, h
+		}
+	}
+	return noSlot, nil
+}
+
+// leave removes a lease from a queue, if it is in one.
+func (h *heldLease) leave(line line) { h.tickets[line] = 0 }
+
+// grow makes room in a full queue and returns the number of its next entry: it drops the void entries, and doubles the
+// ring unless they were nearly all of it.
+func (q *slotQueue) grow(t *leaseTable) (tail uint64) {
+	to, mask := q.head, uint64(len(q.ring)-1)
+	for from := q.head; from != q.tail; from++ {
+		s := q.ring[from&mask]
+		if h := &t.slots[s]; h.tickets[q.line] == from {
+			q.ring[to&mask], h.tickets[q.line] = s, to
+			to++
+		}
+	}
+	if size := to - q.head; 8*size >= uint64(len(q.ring)) {
+		grown := make([]Slot, max(16, 2*len(q.ring)))
+		for i := q.head; i != to; i++ {
+			grown[i&uint64(len(grown)-1)] = q.ring[i&mask]
+		}
+		q.ring = grown
+	}
+	return to
+}

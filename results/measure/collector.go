@@ -3,7 +3,6 @@ package measure
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"time"
 
 	"qsim/engine"
@@ -82,9 +81,8 @@ func NewCollector(s *Settings, policy int) *Collector {
 	}
 	c.cohorts = newCohorts(c.sets)
 	for _, v := range c.views {
-		asked := func(q question) bool { return q.view == v && q.Metric == recoveryTime }
-		if v != all && !slices.ContainsFunc(c.questions, asked) {
-			v.forgetRecoveries()
+		if v != all {
+			v.keepAsked(c.questions)
 		}
 		v.begin()
 	}

@@ -43,7 +43,7 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	c.passOf(at, p.Kind, p.Tenant)
 	for _, v := range c.views {
 		if v.has(p.Kind, p.Tenant) {
-			v.waiting--
+			v.change(waitingArea, -1)
 			v.becomeReady(p.Class, p.Tenant)
 		}
 	}
@@ -97,12 +97,9 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 // Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
 	c.passAll(at)
+	c.machines.busy++
 	for _, v := range c.views {
-		if v.has(l.Kind, l.Tenant) {
-			v.busy++
-		} else {
-			v.others++
-		}
+		v.changeBusy(v.has(l.Kind, l.Tenant), 1)
 	}
 	j := c.known.find(l.ID)
 	if j == nil {
@@ -139,12 +136,12 @@ func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err 
 	success := finished && err == engine.NoError
 	j := c.known.find(l.ID)
 	workers := c.workersOf(l)
+	c.machines.busy -= workers
 	for _, v := range c.views {
-		if !v.has(l.Kind, l.Tenant) {
-			v.others -= workers
+		own := v.has(l.Kind, l.Tenant)
+		if v.changeBusy(own, -workers); !own {
 			continue
 		}
-		v.busy -= workers
 		if finished {
 			v.segment.finished++
 			if v.tenants != nil {
@@ -276,7 +273,7 @@ func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.
 	case engine.Ready:
 		v.leaveReady(r.Class)
 	case engine.Waiting:
-		v.waiting--
+		v.change(waitingArea, -1)
 	}
 	if v.tenants != nil && (r.From == engine.Ready || r.From == engine.InFlight) {
 		v.tenants.want(tenant, -1)

@@ -96,8 +96,8 @@ func TestUnfencedAck(t *testing.T) {
 	r := tp.Finish(at(100), nil)
 	check(t, r, map[string]float64{"wasted": 0, "sojourn.max": 13, "duplicates.executions": 2, "duplicates.count": 0, "backlog.retry.mean": 2.0 / 90,
 		"retry.wait.p50": math.NaN(), "waiting.max": 1})
-	if tp.views[0].ready != [engine.NumClasses]int64{} || tp.views[0].waiting != 0 || tp.known.used != 0 {
-		t.Errorf("left: ready %v, waiting %d, known %d", tp.views[0].ready, tp.views[0].waiting, tp.known.used)
+	if tp.views[0].level != [numAreas]int64{} || tp.known.used != 0 {
+		t.Errorf("left: levels %v, known %d", tp.views[0].level, tp.known.used)
 	}
 }
 

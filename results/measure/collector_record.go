@@ -61,6 +61,9 @@ func (c *Collector) recordOther(e *engine.Event) {
 		c.onFenced(e)
 	case engine.NodeUp, engine.NodeDown:
 		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
+		for _, v := range c.views {
+			v.countIdle()
+		}
 	}
 }
 

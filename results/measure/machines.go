@@ -9,6 +9,7 @@ type machines struct {
 	perNode     int64   // workers of one node
 	all         int64   // workers of all nodes
 	capacity    int64   // workers of the nodes that are up
+	busy        int64   // workers with a job
 	down        []bool  // by node, whether it is down
 	generations []int64 // by node, how often it died
 }
@@ -58,14 +59,9 @@ func (c *Collector) onFreed(e *engine.Event) {
 		c.freed = make(map[engine.LeaseKey]bool)
 	}
 	c.freed[engine.LeaseKey{Job: e.Job, Token: e.Token}] = true
-	for i, v := range c.views {
-		if i > 0 {
-			v.advance(e.At)
-		}
-		if v.has(e.JobKind, e.Tenant) {
-			v.busy--
-		} else {
-			v.others--
-		}
+	c.machines.busy--
+	for _, v := range c.views {
+		v.advance(e.At)
+		v.changeBusy(v.has(e.JobKind, e.Tenant), -1)
 	}
 }

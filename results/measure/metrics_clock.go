@@ -34,7 +34,7 @@ func clockMetrics() []metric {
 	return append(list,
 		ofClock(less("waiting.max", "jobs", "most jobs in backoff", "most jobs waiting at once for their due time"),
 			func(a *answer) number { return count(a.clock.peak[waitingArea]) }),
-		ofClock(less("backlog.area", "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
+		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
 			"of the jobs ready above their mean before it").only(ByClass|ByTenant), func(a *answer) number {
 			if a.storms.calm == nil {
 				return none(noStorms)
@@ -46,8 +46,13 @@ func clockMetrics() []metric {
 		}))
 }
 
-// recoveryTime is the name of the one metric computed from sliding windows of waits after a storm.
-const recoveryTime = "recovery.time"
+// recoveryTime is the name of the one metric computed from sliding windows of waits after a storm, backlogArea and
+// drainTime are those for which the backlog is compared with that from before the storms.
+const (
+	recoveryTime = "recovery.time"
+	backlogArea  = "backlog.area"
+	drainTime    = "drain.time"
+)
 
 const noCalm = "there is no time between warm-up and the first storm"
 
@@ -70,7 +75,7 @@ func stormMetrics() []metric {
 	}
 	const over = "from the end of the storm (without a filter: of the last one) until the "
 	return []metric{
-		ofStorm(less("drain.time", "s", "backlog drained", over+"jobs ready are at or below their 95th percentile before "+
+		ofStorm(less(drainTime, "s", "backlog drained", over+"jobs ready are at or below their 95th percentile before "+
 			"the first storm").only(ByAfter|ByClass|ByTenant),
 			func(a *answer) number { return a.storm.drained(a.end) }),
 		ofStorm(less(recoveryTime, "s", "back to normal", over+"p95 of fresh waits over a sliding window is back in its range "+

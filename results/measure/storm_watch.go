@@ -53,8 +53,10 @@ type stormState struct {
 	levels     *backlogLevels // numbers of ready jobs before the first storm
 	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
-	begun      bool    // the first storm has begun
+	begun      bool    // the first storm has begun, and some query is for what follows
 	excess     float64 // backlog above its earlier mean since the first storm, in job·ns
+	above      float64 // present backlog above its earlier mean, which goes into excess; 0 after the end of arrivals
+	drained    bool    // present backlog is as low as before the storms, after one whose drain time is not known yet
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
@@ -85,12 +87,24 @@ func (v *view) recoveryOf(window time.Duration) *recovery {
 		func() *recovery { return newRecovery(v.settings, window) })
 }
 
-// forgetRecoveries drops the sliding windows of all recoveries, if no query is for recovery.time.
-func (v *view) forgetRecoveries() {
-	v.storms.recoveries = nil
-	for _, w := range v.storms.watches {
-		w.recovery = nil
+// keepAsked drops the measurements of storms that none of the queries is for.
+func (v *view) keepAsked(all []question) {
+	if !v.isAsked(all, recoveryTime) {
+		v.storms.recoveries = nil
+		for _, w := range v.storms.watches {
+			w.recovery = nil
+		}
 	}
+	if !v.isAsked(all, backlogArea) && !v.isAsked(all, drainTime) {
+		v.storms.levels = nil
+	}
+}
+
+// isAsked reports whether a query is for that metric of the view's jobs.
+func (v *view) isAsked(all []question, metric string) bool {
+	return slices.ContainsFunc(all, func(q question) bool {
+		return q.view == v && q.Metric == metric || v.isAsked(q.parts, metric)
+	})
 }
 
 // stormOf returns the watch of the storm with that name, or else of the last storm; nil if there are no storms.
@@ -105,13 +119,33 @@ func (v *view) stormOf(name string) *stormWatch {
 	return watches[len(watches)-1]
 }
 
-// stormGoesOn integrates the backlog above its mean from before the storms over dt ns.
-func (v *view) stormGoesOn(ready, dt int64) {
-	if above := float64(ready) - v.storms.backlog; above > 0 && v.now < engine.Time(v.settings.Duration) {
-		v.storms.excess += float64(above * float64(dt))
+// followBacklog compares the present backlog with that from before the storms, if they have begun, and sets the next
+// alarm: the end of the segment, or the next event if the comparison is for the time until then.
+func (v *view) followBacklog() {
+	s := &v.storms
+	v.alarm, s.above, s.drained = v.boundary, 0, false
+	if !s.begun {
+		return
 	}
-	if len(v.storms.draining) > 0 {
+	if v.now < engine.Time(v.settings.Duration) {
+		s.above = max(float64(v.ready())-s.backlog, 0)
+	}
+	s.drained = len(s.draining) > 0 && v.ready() <= s.drainLevel
+	if s.above > 0 || s.drained {
+		v.alarm = v.now
+	}
+}
+
+// stormGoesOn integrates, until t, the backlog above its mean from before the storms. The integral is summed from event
+// to event, as rounding would make it another number if it were summed from change to change.
+func (v *view) stormGoesOn(t engine.Time) {
+	s := &v.storms
+	if s.above > 0 {
+		s.excess += float64(s.above * float64(t-v.now))
+	}
+	if s.drained {
 		v.checkDrains()
+		v.followBacklog()
 	}
 }
 
@@ -121,8 +155,14 @@ func (v *view) onStormEdge() {
 	if calm == nil {
 		return
 	}
-	v.storms.inCalm = calm.covers(v.now)
-	if v.now >= calm.to && !v.storms.begun {
+	levels := v.storms.levels
+	if v.storms.inCalm {
+		levels.hold(v.ready(), v.now)
+	} else if levels != nil {
+		levels.since = v.now
+	}
+	v.storms.inCalm = levels != nil && calm.covers(v.now)
+	if v.now >= calm.to && !v.storms.begun && levels != nil {
 		v.storms.begun = true
 		v.onCalmOver()
 	}
@@ -130,7 +170,16 @@ func (v *view) onStormEdge() {
 }
 
 // backlogLevels is a histogram, over time, of the number of ready jobs.
-type backlogLevels struct{ time [bucketCount]int64 }
+type backlogLevels struct {
+	time  [bucketCount]int64
+	since engine.Time // time of the latest change of the number
+}
+
+// hold adds the time until now in which that many jobs were ready.
+func (l *backlogLevels) hold(ready int64, now engine.Time) {
+	l.time[bucketOf(max(ready, 0))] += int64(now - l.since)
+	l.since = now
+}
 
 // quantile returns the smallest number of ready jobs that was not exceeded for the share q of the time.
 func (l *backlogLevels) quantile(q float64) int64 {
@@ -253,7 +302,7 @@ func (v *view) onStep(r *recovery) {
 	case r.total > 0:
 		r.back = r.p95() <= r.threshold
 	default: // no fresh job was claimed in this step
-		r.back = v.ready[engine.Fresh] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
+		r.back = v.level[freshArea] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
 	}
 	pending := false
 	for _, w := range v.storms.watches {
@@ -312,7 +361,7 @@ func (v *view) onStormOver() {
 
 // checkDrains records, for the storms that are over, whether the backlog is back at its level from before the storms.
 func (v *view) checkDrains() {
-	if v.ready[engine.Fresh]+v.ready[engine.Retry] > v.storms.drainLevel {
+	if v.ready() > v.storms.drainLevel {
 		return
 	}
 	for _, w := range v.storms.draining {

@@ -22,8 +22,8 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 // alone. Workers serve all jobs: idleness and utilization count all workers' time, and starved.claims counts claims of
 // any retry before a fresh job of the filter, up to the next claim of any fresh job.
 //
-// Between two events the state is constant. Integrals of it go into a segment, which ends at the next boundary: the
-// edge of a window, of a bucket of the series, of a step of a recovery.
+// Integrals of the state over time go into a segment, which ends at the next boundary: the edge of a window, of a bucket
+// of the series, of a step of a recovery. They are added up where a level changes, not at every event: see change.
 type view struct {
 	filter
 	settings *Settings
@@ -33,12 +33,10 @@ type view struct {
 	now      engine.Time
 	left     int64 // jobs unresolved at the end
 
-	ready   [engine.NumClasses]int64
-	waiting int64
-	busy    int64 // workers with a job of the filter
-	others  int64 // workers with any other job
+	level [numAreas]int64 // present levels, see freshArea
 
 	boundary   engine.Time // latest end of the segment under way
+	alarm      engine.Time // time from which advance has more to do than to set now, see followBacklog
 	segment    segment
 	edges      []engine.Time  // future begins and ends of windows, ascending
 	windows    []*clockWindow // the first is the whole run
@@ -94,49 +92,49 @@ func (v *view) begin() {
 	v.advance(0)
 }
 
-// advance integrates jobs ready, workers busy and so on until t, and ends a segment at each boundary up to t, t included.
-// Nothing changes if t is not ahead.
-func (v *view) advance(t engine.Time) {
-	if t >= v.boundary {
-		v.cross(t)
-	} else if t <= v.now {
-		return
-	}
-	dt := int64(t - v.now)
-	area := &v.segment.area
-	fresh := v.ready[engine.Fresh]
-	ready := fresh + v.ready[engine.Retry]
-	area[freshArea] += fresh * dt
-	area[retryArea] += v.ready[engine.Retry] * dt
-	area[waitingArea] += v.waiting * dt
-	area[busyArea] += v.busy * dt
-	if ready > 0 {
-		area[idleArea] += max(v.workers.capacity-v.busy-v.others, 0) * dt
-	}
-	if fresh > 0 {
-		area[presentArea] += dt
-	}
-	switch {
-	case v.storms.inCalm:
-		v.storms.levels.time[bucketOf(max(ready, 0))] += dt
-	case v.storms.begun:
-		v.stormGoesOn(ready, dt)
-	}
-	v.now = t
+// change adds by to one of the levels. Until the end of the segment, the level's area lacks the present level times the
+// time since the segment's start: a change in between takes from the area what that product then has too much.
+func (v *view) change(level int, by int64) {
+	v.level[level] += by
+	v.segment.area[level] -= by * int64(v.now-v.segment.from)
 }
 
-// cross ends the segments with a boundary up to t.
-func (v *view) cross(t engine.Time) {
+// ready returns the number of the view's ready jobs of both classes.
+func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
+
+// advance brings the view to the time t, and ends a segment at each boundary up to t, t included. Nothing changes if t
+// is not ahead.
+func (v *view) advance(t engine.Time) {
+	if t >= v.alarm {
+		v.onAlarm(t)
+	}
+	v.now = max(v.now, t)
+}
+
+// onAlarm ends the segments with a boundary up to t, and follows the backlog after storms until t.
+func (v *view) onAlarm(t engine.Time) {
+	if t <= v.now && t < v.boundary {
+		return // a further event of this instant
+	}
 	for v.boundary <= t {
-		end := v.boundary
-		v.boundary = engine.Never // until onBoundary sets the next boundary
-		v.advance(end)
+		v.stormGoesOn(v.boundary)
+		v.now = v.boundary
 		v.onBoundary()
+	}
+	v.stormGoesOn(t)
+}
+
+// endSegment completes the areas of the segment that lasted until now.
+func (v *view) endSegment() {
+	length := int64(v.now - v.segment.from)
+	for i, level := range v.level {
+		v.segment.area[i] += level * length
 	}
 }
 
 // onBoundary ends the segment of time that lasted until now and begins the next one.
 func (v *view) onBoundary() {
+	v.endSegment()
 	for _, w := range v.open {
 		w.add(&v.segment, v.now)
 	}
@@ -147,7 +145,7 @@ func (v *view) onBoundary() {
 	if v.series != nil {
 		next = v.series.add(&v.segment, v.now, v.workers)
 	}
-	v.segment = segment{from: v.now, peak: [numPeaks]int64{v.ready[engine.Fresh], v.ready[engine.Retry], v.waiting}}
+	v.segment = segment{from: v.now, peak: [numPeaks]int64(v.level[:numPeaks])}
 	v.stepRecoveries()
 	if len(v.edges) > 0 && v.edges[0] == v.now {
 		v.edges = v.edges[1:]
@@ -160,11 +158,12 @@ func (v *view) onBoundary() {
 	for _, r := range v.storms.recoveries {
 		v.boundary = min(v.boundary, r.next)
 	}
+	v.followBacklog()
 }
 
 // onEdge opens and closes the windows of time that have an edge now.
 func (v *view) onEdge() {
-	if v.ready[engine.Fresh] > 0 {
+	if v.level[freshArea] > 0 {
 		v.noteStretch(v.gaps.since)
 	}
 	was := slices.Clone(v.open)
@@ -192,7 +191,7 @@ func (v *view) onEdge() {
 func (v *view) stop(end engine.Time) {
 	v.advance(end)
 	v.checkDrains()
-	if v.ready[engine.Fresh] > 0 {
+	if v.level[freshArea] > 0 {
 		v.endStretch()
 	}
 }
@@ -221,11 +220,49 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
+// changeReady adds by, 1 or −1, to the view's ready jobs of a class.
+func (v *view) changeReady(class engine.Class, by int64) {
+	v.change(int(class), by)
+	edge := max(by, 0) // the number at which there now are some, or no more
+	if class == engine.Fresh && v.level[freshArea] == edge {
+		v.change(presentArea, by)
+	}
+	if v.ready() == edge {
+		v.countIdle()
+	}
+	switch {
+	case v.storms.inCalm:
+		v.storms.levels.hold(v.ready()-by, v.now)
+	case v.storms.begun:
+		v.followBacklog()
+	}
+}
+
+// countIdle brings the level of idle workers beside ready jobs up to date.
+func (v *view) countIdle() {
+	idle := int64(0)
+	if v.ready() > 0 {
+		idle = max(v.workers.capacity-v.workers.busy, 0)
+	}
+	v.change(idleArea, idle-v.level[idleArea])
+}
+
+// changeBusy adds by to the busy workers; own: their job is one of the view's.
+func (v *view) changeBusy(own bool, by int64) {
+	if own {
+		v.change(busyArea, by)
+	}
+	if v.ready() > 0 {
+		v.countIdle()
+	}
+}
+
 // becomeReady counts a job of the view that becomes ready now.
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
-	v.ready[class]++
-	v.segment.peak[class] = max(v.segment.peak[class], v.ready[class])
-	if class == engine.Fresh && v.ready[class] == 1 {
+	v.changeReady(class, 1)
+	n := v.level[class]
+	v.segment.peak[class] = max(v.segment.peak[class], n)
+	if class == engine.Fresh && n == 1 {
 		v.gaps.since = v.now
 	}
 	if v.tenants != nil {
@@ -235,8 +272,8 @@ func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 
 // leaveReady counts a job that is no longer ready, without having been claimed.
 func (v *view) leaveReady(class engine.Class) {
-	v.ready[class]--
-	if class == engine.Fresh && v.ready[class] == 0 {
+	v.changeReady(class, -1)
+	if class == engine.Fresh && v.level[freshArea] == 0 {
 		v.endStretch()
 		v.endStreak()
 		v.deficit.now = 0
@@ -244,23 +281,24 @@ func (v *view) leaveReady(class engine.Class) {
 }
 
 func (v *view) becomeWaiting() {
-	v.waiting++
-	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.waiting)
+	v.change(waitingArea, 1)
+	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.level[waitingArea])
 }
 
 // claimed counts a claim of one of the view's jobs after a wait of waited ns, which lies in that histogram bucket.
 func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	v.segment.claims[class]++
-	v.weighClaim(class)
+	if v.entitled != 0 {
+		v.weighClaim(class)
+	}
+	v.changeReady(class, -1)
 	if class == engine.Retry {
-		v.ready[engine.Retry]--
 		v.claimedElsewhere(class)
 		return
 	}
 	v.endStretch()
 	v.endStreak()
 	v.gaps.since = v.now
-	v.ready[engine.Fresh]--
 	v.segment.freshWaits += uint64(waited)
 	if v.series != nil {
 		v.series.waits.recordAt(bucket, waited)
@@ -274,7 +312,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 
 // claimedElsewhere counts a claim of a job outside the view, which passes over the view's ready fresh jobs, if any.
 func (v *view) claimedElsewhere(class engine.Class) {
-	if class == engine.Retry && v.ready[engine.Fresh] > 0 {
+	if class == engine.Retry && v.level[freshArea] > 0 {
 		v.passOver()
 	} else {
 		v.endStreak()
@@ -286,10 +324,10 @@ type deficit struct {
 	now, worst float64 // claims over the worst stretch that ends now
 }
 
-// weighClaim adds a claim to the deficit over the worst stretch of claims with fresh jobs ready throughout: the running
+// weighClaim adds a claim, under a policy with a guarantee, to the deficit over the worst stretch of claims with fresh jobs ready throughout: the running
 // sum, reset to zero whenever it turns negative.
 func (v *view) weighClaim(class engine.Class) {
-	if v.entitled == 0 || v.ready[engine.Fresh] == 0 || !v.windows[0].covers(v.now) {
+	if v.level[freshArea] == 0 || !v.windows[0].covers(v.now) {
 		return
 	}
 	d := &v.deficit
@@ -298,7 +336,7 @@ func (v *view) weighClaim(class engine.Class) {
 		d.now--
 	}
 	d.worst = max(d.worst, d.now)
-	if class == engine.Fresh && v.ready[engine.Fresh] == 1 {
+	if class == engine.Fresh && v.level[freshArea] == 1 {
 		d.now = 0 // the last claim ended the stretch
 	}
 }

@@ -10,18 +10,19 @@ import (
 // its tenant. All jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a
 // cohort.
 type cohorts struct {
-	lists     [][]*jobSet // job sets, by cohort
-	low, high engine.Time // the edges [low, high) between which the latest job was enqueued
-	stretch   uint32      // index of that span between edges
-	alike     bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
-	kinds     uint32      // number of classes told apart; those with a greater number are one cohort
-	named     uint32      // number of tenants named by a set, plus 1 for all others
-	slots     []uint32    // by tenant, its index among the named tenants; 0, or beyond the end: not named
-	edges     []engine.Time
+	lists   [][]*jobSet // job sets, by cohort
+	low     engine.Time // the earlier of the two edges between which the latest job was enqueued
+	span    uint64      // time from there to the later one, which may be longer than an engine.Time
+	stretch uint32      // index of that span between edges
+	alike   bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
+	kinds   uint32      // number of classes told apart; those with a greater number are one cohort
+	named   uint32      // number of tenants named by a set, plus 1 for all others
+	slots   []uint32    // by tenant, its index among the named tenants; 0, or beyond the end: not named
+	edges   []engine.Time
 }
 
 func newCohorts(sets []*jobSet) cohorts {
-	c := cohorts{named: 1, kinds: 1, low: -engine.Never, high: -engine.Never}
+	c := cohorts{named: 1, kinds: 1}
 	tenants := []engine.TenantID{0}
 	for _, s := range sets {
 		c.edges = append(c.edges, s.from, s.from+engine.Time(s.span))
@@ -57,7 +58,7 @@ func newCohorts(sets []*jobSet) cohorts {
 
 // of returns the index of the cohort of a job, given its enqueue time, class and tenant.
 func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
-	if enqueued < c.low || enqueued >= c.high {
+	if uint64(enqueued-c.low) >= c.span {
 		c.seek(enqueued)
 	}
 	if c.alike {
@@ -76,11 +77,13 @@ func (c *cohorts) seek(enqueued engine.Time) {
 	if found {
 		i++
 	}
-	c.stretch, c.low, c.high = uint32(i), -engine.Never, engine.Never
+	high := engine.Never
+	c.stretch, c.low = uint32(i), -engine.Never
 	if i > 0 {
 		c.low = c.edges[i-1]
 	}
 	if i < len(c.edges) {
-		c.high = c.edges[i]
+		high = c.edges[i]
 	}
+	c.span = uint64(high - c.low)
 }

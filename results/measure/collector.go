@@ -18,14 +18,16 @@ import (
 type Collector struct {
 	settings *Settings
 	policy   int
-	lease    time.Duration // lease TTL, see PolicyInfo
+	lease    time.Duration // lease TTL, see PolicyInfo; engine.Forever: unlimited
 	machines machines
 	events   uint64
 	jobs     int64 // jobs enqueued
 	end      engine.Time
 
+	clock
+	views     []*view // whole, then narrow
 	whole     *view   // view of all jobs
-	views     []*view // whole, then the views of the classes and tenants in queries
+	narrow    []*view // views of the classes and tenants in queries
 	starving  starving
 	sets      []*jobSet // sets of jobs by enqueue time; the first is of the whole run
 	cohorts   cohorts
@@ -38,6 +40,7 @@ type Collector struct {
 
 	copies      engine.JobID                  // mask of the job ID's bits that number the copies of a caller's job
 	byTenant    bool                          // waits are also measured for each tenant
+	impatient   bool                          // callers of some class give up
 	resubmitted map[engine.JobID]resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
 	dead        map[engine.JobID]engine.Time  // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
 	freed       map[engine.LeaseKey]bool      // executions that timed out and go on without a worker
@@ -50,7 +53,8 @@ type Collector struct {
 func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	c := &Collector{
-		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: info.Lease, known: newJobTable(), byTenant: len(s.Tenants) > 2,
+		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: cmp.Or(info.Lease, engine.Forever), known: newJobTable(),
+		byTenant: len(s.Tenants) > 2,
 		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
 	}
 	if s.Redrives {
@@ -79,7 +83,8 @@ func NewCollector(s *Settings, policy int) *Collector {
 	if c.byTenant && len(s.Tenants) <= mostDense+1 {
 		all.tenants.dense = make([]Histogram, len(s.Tenants))
 	}
-	c.cohorts = newCohorts(c.sets)
+	c.impatient = c.anyPatience("")
+	c.cohorts, c.narrow = newCohorts(c.sets), c.views[1:]
 	for _, v := range c.views {
 		if v != all {
 			v.keepAsked(c.questions)
@@ -103,7 +108,7 @@ type Unresolved struct {
 // Finish ends the measurements at time end, after all events, and returns the Run without its Seed and Fingerprint.
 // unresolved yields the jobs that the store still holds; nil: none. The collector must not be used any more.
 func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
-	c.end = max(end, c.whole.now)
+	c.end = max(end, c.now)
 	for _, v := range c.views {
 		v.stop(c.end)
 	}

@@ -6,43 +6,51 @@ import (
 	"qsim/engine"
 )
 
+// Called counts a store call of the given operation and the jobs in its reply, for engine.JobRecorder. A call brings
+// jobs of any class.
+func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
+	c.pass(at)
+	t := &c.whole.segment.tally
+	t.calls[op]++
+	t.rows[op] += uint64(rows)
+}
+
 // Enqueued counts a job that enters the store at time at, for engine.JobRecorder.
 func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
-	c.passOf(at, j.Kind, j.Tenant)
+	c.pass(at)
 	c.jobs++
-	first := c.copyOf(j.ID) == 0
-	for _, s := range c.setsOf(at, j.Kind, j.Tenant) {
-		s.enqueued++
-		if first {
-			s.callers++
-			if c.patience(j.Kind) > 0 {
-				s.patient++
-			}
-		}
-	}
-	if !first {
-		c.onResubmitted(j.ID)
-	}
-	for _, v := range c.views {
-		switch {
-		case !v.has(j.Kind, j.Tenant):
-			continue
-		case j.Delay > 0:
-			v.becomeWaiting()
-		default:
-			v.becomeReady(engine.Fresh, j.Tenant)
+	c.whole.enqueued(j)
+	for _, v := range c.narrow {
+		if v.has(j.Kind, j.Tenant) {
+			v.stormGoesOn(at)
+			v.enqueued(j)
 		}
 	}
 	if j.Delay <= 0 {
 		c.starving.ready(at, j.Kind, j.Tenant)
 	}
+	sets := c.setsOf(at, j.Kind, j.Tenant)
+	for _, s := range sets {
+		s.enqueued++
+	}
+	if c.copyOf(j.ID) > 0 {
+		c.onResubmitted(j.ID)
+		return
+	}
+	for _, s := range sets {
+		s.callers++
+		if c.impatient && c.patience(j.Kind) > 0 {
+			s.patient++
+		}
+	}
 }
 
 // Promoted counts a waiting job that becomes ready at that time, for engine.JobRecorder.
 func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
-	c.passOf(at, p.Kind, p.Tenant)
+	c.pass(at)
 	for _, v := range c.views {
 		if v.has(p.Kind, p.Tenant) {
+			v.stormGoesOn(at)
 			v.change(waitingArea, -1)
 			v.becomeReady(p.Class, p.Tenant)
 		}
@@ -52,53 +60,66 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	}
 }
 
+// claim is a claim of a job, with its wait in ns and the histogram bucket of that.
+type claim struct {
+	*engine.Lease
+	class    engine.Class // as which the job was claimed: fresh or retry
+	starved  bool         // a fresh job whose wait exceeds its class's threshold
+	waited   int64
+	bucket   int
+	enqueued engine.Time
+}
+
 // Leased counts a claim of a job under lease l, for engine.JobRecorder.
 func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) { c.leased(at, l, l.Class()) }
 
 // leased counts a claim of the job of lease l, as a job of the given priority class (fresh or retry).
 func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) {
-	c.passAll(at)
+	c.pass(at)
 	waited := max(int64(l.Waited), 0)
-	bucket := bucketOf(waited)
-	enqueued := at - engine.Time(l.Age)
-	c.tries = max(c.tries, l.Delivery)
-	for _, v := range c.views {
-		if v.has(l.Kind, l.Tenant) {
-			v.claimed(class, waited, bucket)
+	k := claim{Lease: l, class: class, waited: waited, bucket: bucketOf(waited), enqueued: at - engine.Time(l.Age)}
+	c.whole.claimed(&k)
+	for _, v := range c.narrow {
+		if v.stormGoesOn(at); v.has(l.Kind, l.Tenant) {
+			v.claimed(&k)
 		} else {
-			v.claimedElsewhere(class)
+			v.claimedElsewhere(k.class)
 		}
 	}
-	starved := c.starving.claimed(at, l, class)
-	if series := c.whole.series; series != nil && int(l.Kind) < len(series.classes) && class == engine.Fresh {
-		series.classes[l.Kind].recordAt(bucket, waited)
+	if at > c.starving.calm {
+		c.starving.judge(at, &k)
 	}
-	if c.byTenant && class == engine.Fresh {
-		c.whole.claimedOfTenant(l.Tenant, waited, bucket, c.sets[0].has(enqueued, l.Kind, l.Tenant))
+	if k.class == engine.Fresh {
+		k.starved = c.starving.left(at, l.Kind, l.Tenant, time.Duration(k.waited))
+		if c.byTenant {
+			c.whole.claimedOfTenant(&k, c.sets[0].covers(k.enqueued))
+		}
 	}
-	cohort := c.cohorts.of(enqueued, l.Kind, l.Tenant)
-	sets := c.cohorts.lists[cohort]
-	for _, s := range sets {
-		s.claimed(class, l.Delivery, waited, bucket, starved)
-	}
-	if since := c.callerSince(l.ID, l.Kind, enqueued); since != enqueued {
-		sets = c.setsOf(since, l.Kind, l.Tenant)
-	}
-	for _, s := range sets {
-		s.deliveries++
+	if l.Delivery > c.tries {
+		c.tries = l.Delivery
 	}
 	j := c.known.put(l.ID)
-	j.enqueued, j.readySince, j.token = enqueued, at-engine.Time(waited), l.Token
-	j.cohort, j.leased, j.lost, j.ended = cohort, true, false, false
-	j.expires = c.expiry(at)
+	j.enqueued, j.readySince, j.token = k.enqueued, at-engine.Time(k.waited), l.Token
+	j.leased, j.lost, j.ended = true, false, false
+	j.expires = at.Add(c.lease)
 	j.pending++
+	j.cohort = c.cohorts.of(k.enqueued, l.Kind, l.Tenant)
+	sets := c.cohorts.lists[j.cohort]
+	for _, s := range sets {
+		s.claimed(&k)
+	}
+	if c.copyOf(l.ID) > 0 {
+		c.onCopyClaimed(&k, sets)
+	}
 }
 
 // Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
-	c.passAll(at)
+	c.pass(at)
 	c.machines.busy++
-	for _, v := range c.views {
+	c.whole.changeBusy(true, 1)
+	for _, v := range c.narrow {
+		v.stormGoesOn(at)
 		v.changeBusy(v.has(l.Kind, l.Tenant), 1)
 	}
 	j := c.known.find(l.ID)
@@ -132,25 +153,15 @@ func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.L
 
 // onEnded counts an execution that finished, or that ended because its process died.
 func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
-	c.passAll(at)
-	success := finished && err == engine.NoError
+	c.pass(at)
 	j := c.known.find(l.ID)
-	workers := c.workersOf(l)
-	c.machines.busy -= workers
-	for _, v := range c.views {
-		own := v.has(l.Kind, l.Tenant)
-		if v.changeBusy(own, -workers); !own {
-			continue
-		}
-		if finished {
-			v.segment.finished++
-			if v.tenants != nil {
-				v.tenants.serve(l.Tenant)
-			}
-		}
-		if !success {
-			v.segment.failures++
-		}
+	end := ending{tenant: l.Tenant, finished: finished, success: finished && err == engine.NoError, workers: c.workersOf(l)}
+	end.first = end.success && j != nil && j.successes == 0
+	c.machines.busy -= end.workers
+	c.whole.onEnded(true, &end)
+	for _, v := range c.narrow {
+		v.stormGoesOn(at)
+		v.onEnded(v.has(l.Kind, l.Tenant), &end)
 	}
 	if j == nil {
 		c.strange++
@@ -159,47 +170,48 @@ func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err 
 	if j.running > 0 {
 		j.running--
 	}
-	if success {
-		c.succeeded++
-		if j.successes++; j.successes == 1 {
-			c.firstSuccess(l.Kind, l.Tenant)
-		}
-	}
-	accepted := success && j.acked == l.Token
-	if success {
-		j.remember(l.Token, ran, at)
-	}
-	lapsed := finished && err != engine.Canceled && j.taken > l.Token
-	again := success && j.successes > 1
-	twice := again && !j.twice && c.appliesAgain(j, l, ran)
-	j.twice = j.twice || twice
-	if success && !again {
-		c.onCopyDone(j, l.Kind, l.Tenant)
-	}
-	for _, s := range c.cohorts.lists[j.cohort] {
+	sets := c.cohorts.lists[j.cohort]
+	for _, s := range sets {
 		s.busy += float64(ran)
-		if accepted {
-			s.accepted += float64(ran)
-		}
-		if lapsed {
+	}
+	if finished && err != engine.Canceled && j.taken > l.Token {
+		for _, s := range sets {
 			s.lapsed++
 		}
-		if again {
-			s.duplicates++
-			s.causes[j.cause]++
-			if twice {
-				s.doubled++
-			}
-		}
 	}
-	c.settle(j)
+	if end.success {
+		c.onSuccess(at, j, l, ran)
+	}
+	if j.settled() {
+		c.forget(j)
+	}
 }
 
-// firstSuccess counts the first execution of a job that ended in success.
-func (c *Collector) firstSuccess(kind engine.Kind, tenant engine.TenantID) {
-	for _, v := range c.views {
-		if v.has(kind, tenant) {
-			v.segment.firsts++
+// onSuccess counts an execution of j that ended in success.
+func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran time.Duration) {
+	c.succeeded++
+	j.remember(l.Token, ran, at)
+	if j.acked == l.Token {
+		for _, s := range c.cohorts.lists[j.cohort] {
+			s.accepted += float64(ran)
+		}
+	}
+	if j.successes++; j.successes > 1 {
+		c.onDuplicate(j, l, ran)
+	} else if c.resubmitted != nil {
+		c.onCopyDone(j, l.Kind, l.Tenant)
+	}
+}
+
+// onDuplicate counts an execution of j that ended in success, but not as the first.
+func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration) {
+	twice := !j.twice && c.appliesAgain(j, l, ran)
+	j.twice = j.twice || twice
+	for _, s := range c.cohorts.lists[j.cohort] {
+		s.duplicates++
+		s.causes[j.cause]++
+		if twice {
+			s.doubled++
 		}
 	}
 }
@@ -221,70 +233,57 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 
 // committed counts an outcome; waited is the time the job had been ready, 0 if it was not or it is unknown.
 func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration) {
-	c.passOf(at, o.Kind, o.Tenant)
-	after := c.patience(o.Kind)
-	answered := kind == engine.Acked && after > 0 && r.Age <= after
-	for _, v := range c.views {
+	c.pass(at)
+	c.whole.outcome(kind, o.Tenant, r)
+	for _, v := range c.narrow {
 		if v.has(o.Kind, o.Tenant) {
-			v.outcome(kind, o.Tenant, r, answered)
+			v.stormGoesOn(at)
+			v.outcome(kind, o.Tenant, r)
 		}
 	}
 	j := c.known.find(o.Job)
-	ran := c.closeLease(j, kind, o.Token)
-	enqueued := at - engine.Time(r.Age)
-	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
-	var why death
-	if kind == engine.Buried {
-		why = c.deathOf(o, r)
+	var sets []*jobSet
+	ran := time.Duration(0)
+	if j != nil {
+		sets = c.cohorts.lists[j.cohort]
+		ran = j.commit(kind, o.Token)
+	} else {
+		sets = c.setsOf(at-engine.Time(r.Age), o.Kind, o.Tenant)
 	}
-	for _, s := range c.setsOfJob(j, enqueued, o) {
-		s.outcome(kind, o, r, ran, starved, why)
+	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
+	switch kind {
+	case engine.Acked:
+		c.acked++
+		for _, s := range sets {
+			s.done(o.Delivery, r.Age, ran)
+		}
+		if c.impatient {
+			c.onAnswer(at, o, r)
+		}
+	case engine.Nacked:
+		for _, s := range sets {
+			s.nacked(o.Delay)
+		}
+	case engine.Buried:
+		c.onBuried(at, o, r, sets, starved)
 	}
 	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried) {
 		c.onCopyEnded(o.Job)
 	}
-	switch {
-	case kind == engine.Acked:
-		c.acked++
-		if answered {
-			for _, s := range c.setsOf(c.callerSince(o.Job, o.Kind, enqueued), o.Kind, o.Tenant) {
-				s.answered++
-			}
-		}
-	case kind == engine.Buried && c.dead != nil:
-		c.dead[o.Job] = enqueued
-	}
-	if j != nil {
-		c.settle(j)
+	if j != nil && j.settled() {
+		c.forget(j)
 	}
 }
 
-// setsOfJob returns the job sets that count the job of an outcome; j may be nil.
-func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outcome) []*jobSet {
-	if j != nil {
-		return c.cohorts.lists[j.cohort]
+// onBuried counts the burial of a job that the sets count; starved marks one never claimed whose wait exceeds its
+// class's threshold.
+func (c *Collector) onBuried(at engine.Time, o *engine.Outcome, r *engine.Result, sets []*jobSet, starved bool) {
+	why := c.deathOf(o, r)
+	for _, s := range sets {
+		s.buried(why, r.From == engine.Ready && r.Class == engine.Fresh, starved)
 	}
-	return c.setsOf(enqueued, o.Kind, o.Tenant)
-}
-
-// outcome counts, for the view v, an outcome of one of its jobs, and the job's transition from the state r.From.
-func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result, answered bool) {
-	switch r.From {
-	case engine.Ready:
-		v.leaveReady(r.Class)
-	case engine.Waiting:
-		v.change(waitingArea, -1)
-	}
-	if v.tenants != nil && (r.From == engine.Ready || r.From == engine.InFlight) {
-		v.tenants.want(tenant, -1)
-	}
-	switch {
-	case answered:
-		v.segment.answered++
-	case kind == engine.Nacked:
-		v.becomeWaiting()
-	case kind == engine.Returned:
-		v.becomeReady(engine.Retry, tenant)
+	if c.dead != nil {
+		c.dead[o.Job] = at - engine.Time(r.Age)
 	}
 }
 
@@ -317,14 +316,6 @@ func (c *Collector) onFenced(e *engine.Event) {
 	}
 }
 
-// Called counts a store call of the given operation and the jobs in its reply, for engine.JobRecorder. A call brings
-// jobs of any class.
-func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
-	c.pass(at)
-	c.whole.segment.calls[op]++
-	c.whole.segment.rows[op] += uint64(rows)
-}
-
 func (c *Collector) onLeaseTaken(e *engine.Event) {
 	alive := c.machines.alive(e.Holder)
 	for _, s := range c.setsOf(e.At-engine.Time(e.Age), e.JobKind, e.Tenant) {
@@ -342,7 +333,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 // onExtended records the new expiry of a job's lease after a heartbeat.
 func (c *Collector) onExtended(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
-		j.expires = c.expiry(e.At)
+		j.expires = e.At.Add(c.lease)
 	}
 }
 
@@ -351,39 +342,4 @@ func (c *Collector) onLeaseLost(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true
 	}
-}
-
-// expiry returns the expiry time of a lease that is claimed or extended now.
-func (c *Collector) expiry(now engine.Time) engine.Time {
-	if c.lease > 0 {
-		return now.Add(c.lease)
-	}
-	return engine.Never
-}
-
-// closeLease records in j, which may be nil, that an outcome was committed under token, and returns how long the acked
-// execution ran.
-func (c *Collector) closeLease(j *knownJob, kind engine.EventKind, token engine.Token) (ran int64) {
-	if j == nil {
-		return 0
-	}
-	j.leased = false
-	switch kind {
-	case engine.Nacked, engine.Returned:
-		if token == j.token && j.taken < j.token { // by its holder
-			j.overrun()
-		}
-	}
-	switch kind {
-	case engine.Acked:
-		j.ended = true
-		return int64(j.accept(token))
-	case engine.Buried:
-		j.ended = true
-	case engine.Returned:
-		if token != j.taken && j.pending > 0 {
-			j.pending-- // handed back by who claimed it, not run
-		}
-	}
-	return 0
 }

@@ -38,61 +38,76 @@ func leaseOf(e *engine.Event) *engine.Lease {
 
 // recordOther counts an event of a kind that JobRecorder has no method for.
 func (c *Collector) recordOther(e *engine.Event) {
+	c.pass(e.At)
 	switch e.Kind {
-	case engine.Extended, engine.LeaseLost: // these events lack the class and tenant
-		c.pass(e.At)
-	case engine.NodeUp, engine.NodeDown:
-		c.passAll(e.At)
-	default:
-		if c.passOf(e.At, e.JobKind, e.Tenant); e.Freed {
-			c.onFreed(e)
-		}
-	}
-	switch e.Kind {
-	case engine.Redriven:
-		c.onRedriven(e)
-	case engine.LeaseTaken:
-		c.onLeaseTaken(e)
 	case engine.Extended:
 		c.onExtended(e)
+		return
 	case engine.LeaseLost:
 		c.onLeaseLost(e)
-	case engine.Fenced:
-		c.onFenced(e)
-	case engine.NodeUp, engine.NodeDown:
+		return
+	}
+	ofNode := e.Kind == engine.NodeUp || e.Kind == engine.NodeDown
+	for _, v := range c.narrow {
+		if ofNode || e.Freed || v.has(e.JobKind, e.Tenant) {
+			v.stormGoesOn(e.At)
+		}
+	}
+	switch {
+	case ofNode:
 		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
 		for _, v := range c.views {
 			v.countIdle()
 		}
+	case e.Freed:
+		c.onFreed(e)
+	case e.Kind == engine.Redriven:
+		c.onRedriven(e)
+	case e.Kind == engine.LeaseTaken:
+		c.onLeaseTaken(e)
+	case e.Kind == engine.Fenced:
+		c.onFenced(e)
 	}
 }
 
-// pass counts an event and advances the view of all jobs to its time.
+// clock is the time that the views of a run share.
+type clock struct {
+	now      engine.Time
+	alarm    engine.Time // time from which an event has more to do than to set now
+	earliest engine.Time // the next boundary of any view
+}
+
+// pass counts an event and brings the clock to its time.
 func (c *Collector) pass(at engine.Time) {
-	if c.events++; at > c.whole.now {
-		c.whole.advance(at)
+	c.events++
+	if at >= c.alarm {
+		c.onAlarm(at)
+	}
+	c.now = max(c.now, at)
+}
+
+// onAlarm ends the segments of all views with a boundary up to a time, and follows the backlog of all jobs until then.
+func (c *Collector) onAlarm(at engine.Time) {
+	if at >= c.earliest {
+		c.cross(at)
+	}
+	c.alarm = c.earliest
+	v := c.whole
+	if s := &v.storms; s.begun {
+		if len(s.draining) > 0 {
+			v.stormGoesOn(at)
+		} else if at > s.since {
+			s.integrate(v.ready(), at)
+		}
+		c.alarm = at + 1 // not for the further events of this instant
 	}
 }
 
-// passOf counts an event of one job and advances to its time the views that the job belongs to.
-func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.TenantID) {
-	c.pass(at)
-	if len(c.views) > 1 {
-		for _, v := range c.views[1:] {
-			if v.has(kind, tenant) {
-				v.advance(at)
-			}
-		}
-	}
-}
-
-// passAll counts an event that concerns every view, and advances them all: an event of workers, which all jobs share,
-// or a claim, which may pass over a job of another view.
-func (c *Collector) passAll(at engine.Time) {
-	c.pass(at)
-	if len(c.views) > 1 {
-		for _, v := range c.views[1:] {
-			v.advance(at)
-		}
+// cross ends the segments of all views with a boundary up to a time.
+func (c *Collector) cross(at engine.Time) {
+	c.earliest = engine.Never
+	for _, v := range c.views {
+		v.cross(at)
+		c.earliest = min(c.earliest, v.boundary)
 	}
 }

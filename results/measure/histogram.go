@@ -58,10 +58,12 @@ func (h *Histogram) Record(d time.Duration) {
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
 	h.count++
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, uint64(v), 0)
-	h.sumHi += carry
-	h.max = max(h.max, v)
+	if h.sumLo += uint64(v); h.sumLo < uint64(v) {
+		h.sumHi++ // the carry
+	}
+	if v > h.max {
+		h.max = v
+	}
 }
 
 // Merge adds the durations counted by the histogram other to h. A nil other counts nothing.

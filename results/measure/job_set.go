@@ -34,9 +34,12 @@ type jobSet struct {
 	leasesExpired, leasesFalse uint64
 }
 
-// callerCounts counts callers whose first copy is in a set: all of them, the claims of their copies, those with
-// patience, and of these the ones answered in time and the ones still undecided at the end.
-type callerCounts struct{ callers, deliveries, patient, answered, undecided uint64 }
+// callerCounts counts callers whose first copy is in a set: all of them, those with patience, and of these the ones
+// answered in time and the ones still undecided at the end.
+type callerCounts struct {
+	callers, patient, answered, undecided uint64
+	copies                                int64 // claims of all copies of their jobs, less the claims of the set's jobs
+}
 
 // limitCount counts the fresh jobs claimed within a wait limit, and those claimed later or never.
 type limitCount struct {
@@ -49,9 +52,12 @@ func newJobSet(f filter, from, to time.Duration) *jobSet {
 	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
 }
 
+// covers reports whether the set counts jobs with the given enqueue time.
+func (s *jobSet) covers(enqueued engine.Time) bool { return uint64(enqueued-s.from) < s.span }
+
 // has reports whether the set counts a job with the given enqueue time, class and tenant.
 func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
-	return uint64(enqueued-s.from) < s.span && s.filter.has(kind, tenant)
+	return s.covers(enqueued) && s.filter.has(kind, tenant)
 }
 
 // want makes the set of jobs collect the histograms and counts that metric m, with limit, is computed from.
@@ -98,64 +104,73 @@ func joined(a, b *Histogram) *Histogram {
 	return h
 }
 
-// claimed counts a claim after a wait of waited ns, which lies in the given bucket; starved marks a fresh job whose
-// wait exceeds its class's threshold.
-func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int, starved bool) {
+// claimed counts a claim.
+func (s *jobSet) claimed(k *claim) {
 	s.claims++
-	s.attemptsMax = max(s.attemptsMax, delivery)
-	if class == engine.Fresh {
-		if starved {
-			s.starved++
-		} else {
-			s.timely++
-		}
-		if h := s.ended[freshWait]; h != nil {
-			h.recordAt(bucket, waited)
-		}
-		for i := range s.limits {
-			if waited <= int64(s.limits[i].limit) {
-				s.limits[i].within++
-			} else {
-				s.limits[i].late++
-			}
-		}
-		return
+	if k.Delivery > s.attemptsMax {
+		s.attemptsMax = k.Delivery
 	}
-	s.retries++
-	if h := s.ended[retryWait]; h != nil {
-		h.recordAt(bucket, waited)
+	family := retryWait
+	if k.class == engine.Fresh {
+		family = freshWait
+		s.firstClaim(k)
+	} else {
+		s.retries++
+	}
+	if h := s.ended[family]; h != nil {
+		h.recordAt(k.bucket, k.waited)
 	}
 }
 
-// outcome counts the outcome of a job: ran is the run time of the acked execution, starved marks a job never claimed
-// whose wait exceeds its class's threshold, why is the reason of a burial.
-func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool, why death) {
-	switch kind {
-	case engine.Acked:
-		if h := s.ended[sojourn]; h != nil {
-			h.Record(r.Age)
+// firstClaim counts whether the wait of a fresh job was within the threshold of its class and within the limits.
+func (s *jobSet) firstClaim(k *claim) {
+	if k.starved {
+		s.starved++
+	} else {
+		s.timely++
+	}
+	for i := range s.limits {
+		if k.waited <= int64(s.limits[i].limit) {
+			s.limits[i].within++
+		} else {
+			s.limits[i].late++
 		}
-		if o.Delivery > 1 {
-			s.retriesDone++
-		}
-		s.accepted += float64(ran)
-	case engine.Nacked:
-		s.nacks++
-		s.delaySum += float64(o.Delay)
-		if s.delays != nil {
-			s.delays.Record(o.Delay)
-		}
-	case engine.Buried:
-		s.deaths++
-		s.deathsBy[why]++
-		if r.From == engine.Ready && r.Class == engine.Fresh {
-			for i := range s.limits {
-				s.limits[i].late++ // it has no wait, however, as it ended without one
-			}
-			if starved {
-				s.starved++
-			}
-		}
+	}
+}
+
+// done counts a job that is done at that age, by the execution of its claim of that number, which ran for ran.
+func (s *jobSet) done(delivery int32, age, ran time.Duration) {
+	if h := s.ended[sojourn]; h != nil {
+		h.Record(age)
+	}
+	if delivery > 1 {
+		s.retriesDone++
+	}
+	s.accepted += float64(ran)
+}
+
+// nacked counts a failed attempt of a job, which then waits for delay.
+func (s *jobSet) nacked(delay time.Duration) {
+	s.nacks++
+	s.delaySum += float64(delay)
+	if s.delays != nil {
+		s.delays.Record(delay)
+	}
+}
+
+// buried counts a death; unclaimed marks a job that was ready and never claimed, starved one of these whose wait
+// exceeds its class's threshold.
+func (s *jobSet) buried(why death, unclaimed, starved bool) {
+	s.deaths++
+	s.deathsBy[why]++
+	if !unclaimed {
+		return
+	}
+	for i := range s.limits {
+		s.limits[i].late++ // it has no wait, however, as it ended without one
+	}
+	if starved {
+		s.starved++
 	}
 }
 

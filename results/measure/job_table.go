@@ -54,7 +54,28 @@ func (j *knownJob) accept(token engine.Token) time.Duration {
 	return 0
 }
 
-// jobTable is a hash table of jobs by ID with linear probing, at most half full.
+// commit records that an outcome was committed under token, and returns how long the acked execution ran.
+func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.Duration) {
+	j.leased = false
+	switch kind {
+	case engine.Acked:
+		j.ended = true
+		return j.accept(token)
+	case engine.Buried:
+		j.ended = true
+		return 0
+	}
+	if token == j.token && j.taken < j.token { // by its holder
+		j.overrun()
+	}
+	if kind == engine.Returned && token != j.taken && j.pending > 0 {
+		j.pending-- // handed back by who claimed it, not run
+	}
+	return 0
+}
+
+// jobTable is a hash table of jobs by ID with linear probing, at most a quarter full: a search mostly ends where it
+// begins.
 // Pointers into it are valid until the next put or remove.
 type jobTable struct {
 	slots []knownJob
@@ -68,7 +89,7 @@ func newJobTable() jobTable {
 
 // home returns the slot of the hash table at which the search for id begins, by Fibonacci hashing.
 func (t *jobTable) home(id engine.JobID) int {
-	return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift)
+	return int(uint64(id) * 0x9e3779b97f4a7c15 >> (t.shift & 63))
 }
 
 // find returns the job with that ID, nil if the table has none.
@@ -86,7 +107,7 @@ func (t *jobTable) find(id engine.JobID) *knownJob {
 
 // put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
-	if 2*t.used >= len(t.slots) {
+	if 4*t.used >= len(t.slots) {
 		t.grow()
 	}
 	mask := len(t.slots) - 1
@@ -144,11 +165,8 @@ type limbo struct {
 	next int
 }
 
-// settle forgets the job j, or moves it to limbo, once j can have no further events.
-func (c *Collector) settle(j *knownJob) {
-	if !j.settled() {
-		return
-	}
+// forget removes a settled job, which can have no further events, or moves it to limbo.
+func (c *Collector) forget(j *knownJob) {
 	if j.pending == 0 {
 		c.known.remove(j.id)
 		return

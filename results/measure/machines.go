@@ -61,7 +61,6 @@ func (c *Collector) onFreed(e *engine.Event) {
 	c.freed[engine.LeaseKey{Job: e.Job, Token: e.Token}] = true
 	c.machines.busy--
 	for _, v := range c.views {
-		v.advance(e.At)
 		v.changeBusy(v.has(e.JobKind, e.Tenant), -1)
 	}
 }

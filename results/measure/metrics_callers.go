@@ -15,7 +15,9 @@ func callerMetrics() []metric {
 	return []metric{
 		ofJobs(less("amplification", "1", "claims per caller",
 			"claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
-			func(a *answer) number { return ratio(float64(a.jobs.deliveries), float64(a.jobs.callers), noCallers) }),
+			func(a *answer) number {
+				return ratio(float64(int64(a.jobs.claims)+a.jobs.copies), float64(a.jobs.callers), noCallers)
+			}),
 		ofJobs(share(more("answered.share", "1", "callers answered in time",
 			"with patience: share of the callers of whose job a copy was done in time")),
 			func(a *answer) number {
@@ -66,6 +68,32 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 		return enqueued - engine.Time(n)*engine.Time(c.patience(kind))
 	}
 	return enqueued
+}
+
+// onCopyClaimed counts a claim of a further copy of a caller's job for the sets that count the first copy, and no more
+// for those that count this one.
+func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
+	for _, s := range sets {
+		s.copies--
+	}
+	for _, s := range c.setsOf(c.callerSince(k.ID, k.Kind, k.enqueued), k.Kind, k.Tenant) {
+		s.copies++
+	}
+}
+
+// onAnswer counts a caller who gets the first success of a job before giving up.
+func (c *Collector) onAnswer(at engine.Time, o *engine.Outcome, r *engine.Result) {
+	if after := c.patience(o.Kind); after <= 0 || r.Age > after {
+		return
+	}
+	for _, v := range c.views {
+		if v.has(o.Kind, o.Tenant) {
+			v.segment.answered++
+		}
+	}
+	for _, s := range c.setsOf(c.callerSince(o.Job, o.Kind, at-engine.Time(r.Age)), o.Kind, o.Tenant) {
+		s.answered++
+	}
 }
 
 // slowdownMetric returns the metric slowdown, whose value is unknown until CompareWithCalm.

@@ -30,7 +30,9 @@ type bucketWaits struct {
 // recordAt counts the wait v (in ns), whose histogram bucket is i.
 func (w *bucketWaits) recordAt(i int, v int64) {
 	w.Histogram.recordAt(i, v)
-	w.low = min(w.low, i)
+	if i < w.low {
+		w.low = i
+	}
 }
 
 // Reset empties the histogram.
@@ -53,6 +55,14 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 		b.next = b.next.Add(b.bucket)
 	}
 	return b.next
+}
+
+// claimed counts the wait of a fresh job at its claim.
+func (b *seriesSum) claimed(k *claim) {
+	b.waits.recordAt(k.bucket, k.waited)
+	if int(k.Kind) < len(b.classes) {
+		b.classes[k.Kind].recordAt(k.bucket, k.waited)
+	}
 }
 
 // closeBucket appends the bucket that ends now to the series and empties it.

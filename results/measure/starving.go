@@ -11,7 +11,7 @@ import (
 // the jobs that are ready.
 type starving struct {
 	after    []time.Duration // starvation threshold of the wait, by kind
-	lanes    []*lane         // queues of ready fresh jobs, by kind
+	lanes    []lane          // queues of ready fresh jobs, by kind
 	own      [][]*lane       // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by tenant
 	hungers  []*hunger       // spells of starvation by filter; the first is of all jobs
 	byTenant [][]*hunger     // spells of filters with a tenant, by tenant
@@ -24,13 +24,14 @@ type starving struct {
 const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
-	b := starving{after: make([]time.Duration, max(len(s.Classes), 1))}
+	kinds := max(len(s.Classes), 1)
+	b := starving{after: make([]time.Duration, kinds), lanes: make([]lane, kinds)}
 	for kind := range b.after {
 		b.after[kind] = starvedByDefault
 		if kind < len(s.StarvedAfter) {
 			b.after[kind] = s.StarvedAfter[kind]
 		}
-		b.lanes = append(b.lanes, &lane{after: b.after[kind]})
+		b.lanes[kind].after = b.after[kind]
 	}
 	return b
 }
@@ -72,7 +73,7 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 		switch {
 		case f.kind >= 0 && int(f.kind) != kind:
 		case f.tenant == 0:
-			h.lanes = append(h.lanes, b.lanes[kind])
+			h.lanes = append(h.lanes, &b.lanes[kind])
 		default:
 			h.lanes = append(h.lanes, b.ownLane(kind, f.tenant))
 		}
@@ -99,7 +100,7 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	if int(kind) >= len(b.lanes) {
 		return
 	}
-	l := b.lanes[kind]
+	l := &b.lanes[kind]
 	if l.push(now); l.live == 1 {
 		b.calm = min(b.calm, now.Add(l.after))
 	}
@@ -108,21 +109,17 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	}
 }
 
-// claimed counts a claim, for starved.crowding too, and reports whether the job was fresh and had starved.
-func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class) bool {
-	waited := max(l.Waited, 0)
-	if now > b.calm {
-		for _, h := range b.crowded {
-			h.judge(now, now.Add(-waited), class)
-		}
-		b.calm = engine.Never
-		for _, l := range b.lanes {
-			if l.live > 0 {
-				b.calm = min(b.calm, l.queue[l.first].at.Add(l.after))
-			}
+// judge counts, for starved.crowding, a claim made now, after calm.
+func (b *starving) judge(now engine.Time, k *claim) {
+	for _, h := range b.crowded {
+		h.judge(now, now-engine.Time(k.waited), k.class)
+	}
+	b.calm = engine.Never
+	for i := range b.lanes {
+		if l := &b.lanes[i]; l.live > 0 {
+			b.calm = min(b.calm, l.queue[l.first].at.Add(l.after))
 		}
 	}
-	return class == engine.Fresh && b.left(now, l.Kind, l.Tenant, waited)
 }
 
 // left counts a fresh job that is no longer ready after a wait of waited, and reports whether it starved.
@@ -133,7 +130,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
 		b.own[kind][tenant].leave(now.Add(-waited))
 	}
-	return b.starved(now, kind, tenant, waited)
+	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }
 
 // starved adds the time until now that a fresh job with a wait of waited starved; false: it did not.
@@ -300,7 +297,9 @@ func (l *lane) leave(since engine.Time) {
 		l.first++
 		l.empty--
 	}
-	l.tidy()
+	if l.first+l.empty >= fewestGone {
+		l.tidy()
+	}
 }
 
 // find returns the index of the ready time since in the queue, or else of the next later one.
@@ -323,9 +322,12 @@ func (l *lane) find(since engine.Time) int {
 	return low
 }
 
+// fewestGone is the least number of such entries for which tidy is worth its while.
+const fewestGone = 1024
+
 // tidy frees the memory of a queue's entries whose jobs have all left, once they are most of the queue.
 func (l *lane) tidy() {
-	if gone := l.first + l.empty; gone < 1024 || 2*gone < len(l.queue) {
+	if 2*(l.first+l.empty) < len(l.queue) {
 		return
 	}
 	kept := l.queue[:0]

@@ -53,10 +53,10 @@ type stormState struct {
 	levels     *backlogLevels // numbers of ready jobs before the first storm
 	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
-	begun      bool    // the first storm has begun, and some query is for what follows
-	excess     float64 // backlog above its earlier mean since the first storm, in job·ns
-	above      float64 // present backlog above its earlier mean, which goes into excess; 0 after the end of arrivals
-	drained    bool    // present backlog is as low as before the storms, after one whose drain time is not known yet
+	begun      bool        // the first storm has begun, and some query is for what follows
+	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
+	until      engine.Time // end of arrivals
+	since      engine.Time // time up to which the backlog is in excess
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
@@ -71,7 +71,7 @@ func (v *view) watchStorms() {
 	first := slices.MinFunc(s.Storms, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
 	v.storms.calm = &clockWindow{from: engine.Time(s.Warmup), to: engine.Time(max(first.From, s.Warmup))}
 	v.windows = append(v.windows, v.storms.calm)
-	v.storms.levels = new(backlogLevels)
+	v.storms.levels, v.storms.until = new(backlogLevels), engine.Time(s.Duration)
 	for _, storm := range s.Storms {
 		watch := &stormWatch{name: storm.Name, over: engine.Time(storm.To), drainedAt: -1, candidate: -1, recoveredAt: -1}
 		if window := recoveryWindow(v.rest, storm); window > 0 {
@@ -119,34 +119,23 @@ func (v *view) stormOf(name string) *stormWatch {
 	return watches[len(watches)-1]
 }
 
-// followBacklog compares the present backlog with that from before the storms, if they have begun, and sets the next
-// alarm: the end of the segment, or the next event if the comparison is for the time until then.
-func (v *view) followBacklog() {
-	s := &v.storms
-	v.alarm, s.above, s.drained = v.boundary, 0, false
-	if !s.begun {
-		return
-	}
-	if v.now < engine.Time(v.settings.Duration) {
-		s.above = max(float64(v.ready())-s.backlog, 0)
-	}
-	s.drained = len(s.draining) > 0 && v.ready() <= s.drainLevel
-	if s.above > 0 || s.drained {
-		v.alarm = v.now
+// stormGoesOn integrates the backlog above normal until t, and checks whether it has drained.
+func (v *view) stormGoesOn(t engine.Time) {
+	if s := &v.storms; s.begun && t > s.since {
+		if len(s.draining) > 0 {
+			v.checkDrains()
+		}
+		s.integrate(v.ready(), t)
 	}
 }
 
-// stormGoesOn integrates, until t, the backlog above its mean from before the storms. The integral is summed from event
-// to event, as rounding would make it another number if it were summed from change to change.
-func (v *view) stormGoesOn(t engine.Time) {
-	s := &v.storms
-	if s.above > 0 {
-		s.excess += float64(s.above * float64(t-v.now))
+// integrate adds, until t, the ready jobs above their mean from before the storms to excess. Rounding makes the sum
+// depend on the times at which this is called: at each event.
+func (s *stormState) integrate(ready int64, t engine.Time) {
+	if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
+		s.excess += float64(above * float64(t-s.since))
 	}
-	if s.drained {
-		v.checkDrains()
-		v.followBacklog()
-	}
+	s.since = t
 }
 
 // onStormEdge handles the begin of the first storm and the end of any storm.
@@ -357,15 +346,18 @@ func (v *view) onStormOver() {
 			w.candidate = v.now
 		}
 	}
+	v.storms.since = v.now
+	v.checkDrains()
 }
 
-// checkDrains records, for the storms that are over, whether the backlog is back at its level from before the storms.
+// checkDrains records, for the storms that are over, whether the backlog was back at its level from before the storms
+// when the view was last there.
 func (v *view) checkDrains() {
 	if v.ready() > v.storms.drainLevel {
 		return
 	}
 	for _, w := range v.storms.draining {
-		w.drainedAt = v.now
+		w.drainedAt = v.storms.since
 	}
 	v.storms.draining = slices.Delete(v.storms.draining, 0, len(v.storms.draining))
 }

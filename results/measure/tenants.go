@@ -9,22 +9,22 @@ import (
 
 // tenantCounts counts executions, demand and waits, each by tenant.
 type tenantCounts struct {
-	served  []int64 // executions finished, by tenant
-	wanting []int64 // jobs ready or in flight, by tenant: each demands at least one more execution
-	waits   []tenantWaits
-	fresh   []tenantWait // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
-	dense   []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
+	all   []tenantTally
+	fresh []tenantWait // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
+	dense []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
 }
 
 // mostDense is the highest number of tenants whose waits are kept in a whole Histogram during a run: faster than a
 // packed one, but larger.
 const mostDense = 16
 
-// tenantWaits holds the sum and the maximum of the waits of one tenant's fresh jobs at their first claim.
-type tenantWaits struct {
-	claims  int64
-	sum     float64 // sum of the waits in ns
-	longest int64   // longest wait in ns
+// tenantTally holds the counts of one tenant.
+type tenantTally struct {
+	served  int64   // executions finished
+	wanting int64   // jobs ready or in flight: each demands at least one more execution
+	claims  int64   // fresh jobs claimed
+	sum     float64 // sum of their waits in ns
+	longest int64   // longest of them in ns
 }
 
 // TenantCount counts the executions of one tenant between the end of the warm-up and the end of arrivals.
@@ -53,27 +53,19 @@ const MostTenantWaits = 256
 // mostTenants is the highest number of tenants listed one by one in the results of a run.
 const mostTenants = 1000
 
-// grow enlarges the tables so that they have an entry for a tenant.
-func (t *tenantCounts) grow(tenant engine.TenantID) {
-	for int(tenant) >= len(t.served) {
-		t.served, t.wanting, t.waits = append(t.served, 0), append(t.wanting, 0), append(t.waits, tenantWaits{})
+// of returns the counts of a tenant.
+func (t *tenantCounts) of(tenant engine.TenantID) *tenantTally {
+	if int(tenant) >= len(t.all) {
+		t.all = append(t.all, make([]tenantTally, int(tenant)+1-len(t.all))...)
 	}
+	return &t.all[tenant]
 }
 
-// want changes by more the demand of a tenant: its jobs ready or in flight.
-func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
-	if int(tenant) >= len(t.served) {
-		t.grow(tenant)
+// want changes by more the demand of a tenant of the view, if tenants are counted: its jobs ready or in flight.
+func (v *view) want(tenant engine.TenantID, more int64) {
+	if v.tenants != nil {
+		v.tenants.of(tenant).wanting += more
 	}
-	t.wanting[tenant] += more
-}
-
-// serve counts an execution of a tenant's job that finished.
-func (t *tenantCounts) serve(tenant engine.TenantID) {
-	if int(tenant) >= len(t.served) {
-		t.grow(tenant)
-	}
-	t.served[tenant]++
 }
 
 // tenantShares counts, for each tenant, the executions finished in a window of time, and its jobs still ready or in flight.
@@ -85,19 +77,23 @@ type tenantShares struct {
 }
 
 func (s *tenantShares) begin(t *tenantCounts) {
-	s.begun, s.before = true, slices.Clone(t.served)
+	s.begun, s.before = true, make([]int64, len(t.all))
+	for i := range t.all {
+		s.before[i] = t.all[i].served
+	}
 }
 
 func (s *tenantShares) end(t *tenantCounts) {
 	if !s.begun || s.ended {
 		return
 	}
-	s.ended, s.served = true, slices.Clone(t.served)
-	for i := range s.served {
+	s.ended, s.served = true, make([]int64, len(t.all))
+	for i := range t.all {
+		s.served[i] = t.all[i].served
 		if i < len(s.before) {
 			s.served[i] -= s.before[i]
 		}
-		s.demand = append(s.demand, s.served[i]+max(t.wanting[i], 0))
+		s.demand = append(s.demand, s.served[i]+max(t.all[i].wanting, 0))
 	}
 }
 
@@ -148,15 +144,6 @@ func fairShares(total int64, demands []int64) []float64 {
 	return shares
 }
 
-// claimed counts the first claim of a tenant's job after a wait of waited ns.
-func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
-	t.grow(tenant)
-	w := &t.waits[tenant]
-	w.claims++
-	w.sum += float64(waited)
-	w.longest = max(w.longest, waited)
-}
-
 // freshOf returns the distribution of the fresh waits of a tenant, nil if it has none of its own.
 func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	if tenant == 0 || tenant > MostTenantWaits {
@@ -168,15 +155,6 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	return &t.fresh[tenant]
 }
 
-// waitedFor counts the wait (in ns, with its histogram bucket) of a tenant's fresh job until its first claim.
-func (t *tenantCounts) waitedFor(tenant engine.TenantID, waited int64, bucket int) {
-	if tenant > 0 && int(tenant) < len(t.dense) {
-		t.dense[tenant].recordAt(bucket, waited)
-	} else if w := t.freshOf(tenant); w != nil {
-		w.ended.record(bucket, waited)
-	}
-}
-
 // leftOver counts a tenant's fresh job that was never claimed, with its wait so far.
 func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	if w := t.freshOf(tenant); w != nil {
@@ -185,14 +163,25 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	}
 }
 
-// claimedOfTenant counts the first claim of a job after a wait of waited ns, which lies in that histogram bucket; inSet
-// is true if metrics of jobs count the job.
-func (v *view) claimedOfTenant(tenant engine.TenantID, waited int64, bucket int, inSet bool) {
+// claimedOfTenant counts the first claim of a job by its tenant; inSet is true if metrics of jobs count the job.
+func (v *view) claimedOfTenant(k *claim, inSet bool) {
+	t := v.tenants
 	if v.windows[0].covers(v.now) {
-		v.tenants.claimed(tenant, waited)
+		w := t.of(k.Tenant)
+		w.claims++
+		w.sum += float64(k.waited)
+		if k.waited > w.longest {
+			w.longest = k.waited
+		}
 	}
-	if inSet {
-		v.tenants.waitedFor(tenant, waited, bucket)
+	switch {
+	case !inSet:
+	case k.Tenant > 0 && int(k.Tenant) < len(t.dense):
+		t.dense[k.Tenant].recordAt(k.bucket, k.waited)
+	default:
+		if w := t.freshOf(k.Tenant); w != nil {
+			w.ended.record(k.bucket, k.waited)
+		}
 	}
 }
 
@@ -219,8 +208,8 @@ func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 		if k := i + 1; k < len(shares.served) {
 			counts[i].Executions = shares.served[k]
 		}
-		if k := i + 1; k < len(t.waits) {
-			w := &t.waits[k]
+		if k := i + 1; k < len(t.all) {
+			w := &t.all[k]
 			counts[i].FreshClaims, counts[i].WaitSum, counts[i].WaitMax = w.claims, w.sum/1e9, float64(w.longest)/1e9
 		}
 	}

@@ -26,17 +26,16 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 // of the series, of a step of a recovery. They are added up where a level changes, not at every event: see change.
 type view struct {
 	filter
+	*clock
 	settings *Settings
 	workers  *machines
 	rest     Load    // load of the filter's jobs outside storms
 	entitled float64 // share of claims guaranteed to fresh jobs; 0: no guarantee, or not for these jobs
-	now      engine.Time
-	left     int64 // jobs unresolved at the end
+	left     int64   // jobs unresolved at the end
 
 	level [numAreas]int64 // present levels, see freshArea
 
 	boundary   engine.Time // latest end of the segment under way
-	alarm      engine.Time // time from which advance has more to do than to set now, see followBacklog
 	segment    segment
 	edges      []engine.Time  // future begins and ends of windows, ascending
 	windows    []*clockWindow // the first is the whole run
@@ -53,7 +52,7 @@ type view struct {
 // newView returns a view of the jobs that pass filter f; queries then add windows of time to it.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
-	v := &view{filter: f, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
+	v := &view{filter: f, clock: &c.clock, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
 	if f.kind >= 0 && int(f.kind) < len(s.Loads) {
 		v.rest = s.Loads[f.kind]
 	}
@@ -89,52 +88,35 @@ func (v *view) begin() {
 	}
 	slices.Sort(v.edges)
 	v.edges = slices.Compact(v.edges)
-	v.advance(0)
+	v.cross(0)
 }
 
-// change adds by to one of the levels. Until the end of the segment, the level's area lacks the present level times the
-// time since the segment's start: a change in between takes from the area what that product then has too much.
+// change adds by to one of the levels. Its area lacks, until the segment ends, the present level times the time of the
+// clock then; what is left of a level that changes now would be counted from time 0 on, and is taken off here. These
+// products may overflow, but their sum does not: see longestSegment.
 func (v *view) change(level int, by int64) {
 	v.level[level] += by
-	v.segment.area[level] -= by * int64(v.now-v.segment.from)
+	v.segment.area[level] -= by * int64(v.now)
 }
 
 // ready returns the number of the view's ready jobs of both classes.
 func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
 
-// advance brings the view to the time t, and ends a segment at each boundary up to t, t included. Nothing changes if t
-// is not ahead.
-func (v *view) advance(t engine.Time) {
-	if t >= v.alarm {
-		v.onAlarm(t)
-	}
-	v.now = max(v.now, t)
-}
-
-// onAlarm ends the segments with a boundary up to t, and follows the backlog after storms until t.
-func (v *view) onAlarm(t engine.Time) {
-	if t <= v.now && t < v.boundary {
-		return // a further event of this instant
-	}
+// cross ends a segment at each boundary up to t, t included. The clock, which all views share, stands at the latest
+// of them then.
+func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.stormGoesOn(v.boundary)
 		v.now = v.boundary
 		v.onBoundary()
 	}
-	v.stormGoesOn(t)
-}
-
-// endSegment completes the areas of the segment that lasted until now.
-func (v *view) endSegment() {
-	length := int64(v.now - v.segment.from)
-	for i, level := range v.level {
-		v.segment.area[i] += level * length
-	}
 }
 
 // onBoundary ends the segment of time that lasted until now and begins the next one.
 func (v *view) onBoundary() {
-	v.endSegment()
+	for i, level := range v.level {
+		v.segment.area[i] += level * int64(v.now)
+	}
 	for _, w := range v.open {
 		w.add(&v.segment, v.now)
 	}
@@ -146,6 +128,9 @@ func (v *view) onBoundary() {
 		next = v.series.add(&v.segment, v.now, v.workers)
 	}
 	v.segment = segment{from: v.now, peak: [numPeaks]int64(v.level[:numPeaks])}
+	for i, level := range v.level {
+		v.segment.area[i] = -level * int64(v.now)
+	}
 	v.stepRecoveries()
 	if len(v.edges) > 0 && v.edges[0] == v.now {
 		v.edges = v.edges[1:]
@@ -158,7 +143,7 @@ func (v *view) onBoundary() {
 	for _, r := range v.storms.recoveries {
 		v.boundary = min(v.boundary, r.next)
 	}
-	v.followBacklog()
+	v.storms.since = v.now
 }
 
 // onEdge opens and closes the windows of time that have an edge now.
@@ -187,9 +172,11 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop integrates the view's levels until end, the end of the run, and closes the claim gap and storm measurements.
+// stop brings the view to end, the end of the run, and closes the claim gap and storm measurements.
 func (v *view) stop(end engine.Time) {
-	v.advance(end)
+	v.cross(end)
+	v.stormGoesOn(end)
+	v.now = end
 	v.checkDrains()
 	if v.level[freshArea] > 0 {
 		v.endStretch()
@@ -207,7 +194,7 @@ func (v *view) close(nothing bool) {
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
 	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
-		v.advance(rest) // no more events, but the windows of time go on
+		v.cross(rest) // no more events, but the windows of time go on
 	}
 	if v.series != nil {
 		v.series.closeBucket(v.workers)
@@ -223,18 +210,15 @@ func (v *view) close(nothing bool) {
 // changeReady adds by, 1 or −1, to the view's ready jobs of a class.
 func (v *view) changeReady(class engine.Class, by int64) {
 	v.change(int(class), by)
-	edge := max(by, 0) // the number at which there now are some, or no more
+	edge := (by + 1) >> 1 // the number at which there now are some, or no more
 	if class == engine.Fresh && v.level[freshArea] == edge {
 		v.change(presentArea, by)
 	}
 	if v.ready() == edge {
 		v.countIdle()
 	}
-	switch {
-	case v.storms.inCalm:
+	if v.storms.inCalm {
 		v.storms.levels.hold(v.ready()-by, v.now)
-	case v.storms.begun:
-		v.followBacklog()
 	}
 }
 
@@ -257,6 +241,15 @@ func (v *view) changeBusy(own bool, by int64) {
 	}
 }
 
+// enqueued counts a new job of the view.
+func (v *view) enqueued(j *engine.NewJob) {
+	if j.Delay > 0 {
+		v.becomeWaiting()
+	} else {
+		v.becomeReady(engine.Fresh, j.Tenant)
+	}
+}
+
 // becomeReady counts a job of the view that becomes ready now.
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.changeReady(class, 1)
@@ -265,9 +258,7 @@ func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	if class == engine.Fresh && n == 1 {
 		v.gaps.since = v.now
 	}
-	if v.tenants != nil {
-		v.tenants.want(tenant, 1)
-	}
+	v.want(tenant, 1)
 }
 
 // leaveReady counts a job that is no longer ready, without having been claimed.
@@ -285,28 +276,75 @@ func (v *view) becomeWaiting() {
 	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.level[waitingArea])
 }
 
-// claimed counts a claim of one of the view's jobs after a wait of waited ns, which lies in that histogram bucket.
-func (v *view) claimed(class engine.Class, waited int64, bucket int) {
-	v.segment.claims[class]++
+// claimed counts a claim of one of the view's jobs.
+func (v *view) claimed(k *claim) {
+	v.segment.claims[k.class]++
 	if v.entitled != 0 {
-		v.weighClaim(class)
+		v.weighClaim(k.class)
 	}
-	v.changeReady(class, -1)
-	if class == engine.Retry {
-		v.claimedElsewhere(class)
+	v.changeReady(k.class, -1)
+	if k.class == engine.Retry {
+		v.claimedElsewhere(k.class)
 		return
 	}
 	v.endStretch()
 	v.endStreak()
 	v.gaps.since = v.now
-	v.segment.freshWaits += uint64(waited)
+	v.segment.freshWaits += uint64(k.waited)
 	if v.series != nil {
-		v.series.waits.recordAt(bucket, waited)
+		v.series.claimed(k)
 	}
 	if r := v.storms.recoveries; len(r) > 0 && v.now >= v.storms.calm.from { // not before the end of the warm-up
 		for _, r := range r {
-			r.claimed(bucket)
+			r.claimed(k.bucket)
 		}
+	}
+}
+
+// ending is the end of an execution.
+type ending struct {
+	tenant         engine.TenantID
+	finished       bool  // its handler returned; false: its process died
+	success, first bool  // it ended in success, as the first of its job
+	workers        int64 // workers that it frees: 0 if a timeout had freed its worker
+}
+
+// onEnded counts the end of an execution; own: of a job of the view.
+func (v *view) onEnded(own bool, e *ending) {
+	v.changeBusy(own, -e.workers)
+	if !own {
+		return
+	}
+	if e.finished {
+		v.segment.finished++
+		if v.tenants != nil {
+			v.tenants.of(e.tenant).served++
+		}
+	}
+	if !e.success {
+		v.segment.failures++
+	}
+	if e.first {
+		v.segment.firsts++
+	}
+}
+
+// outcome counts an outcome of one of the view's jobs, and the job's transition from the state r.From.
+func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result) {
+	switch r.From {
+	case engine.InFlight:
+		v.want(tenant, -1)
+	case engine.Ready:
+		v.leaveReady(r.Class)
+		v.want(tenant, -1)
+	case engine.Waiting:
+		v.change(waitingArea, -1)
+	}
+	switch kind {
+	case engine.Nacked:
+		v.becomeWaiting()
+	case engine.Returned:
+		v.becomeReady(engine.Retry, tenant)
 	}
 }
 

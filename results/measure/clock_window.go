@@ -51,7 +51,7 @@ func (t *tally) add(other *tally) {
 type segment struct {
 	tally
 	from       engine.Time
-	area       [numAreas]int64 // integral of each level in units × ns; a segment is too short for overflow
+	area       [numAreas]int64 // integral of each level in units × ns, once the segment has ended, see change
 	peak       [numPeaks]int64
 	freshWaits uint64 // sum of the waits of the fresh jobs claimed, in ns
 }

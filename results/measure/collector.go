@@ -36,7 +36,7 @@ type Collector struct {
 	known   jobTable
 	limbo   limbo
 	strange uint64 // executions of jobs that the collector no longer remembers
-	tries   int32  // most claims of any one job
+	tries   int32  // most claims of any one retried job
 
 	copies      engine.JobID                  // mask of the job ID's bits that number the copies of a caller's job
 	byTenant    bool                          // waits are also measured for each tenant

@@ -94,8 +94,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 		if c.byTenant {
 			c.whole.claimedOfTenant(&k, c.sets[0].covers(k.enqueued))
 		}
-	}
-	if l.Delivery > c.tries {
+	} else if l.Delivery > c.tries {
 		c.tries = l.Delivery
 	}
 	j := c.known.put(l.ID)

@@ -124,11 +124,12 @@ func (b *starving) judge(now engine.Time, k *claim) {
 
 // left counts a fresh job that is no longer ready after a wait of waited, and reports whether it starved.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
+	since := now - engine.Time(waited)
 	if int(kind) < len(b.lanes) {
-		b.lanes[kind].leave(now.Add(-waited))
+		b.lanes[kind].leave(since)
 	}
 	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
-		b.own[kind][tenant].leave(now.Add(-waited))
+		b.own[kind][tenant].leave(since)
 	}
 	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }

@@ -50,7 +50,7 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 type stormState struct {
 	calm       *clockWindow // window between warm-up and the first storm; nil: no storm
 	inCalm     bool
-	levels     *backlogLevels // numbers of ready jobs before the first storm
+	levels     *backlogLevels // numbers of ready jobs before the first storm; nil: storms are not followed
 	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
 	begun      bool        // the first storm has begun, and some query is for what follows
@@ -89,13 +89,14 @@ func (v *view) recoveryOf(window time.Duration) *recovery {
 
 // keepAsked drops the measurements of storms that none of the queries is for.
 func (v *view) keepAsked(all []question) {
-	if !v.isAsked(all, recoveryTime) {
+	recovers := v.isAsked(all, recoveryTime)
+	if !recovers {
 		v.storms.recoveries = nil
 		for _, w := range v.storms.watches {
 			w.recovery = nil
 		}
 	}
-	if !v.isAsked(all, backlogArea) && !v.isAsked(all, drainTime) {
+	if !recovers && !v.isAsked(all, backlogArea) && !v.isAsked(all, drainTime) {
 		v.storms.levels = nil
 	}
 }

@@ -64,17 +64,22 @@ func TestRecoveryWithoutEffectIsNearZero(t *testing.T) {
 	}
 }
 
+// All jobs are of one class, of which nothing else is asked that a storm delays.
 func TestRecoveryAfterAnEffect(t *testing.T) {
-	calm := exponential(0.05)
-	r := waits(calmSettings(), func(at, u float64) float64 {
+	calm, s := exponential(0.05), calmSettings()
+	s.Asked = []Query{{Metric: "recovery.time", Class: "mail"}}
+	r := waits(s, func(at, u float64) float64 {
 		if at >= 610 && at < 1000 {
 			return 3
 		}
 		return calm(at, u)
 	})
 	// The windows hold waits of 3 s until those of before 1003 s have left, 15 s later, but for the last 5 %.
-	if v := r.Find(Query{Metric: "recovery.time"}); v.Null || v.Bound != "" || v.Value < 300 || v.Value > 320 {
-		t.Errorf("recovery.time = %+v, want 1003 s + 15 s − 700 s", v)
+	for _, class := range []string{"", "mail"} {
+		v := r.Find(Query{Metric: "recovery.time", Class: class})
+		if v.Null || v.Bound != "" || v.Value < 300 || v.Value > 320 {
+			t.Errorf("recovery.time = %+v, want 1003 s + 15 s − 700 s", v)
+		}
 	}
 }
 

@@ -91,19 +91,7 @@ func (v *view) begin() {
 	v.cross(0)
 }
 
-// change adds by to one of the levels. Its area lacks, until the segment ends, the present level times the time of the
-// clock then; what is left of a level that changes now would be counted from time 0 on, and is taken off here. These
-// products may overflow, but their sum does not: see longestSegment.
-func (v *view) change(level int, by int64) {
-	v.level[level] += by
-	v.segment.area[level] -= by * int64(v.now)
-}
-
-// ready returns the number of the view's ready jobs of both classes.
-func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
-
-// cross ends a segment at each boundary up to t, t included. The clock, which all views share, stands at the latest
-// of them then.
+// cross ends a segment at each boundary up to t, t included, and leaves the clock at the last of them.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.stormGoesOn(v.boundary)
@@ -207,75 +195,6 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
-// changeReady adds by, 1 or −1, to the view's ready jobs of a class.
-func (v *view) changeReady(class engine.Class, by int64) {
-	v.change(int(class), by)
-	edge := (by + 1) >> 1 // the number at which there now are some, or no more
-	if class == engine.Fresh && v.level[freshArea] == edge {
-		v.change(presentArea, by)
-	}
-	if v.ready() == edge {
-		v.countIdle()
-	}
-	if v.storms.inCalm {
-		v.storms.levels.hold(v.ready()-by, v.now)
-	}
-}
-
-// countIdle brings the level of idle workers beside ready jobs up to date.
-func (v *view) countIdle() {
-	idle := int64(0)
-	if v.ready() > 0 {
-		idle = max(v.workers.capacity-v.workers.busy, 0)
-	}
-	v.change(idleArea, idle-v.level[idleArea])
-}
-
-// changeBusy adds by to the busy workers; own: their job is one of the view's.
-func (v *view) changeBusy(own bool, by int64) {
-	if own {
-		v.change(busyArea, by)
-	}
-	if v.ready() > 0 {
-		v.countIdle()
-	}
-}
-
-// enqueued counts a new job of the view.
-func (v *view) enqueued(j *engine.NewJob) {
-	if j.Delay > 0 {
-		v.becomeWaiting()
-	} else {
-		v.becomeReady(engine.Fresh, j.Tenant)
-	}
-}
-
-// becomeReady counts a job of the view that becomes ready now.
-func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
-	v.changeReady(class, 1)
-	n := v.level[class]
-	v.segment.peak[class] = max(v.segment.peak[class], n)
-	if class == engine.Fresh && n == 1 {
-		v.gaps.since = v.now
-	}
-	v.want(tenant, 1)
-}
-
-// leaveReady counts a job that is no longer ready, without having been claimed.
-func (v *view) leaveReady(class engine.Class) {
-	v.changeReady(class, -1)
-	if class == engine.Fresh && v.level[freshArea] == 0 {
-		v.endStretch()
-		v.endStreak()
-		v.deficit.now = 0
-	}
-}
-
-func (v *view) becomeWaiting() {
-	v.change(waitingArea, 1)
-	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.level[waitingArea])
-}
-
 // claimed counts a claim of one of the view's jobs.
 func (v *view) claimed(k *claim) {
 	v.segment.claims[k.class]++
@@ -301,53 +220,6 @@ func (v *view) claimed(k *claim) {
 	}
 }
 
-// ending is the end of an execution.
-type ending struct {
-	tenant         engine.TenantID
-	finished       bool  // its handler returned; false: its process died
-	success, first bool  // it ended in success, as the first of its job
-	workers        int64 // workers that it frees: 0 if a timeout had freed its worker
-}
-
-// onEnded counts the end of an execution; own: of a job of the view.
-func (v *view) onEnded(own bool, e *ending) {
-	v.changeBusy(own, -e.workers)
-	if !own {
-		return
-	}
-	if e.finished {
-		v.segment.finished++
-		if v.tenants != nil {
-			v.tenants.of(e.tenant).served++
-		}
-	}
-	if !e.success {
-		v.segment.failures++
-	}
-	if e.first {
-		v.segment.firsts++
-	}
-}
-
-// outcome counts an outcome of one of the view's jobs, and the job's transition from the state r.From.
-func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result) {
-	switch r.From {
-	case engine.InFlight:
-		v.want(tenant, -1)
-	case engine.Ready:
-		v.leaveReady(r.Class)
-		v.want(tenant, -1)
-	case engine.Waiting:
-		v.change(waitingArea, -1)
-	}
-	switch kind {
-	case engine.Nacked:
-		v.becomeWaiting()
-	case engine.Returned:
-		v.becomeReady(engine.Retry, tenant)
-	}
-}
-
 // claimedElsewhere counts a claim of a job outside the view, which passes over the view's ready fresh jobs, if any.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.level[freshArea] > 0 {
@@ -362,8 +234,8 @@ type deficit struct {
 	now, worst float64 // claims over the worst stretch that ends now
 }
 
-// weighClaim adds a claim, under a policy with a guarantee, to the deficit over the worst stretch of claims with fresh jobs ready throughout: the running
-// sum, reset to zero whenever it turns negative.
+// weighClaim adds a claim, under a policy with a guarantee, to the deficit over the worst stretch of claims with fresh
+// jobs ready throughout: the running sum, reset to zero whenever it turns negative.
 func (v *view) weighClaim(class engine.Class) {
 	if v.level[freshArea] == 0 || !v.windows[0].covers(v.now) {
 		return

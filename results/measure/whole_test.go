@@ -57,6 +57,32 @@ func TestMethodsAreRecord(t *testing.T) {
 	}
 }
 
+// TestAskedAlone tests that a query has the same value alone as among others, though less is measured for it. Sums that
+// are split at other times may differ in rounding.
+func TestAskedAlone(t *testing.T) {
+	for seed := range uint64(12) {
+		d := newDrawn(seed)
+		d.play()
+		measured := func(asked ...Query) Run {
+			s := *d.settings
+			s.Asked = asked
+			c := NewCollector(&s, 0)
+			for _, e := range d.heard {
+				c.Record(&e)
+			}
+			return c.Finish(d.now, nil)
+		}
+		all := measured(d.settings.Asked...)
+		for _, q := range d.settings.Asked {
+			alone := measured(q)
+			want, got := all.Find(q), alone.Find(q)
+			if got.Null != want.Null || got.Bound != want.Bound || math.Abs(got.Value-want.Value) > 1e-9*math.Abs(want.Value) {
+				t.Errorf("story %d: %s = %+v alone, %+v among others", seed, q, got, want)
+			}
+		}
+	}
+}
+
 // TestEndBeforeArrivals ends a run before the end of arrivals. If no job is left, windows of time go on to their ends,
 // except those after a storm, which end with the run; if a job is left they all end.
 func TestEndBeforeArrivals(t *testing.T) {

@@ -138,10 +138,19 @@ type intensity struct {
 	start, stop float64 // period of arrivals in nanoseconds: [start, stop)
 	levels      levels
 	phases      *phases // on-off phases; nil: always on
+
+	steady float64 // rate that holds until the time until, if it does not change with time before; above 0
+	until  float64
 }
 
-// after returns the time by which that many arrivals are expected after at; stop if it is not before that.
+// after returns the time by which that many arrivals are expected after at, which must not be before that of an earlier
+// call; stop if it is not before that.
 func (x *intensity) after(at, arrivals float64) float64 {
+	if at < x.until {
+		if end := at + float64(arrivals/x.steady); end <= x.until {
+			return end
+		}
+	}
 	for at < x.stop {
 		factor, until := x.levels.now(at)
 		until = min(until, x.stop)
@@ -157,6 +166,9 @@ func (x *intensity) after(at, arrivals float64) float64 {
 		whole := float64(length * (rate + float64(0.5*float64(slope*length))))
 		switch {
 		case slope == 0 && rate > 0:
+			if x.slope == 0 {
+				x.steady, x.until = rate, until
+			}
 			if end := at + float64(arrivals/rate); end <= until {
 				return end
 			}

@@ -23,6 +23,8 @@ type handlers struct {
 
 // handlerClass holds the run times, failures and storms for attempts of one class.
 type handlerClass struct {
+	plain         bool // nothing but failures and slow storms befalls an attempt
+	mayFail       bool // by itself; attempts may fail in storms all the same
 	service       dist.Dist
 	fails         float64
 	failTakes     *dist.Dist // run times of failing attempts; nil: those of a success
@@ -99,6 +101,11 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	for i := range sc.Storms {
 		h.addStorm(sc, i)
 	}
+	for i := range h.classes {
+		c := &h.classes[i]
+		c.mayFail = c.fails > 0 || c.poison > 0
+		c.plain = c.calls == nil && !c.looksUp && !c.ignoresCancel && c.kills == 0 && c.silences == 0 && c.hangs == nil && c.killing == nil
+	}
 	return h
 }
 
@@ -125,6 +132,11 @@ func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 // Begin draws the run time and the outcome of an execution that starts now.
 func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	c := &h.classes[j.Kind]
+	if c.plain {
+		var x sim.Execution
+		h.work(now, c, j, &x)
+		return x
+	}
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	if h.silent(c, j) {
 		h.quiet[node]++
@@ -236,6 +248,9 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 			return w.kind, w.takes, true
 		}
 	}
+	if !c.mayFail {
+		return engine.NoError, nil, false
+	}
 	// All copies of a poisoned job are poisoned.
 	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
 	if !poisoned && (c.fails == 0 || h.rand.Uniform(keyed.ForFailure, job, number, drawAtRest) >= c.fails) {
@@ -265,6 +280,9 @@ func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorK
 // End records the end of an attempt: success, for classes with a guard, and the end of its dependency call.
 func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c := &h.classes[j.Kind]
+	if c.plain {
+		return
+	}
 	if c.calls != nil {
 		c.hangUp(now, delivery{j.ID, j.Delivery})
 	}

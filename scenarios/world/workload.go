@@ -101,12 +101,17 @@ func (s *stream) advance() {
 // named first in the file comes first.
 func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 	for at, class := w.next(&j); class != nil; at, class = w.next(&j) {
-		index := uint64(j.ID) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
-		if class.these == nil || index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
+		if class.these == nil || class.comes(j.ID) {
 			return at, j, true
 		}
 	}
 	return 0, j, false
+}
+
+// comes reports whether the job is one of a burst or among those that the key `only` lists.
+func (c *classStamp) comes(job engine.JobID) bool {
+	index := uint64(job) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
+	return index >= 1<<scenarios.BurstShift || slices.Contains(c.these, scenarios.Count(index))
 }
 
 // next sets j to the job of the earliest arrival, even of a class excluded by a key `only`, and returns its time and

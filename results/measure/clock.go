@@ -1,0 +1,45 @@
+package measure
+
+import "qsim/engine"
+
+// clock is the time that the views of a run share.
+type clock struct {
+	now      engine.Time
+	alarm    engine.Time // time from which an event has more to do than to set now
+	earliest engine.Time // the next boundary of any view
+}
+
+// pass counts an event and brings the clock to its time. Most events do no more: a boundary is due once a second or so.
+func (c *Collector) pass(at engine.Time) {
+	c.events++
+	if at >= c.alarm {
+		c.onAlarm(at)
+	}
+	c.now = max(c.now, at)
+}
+
+// onAlarm ends the segments of all views with a boundary up to a time, and follows the backlog of all jobs until then.
+func (c *Collector) onAlarm(at engine.Time) {
+	if at >= c.earliest {
+		c.cross(at)
+	}
+	c.alarm = c.earliest
+	v := c.whole
+	if s := &v.storms; s.begun {
+		if len(s.draining) > 0 && v.ready() <= s.drainLevel {
+			v.stormGoesOn(at)
+		} else if at > s.since {
+			s.integrate(v.ready(), at)
+		}
+		c.alarm = at + 1 // not for the further events of this instant
+	}
+}
+
+// cross ends the segments of all views with a boundary up to a time.
+func (c *Collector) cross(at engine.Time) {
+	c.earliest = engine.Never
+	for _, v := range c.views {
+		v.cross(at)
+		c.earliest = min(c.earliest, v.boundary)
+	}
+}

@@ -27,10 +27,9 @@ func (c *Collector) onAlarm(at engine.Time) {
 	v := c.whole
 	if s := &v.storms; s.begun {
 		if len(s.draining) > 0 && v.ready() <= s.drainLevel {
-			v.stormGoesOn(at)
-		} else if at > s.since {
-			s.integrate(v.ready(), at)
+			v.checkDrains()
 		}
+		s.integrate(v.ready(), at)
 		c.alarm = at + 1 // not for the further events of this instant
 	}
 }

@@ -24,11 +24,10 @@ type knownJob struct {
 	successes  uint16       // executions that ended in success
 	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool
-	lost       bool    // the holder knows that the lease of the latest claim is gone
-	ended      bool    // done or dead
-	twice      bool    // the effect of the job was applied more than once
-	cause      cause   // why the job may be executed again despite a success
-	_          [8]byte // to 128 bytes: two cache lines, found without a multiplication
+	lost       bool  // the holder knows that the lease of the latest claim is gone
+	ended      bool  // done or dead
+	twice      bool  // the effect of the job was applied more than once
+	cause      cause // why the job may be executed again despite a success
 }
 
 // execution is a finished execution of a job: the token of its lease, and how long it ran.

@@ -72,8 +72,12 @@ func TestAskedAlone(t *testing.T) {
 			}
 			return c.Finish(d.now, nil)
 		}
-		all := measured(d.settings.Asked...)
-		for _, q := range d.settings.Asked {
+		asked := d.settings.Asked
+		for _, name := range []string{backlogArea, drainTime, recoveryTime} {
+			asked = append(asked, Query{Metric: name, Class: d.settings.Classes[0]})
+		}
+		all := measured(asked...)
+		for _, q := range asked {
 			alone := measured(q)
 			want, got := all.Find(q), alone.Find(q)
 			if got.Null != want.Null || got.Bound != want.Bound || math.Abs(got.Value-want.Value) > 1e-9*math.Abs(want.Value) {

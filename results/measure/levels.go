@@ -49,7 +49,7 @@ func (v *view) changeBusy(own bool, by int64) {
 
 // enqueued counts a new job of the view.
 func (v *view) enqueued(j *engine.NewJob) {
-	if j.Delay > 0 {
+	if j.Delay > 0 && !v.settings.Held {
 		v.becomeWaiting()
 	} else {
 		v.becomeReady(engine.Fresh, j.Tenant)
@@ -123,10 +123,10 @@ func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.
 	case engine.Waiting:
 		v.change(waitingArea, -1)
 	}
-	switch kind {
-	case engine.Nacked:
+	switch {
+	case kind == engine.Nacked && !v.settings.Held:
 		v.becomeWaiting()
-	case engine.Returned:
+	case kind == engine.Nacked, kind == engine.Returned:
 		v.becomeReady(engine.Retry, tenant)
 	}
 }

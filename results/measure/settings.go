@@ -67,6 +67,7 @@ type Settings struct {
 	// job.
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
+	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
 }
 
 // Guard is the kind of protection against applying the effect of a job twice.

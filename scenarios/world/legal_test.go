@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -36,8 +37,16 @@ func TestLegalScenariosHold(t *testing.T) {
 			if sc == nil {
 				t.Fatal(problems)
 			}
-			if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
+			runs, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true})
+			if err != nil {
 				t.Error(err)
+			}
+			for i := range runs {
+				for _, backlog := range []string{"backlog.fresh.mean", "backlog.retry.mean"} {
+					if v := runs[i].Find(measure.Query{Metric: backlog}); v.Null || v.Value < 0 {
+						t.Errorf("%s is %v: jobs left a state that they were not counted in", backlog, v.Value)
+					}
+				}
 			}
 		})
 	}

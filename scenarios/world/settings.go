@@ -36,6 +36,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
 		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: scenarios.CopyBits, Redrives: sc.Does(fault.Redrive),
+		Held: sc.Engine.Waiting.Value(),
 	}
 	for i := range sc.Jobs {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
@@ -92,6 +93,7 @@ func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Setti
 	if seen := sc.Variant(i); seen != sc {
 		describeLoad(seen, &s)
 		s.Patience, s.Redrives, s.Storms = patienceOf(seen), seen.Does(fault.Redrive), slices.Clone(s.Storms)
+		s.Held = seen.Engine.Waiting.Value()
 		for _, w := range Windows(seen) {
 			for k := range s.Storms {
 				if s.Storms[k].Name == w.Name {

@@ -196,7 +196,7 @@ func TestFIFO(t *testing.T) {
 func TestSlotQueueForgets(t *testing.T) {
 	var leases leaseTable
 	var q slotQueue
-	q.init(forBeat)
+	q.init(forBeat, 0)
 	for now := range Time(100_000) {
 		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
 		q.add(&leases, s, leases.get(s))
@@ -219,6 +219,28 @@ func TestSlotQueueForgets(t *testing.T) {
 	leases.slots[first].leave(forBeat)
 	if s, h := q.first(&leases); h != nil {
 		t.Errorf("slot %d is in the queue after the only lease left it", s)
+	}
+}
+
+// TestQueuesOfOneLine lets a slot pass from a lease in one queue of execution timeouts to a lease in another: it is no
+// longer in the first.
+func TestQueuesOfOneLine(t *testing.T) {
+	var leases leaseTable
+	var short, long slotQueue
+	short.init(forTimeout, 0)
+	long.init(forTimeout, 1)
+	s := leases.hold(&Lease{Job: Job{ID: 1}}, 0)
+	short.add(&leases, s, leases.get(s))
+	leases.release(s)
+	if again := leases.hold(&Lease{Job: Job{ID: 2}}, 0); again != s {
+		t.Fatalf("slot %d is free, got %d", s, again)
+	}
+	long.add(&leases, s, leases.get(s))
+	if _, h := short.first(&leases); h != nil {
+		t.Errorf("job %d is in both queues", h.lease.ID)
+	}
+	if _, h := long.first(&leases); h == nil || h.lease.ID != 2 {
+		t.Error("job 2 is not in its queue")
 	}
 }
 

@@ -21,7 +21,7 @@ type beat struct {
 
 func (h *heartbeater) init(cfg *Config, now Time) {
 	h.nodeAt, h.pulse.timer = Never, beats
-	h.due.init(forBeat)
+	h.due.init(forBeat, 0)
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}

@@ -23,7 +23,7 @@ type timeout struct {
 const noTimeout = -1
 
 func (r *runner) init(cfg *Config) {
-	r.line.init(forWorker)
+	r.line.init(forWorker, 0)
 	for _, k := range cfg.Kinds {
 		at := noTimeout
 		for i := range r.timeouts {
@@ -34,7 +34,7 @@ func (r *runner) init(cfg *Config) {
 		if k.Timeout > 0 && at == noTimeout {
 			at = len(r.timeouts)
 			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})
-			r.timeouts[at].due.init(forTimeout)
+			r.timeouts[at].due.init(forTimeout, at)
 		}
 		r.byKind = append(r.byKind, at)
 	}

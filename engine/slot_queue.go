@@ -19,8 +19,12 @@ type slotQueue struct {
 	head, tail uint64 // number of the first entry, and of the next to come; ticket 0 is none
 }
 
-// init makes the queue empty. It holds leases for the given purpose.
-func (q *slotQueue) init(line line) { q.line, q.head, q.tail = line, 1, 1 }
+// init makes the queue empty. which, in [0, 2^16), is its number among the queues of that line: no two
+// of them number their entries alike, so that a ticket of one is void in the others.
+func (q *slotQueue) init(line line, which int) {
+	first := uint64(which)<<48 + 1
+	q.line, q.head, q.tail = line, first, first
+}
 
 // add appends slot s with its lease h, which must not be in the queue.
 func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {

@@ -14,89 +14,119 @@ import (
 func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
-	now := s.now()
-	plain, err := s.prepareAll(p.Terms)
-	if err != nil {
-		s.mu.unlock()
-		return dst, engine.Forever, err
+	var c claim
+	c.now, c.holder, c.ttl, c.left, c.fresh, c.dst = s.now(), holder, ttl, p.Limit, p.Limit, dst
+	plain := true
+	for i := range p.Terms {
+		plain = plain && s.isPlain(&p.Terms[i])
 	}
-	left, fresh := p.Limit, p.Limit
+	if !plain {
+		if err := s.prepareAll(p.Terms); err != nil {
+			s.mu.unlock()
+			return dst, engine.Forever, err
+		}
+	}
 	if most := s.options.MaxInFlight; most > 0 && !s.options.CountUnacked {
-		left = min(left, most-s.stats.InFlight[engine.Fresh]-s.stats.InFlight[engine.Retry])
+		c.left = min(c.left, most-s.stats.InFlight[engine.Fresh]-s.stats.InFlight[engine.Retry])
 	} else if most > 0 {
-		fresh = min(fresh, most-s.unacked())
+		c.fresh = min(c.fresh, most-s.unacked())
 	}
-	first := true
 	for i := range p.Terms {
 		t := &p.Terms[i]
-		var special order
-		if !plain && !s.isPlain(t) {
+		if !plain {
 			if t.Shed > 0 && t.MaxWait > 0 {
-				dst = s.shed(now, t, dst)
+				s.shed(&c, t)
 			}
-			special = s.orderOf(t)
+			c.special = s.orderOf(t)
 		}
-		for n := min(t.Limit, left); n > 0 && s.anyReady(t.Class); n, left = n-1, left-1 {
-			if fresh <= 0 && t.Class != engine.Retry {
+		for n := min(t.Limit, c.left, s.ready(t.Class)); n > 0; n-- {
+			if c.fresh <= 0 && t.Class != engine.Retry {
 				if t.Class == engine.Fresh {
 					break
 				}
 				t = s.retriesOf(t)
 			}
 			ref := none
-			if special == nil {
+			if c.special == nil {
 				ref = s.pick(t)
 			} else {
-				ref = special.pick(t)
+				ref = c.special.pick(t)
 			}
 			if ref == none {
 				break
 			}
-			r := s.rows.at(ref)
-			if first && s.options.CountAhead {
-				s.passed = s.countAhead(r)
+			if s.options.CountAhead && !c.counted {
+				s.passed, c.counted = s.countAhead(s.rows.at(ref)), true
 			}
-			first = false
-			s.unready(ref, r)
+			r := s.unready(ref)
+			c.left--
+			if r.delivery == 0 {
+				c.fresh--
+			}
 			r.delivery++
 			r.charged++
 			r.has &^= reaped
-			if r.delivery == 1 {
-				fresh--
-			}
-			dst = append(dst, engine.Lease{})
-			s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
+			s.lend(&c, ref, r)
 			if s.counting {
 				s.started(ref, r)
 			}
 		}
 	}
-	if first && s.options.CountAhead {
-		s.passed = s.stats.Ready[engine.Fresh] + s.stats.Ready[engine.Retry]
+	if s.options.CountAhead && !c.counted {
+		s.passed = s.ready(engine.AnyClass)
 	}
 	next := engine.Forever
 	if due := s.nextDue(); due != engine.Never {
-		next = due.Sub(now)
+		next = due.Sub(c.now)
 	}
 	s.mu.unlock()
-	return dst, next, nil
+	return c.dst, next, nil
 }
 
-// prepareAll builds the indexes for the orders of a plan's terms, and reports whether all terms are plain.
-func (s *Store) prepareAll(terms []engine.Term) (plain bool, err error) {
-	plain = true
+// claim is a call of Claim under way.
+type claim struct {
+	now     engine.Time
+	holder  engine.EngineID
+	ttl     time.Duration
+	left    int   // most jobs that it may still lease
+	fresh   int   // most fresh jobs that it may still lease
+	counted bool  // whether the jobs before its first one are counted, see StoreOptions.CountAhead
+	special order // order of the present term; nil: the plain one
+	dst     []engine.Lease
+}
+
+// lend leases a job's row that is in no structure to the holder of a claim, and returns the lease.
+func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
+	r.token++
+	r.state, r.key = engine.InFlight, c.now.Add(c.ttl)
+	s.stats.InFlight[r.class()]++
+	*s.holders.reach(ref) = c.holder
+	if last := s.leased.last(&s.rows); last == nil || last.key <= r.key {
+		s.leased.pushBack(last, ref, r)
+	} else {
+		s.leased.insertByKey(&s.rows, ref, r)
+	}
+	if s.byNode != nil {
+		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
+	}
+	return s.describe(c, ref, r)
+}
+
+// prepareAll builds the indexes for the orders of a plan's terms.
+func (s *Store) prepareAll(terms []engine.Term) error {
 	for i := range terms {
-		if t := &terms[i]; !s.isPlain(t) {
-			plain = false
-			if err := s.prepare(t); err != nil {
-				return false, fmt.Errorf("claim: term %d: %w", i, err)
-			}
-			if s.options.CountUnacked && t.Class == engine.AnyClass {
-				_ = s.prepare(s.retriesOf(t)) // the term for retries is valid if the plan's is
-			}
+		t := &terms[i]
+		if s.isPlain(t) {
+			continue
+		}
+		if err := s.prepare(t); err != nil {
+			return fmt.Errorf("claim: term %d: %w", i, err)
+		}
+		if s.options.CountUnacked && t.Class == engine.AnyClass {
+			_ = s.prepare(s.retriesOf(t)) // the term for retries is valid if the plan's is
 		}
 	}
-	return plain, nil
+	return nil
 }
 
 // retriesOf returns the term t limited to retries, for a claim that may take no more fresh jobs.
@@ -120,73 +150,62 @@ func (s *Store) isPlain(t *engine.Term) bool {
 
 // pick returns the first ready row that matches a term, by priority and then by ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
-	best, bestPriority := none, int16(0)
-	var bestRow *row
-	newest := t.Order == engine.NewestReady
+	best, newest := none, t.Order == engine.NewestReady
+	bestPriority := int16(0)
 	for _, i := range s.lines.order {
 		l := &s.lines.lanes[i]
 		if best != none && l.priority != bestPriority {
 			break
 		}
-		if !t.Kinds.Has(l.kind) || s.running != nil && s.full(l.kind) {
+		if s.lines.byKind && !s.admits(t, l) {
 			continue
 		}
-		for c := range l.ready {
-			q := &l.ready[c]
-			if q.size == 0 || t.Class != engine.AnyClass && t.Class != engine.Class(c) {
-				continue
-			}
-			ref := q.peek(&s.late, newest)
-			r := s.rows.at(ref)
-			if best == none || r.before(bestRow) != newest {
-				best, bestRow, bestPriority = ref, r, l.priority
-			}
+		ref := none
+		if t.Class != engine.AnyClass {
+			ref = l.ready[t.Class].peek(&s.late, newest)
+		} else {
+			ref = s.former(l.ready[engine.Fresh].peek(&s.late, newest), l.ready[engine.Retry].peek(&s.late, newest), newest)
 		}
+		if ref != none && !s.lines.byKind {
+			return ref // no other lane has its priority
+		}
+		best, bestPriority = s.former(best, ref, newest), l.priority
 	}
 	return best
 }
 
-// anyReady reports whether a job of a class is ready, even if only behind another of its serial key.
-func (s *Store) anyReady(class engine.Class) bool {
+// former returns which of two ready rows comes first by ready key or, with newest, last; either may be none.
+func (s *Store) former(a, b uint32, newest bool) uint32 {
+	if a == none || b != none && s.rows.at(b).before(s.rows.at(a)) != newest {
+		return b
+	}
+	return a
+}
+
+// ready returns the number of ready jobs of a class, those behind another of their serial key included.
+func (s *Store) ready(class engine.Class) int {
 	if class != engine.AnyClass {
-		return s.stats.Ready[class] > 0
+		return s.stats.Ready[class]
 	}
-	return s.stats.Ready[engine.Fresh]+s.stats.Ready[engine.Retry] > 0
+	return s.stats.Ready[engine.Fresh] + s.stats.Ready[engine.Retry]
 }
 
-// lend leases a job's row that is in no structure to holder and fills in the lease l.
-func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID, ttl time.Duration, l *engine.Lease) {
-	s.describe(ref, r, now, l)
-	r.token++
-	l.Token = engine.Token(r.token)
-	*s.holders.reach(ref) = holder
-	r.state = engine.InFlight
-	s.stats.InFlight[r.class()]++
-	s.enlist(ref, r, now.Add(ttl))
-}
-
-// enlist adds a job's row that is in no list to the leased ones.
-func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
-	r.key = expiry
-	s.leased.insertByKey(&s.rows, ref, r)
-	if s.byNode != nil {
-		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
-	}
-}
-
-// describe fills in the job of the lease l from its row.
-func (s *Store) describe(ref uint32, r *row, now engine.Time, l *engine.Lease) {
+// describe appends a lease to the result of a claim, filled in from the job's row except for the holder.
+func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
+	c.dst = append(c.dst, engine.Lease{})
+	l := &c.dst[len(c.dst)-1]
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.
 	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, s.tenantOf(ref, r)
-	l.Ref = uint32(ref + 1)
+	l.Token, l.Ref = engine.Token(r.token), ref+1
 	l.Delivery, l.Charged, l.Failures = r.delivery, r.charged, r.failures
-	l.Waited, l.Age = now.Sub(r.dueAt), now.Sub(r.enqueuedAt)
+	l.Waited, l.Age = c.now.Sub(r.dueAt), c.now.Sub(r.enqueuedAt)
 	if r.has&hasHistory != 0 {
 		h := s.histories.at(ref)
-		l.Recoveries, l.Snoozes, l.LastDelay = s.recoveriesOf(h, now), h.snoozes, h.lastDelay
+		l.Recoveries, l.Snoozes, l.LastDelay = s.recoveriesOf(h, c.now), h.snoozes, h.lastDelay
 	}
 	if s.payloads.chunks != nil {
 		l.Payload = *s.payloads.reach(ref)
 	}
+	return l
 }

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"slices"
 
 	"qsim/engine"
 )
@@ -11,8 +12,7 @@ import (
 type answered struct {
 	engine  engine.EngineID
 	settled uint64
-	batches []answeredBatch
-	spare   [][]engine.Status
+	batches []answeredBatch // those up to settled are free entries
 }
 
 type answeredBatch struct {
@@ -20,23 +20,7 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// settle drops the stored answers to batches up to number seq.
-func (a *answered) settle(seq uint64) {
-	if seq <= a.settled {
-		return
-	}
-	a.settled = seq
-	kept := a.batches[:0]
-	for _, b := range a.batches {
-		if b.seq > seq {
-			kept = append(kept, b)
-		} else {
-			a.spare = append(a.spare, b.statuses[:0])
-		}
-	}
-	a.batches = kept
-}
-
+// find returns the stored answer to a batch that is not settled; nil: there is none.
 func (a *answered) find(seq uint64) []engine.Status {
 	for i := range a.batches {
 		if a.batches[i].seq == seq {
@@ -46,15 +30,20 @@ func (a *answered) find(seq uint64) []engine.Status {
 	return nil
 }
 
+// remember stores the answer to a batch, in a free entry if there is one.
 func (a *answered) remember(seq uint64, results []engine.Result) {
-	var kept []engine.Status
-	if n := len(a.spare); n > 0 {
-		kept, a.spare = a.spare[n-1], a.spare[:n-1]
+	at := 0
+	for at < len(a.batches) && a.batches[at].seq > a.settled {
+		at++
 	}
+	if at == len(a.batches) {
+		a.batches = append(a.batches, answeredBatch{})
+	}
+	b := &a.batches[at]
+	b.seq, b.statuses = seq, b.statuses[:0]
 	for i := range results {
-		kept = append(kept, results[i].Status)
+		b.statuses = append(b.statuses, results[i].Status)
 	}
-	a.batches = append(a.batches, answeredBatch{seq, kept})
 }
 
 // memoryOf returns the stored answers to an engine's commits: nil for a life of the node before the latest, whose
@@ -70,7 +59,7 @@ func (s *Store) memoryOf(e engine.EngineID) *answered {
 		a = &answered{engine: e}
 		s.batches[node] = a
 	case a.engine.Generation() < e.Generation():
-		*a = answered{engine: e, spare: a.spare}
+		*a = answered{engine: e}
 	case a.engine != e:
 		return nil
 	}
@@ -83,7 +72,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	now := s.now()
 	memory := s.memoryOf(b.ID.Engine)
 	if memory != nil {
-		memory.settle(b.Settled)
+		memory.settled = max(memory.settled, b.Settled)
 		if b.ID.Seq <= memory.settled {
 			for range b.Outcomes {
 				dst = append(dst, engine.Result{Status: engine.Applied.Again()})
@@ -104,13 +93,15 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 			return dst, nil
 		}
 	}
-	from := len(dst)
-	for i := range b.Outcomes {
-		dst = append(dst, engine.Result{})
-		s.apply(now, &b.Outcomes[i], &dst[len(dst)-1])
+	n := len(b.Outcomes)
+	dst = slices.Grow(dst, n)[:len(dst)+n]
+	results := dst[len(dst)-n:]
+	for i := range results {
+		results[i] = engine.Result{}
+		s.apply(now, &b.Outcomes[i], &results[i])
 	}
-	if memory != nil && len(b.Outcomes) > 0 {
-		memory.remember(b.ID.Seq, dst[from:])
+	if memory != nil && n > 0 {
+		memory.remember(b.ID.Seq, results)
 	}
 	s.mu.unlock()
 	return dst, nil
@@ -129,7 +120,7 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	if o.Refused {
 		return
 	}
-	ref, r := s.match(o.LeaseKey, o.Guard.Or(s.options.Fence))
+	ref, r := s.match(&o.LeaseKey, o.Guard.Or(s.options.Fence))
 	if r == nil {
 		result.Status = engine.Stale
 		return
@@ -149,7 +140,6 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	s.unplace(ref, r)
 	switch o.Verb {
 	case engine.Ack:
-		s.leaveSerial(ref, r)
 		s.forget(ref, r)
 	case engine.Bury:
 		r.failures++
@@ -199,14 +189,17 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 }
 
 // match returns the row of a lease key's job if fence f allows a change of it, or nil.
-func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
-	ref := uint32(key.Ref) - 1
-	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {
+func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
+	ref, r := key.Ref-1, (*row)(nil)
+	if ref < s.rows.size {
+		r = s.rows.at(ref)
+	}
+	if r == nil || r.id != key.Job {
 		if ref = s.index.find(&s.rows, key.Job); ref == none {
 			return none, nil
 		}
+		r = s.rows.at(ref)
 	}
-	r := s.rows.at(ref)
 	switch f {
 	case engine.FenceNone:
 		if r.state != engine.Dead {

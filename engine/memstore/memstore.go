@@ -42,7 +42,7 @@ type Store struct {
 	byNode   *nodeLists // leased rows by the holder's node; nil: not needed yet
 
 	special  bool  // whether there are indexes or tenants
-	counting bool  // whether running or tenants count the jobs in flight
+	counting bool  // whether running or tenants count the jobs in flight, or their number is limited
 	running  []int // by kind, number of jobs in flight without a reaper; nil: not needed
 	serials  serials
 	indexes  indexes // search trees of all claimable ready jobs
@@ -104,9 +104,10 @@ func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	s.waiting.init(&s.rows)
 	s.late = treap{rows: &s.rows, counts: options.CountAhead}
 	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
-		s.running, s.counting = make([]int, len(options.MaxRunning)), true
+		s.running = make([]int, len(options.MaxRunning))
 		s.lines.byKind = true
 	}
+	s.counting = s.running != nil || options.MaxInFlight > 0
 	return s
 }
 
@@ -140,12 +141,11 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	if j.Unique != "" {
 		return fmt.Errorf("enqueue job %d: a unique key: %w", j.ID, engine.ErrUnsupported)
 	}
-	slot, found := s.index.reserve(&s.rows, j.ID)
-	if found {
+	ref, r := s.rows.alloc()
+	if !s.index.insert(&s.rows, j.ID, ref) {
+		s.rows.release(ref, r)
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)
 	}
-	ref := s.rows.alloc()
-	r := s.rows.at(ref)
 	r.id, r.kind, r.enqueuedAt, r.lane = j.ID, j.Kind, now, s.lines.of(j.Priority, j.Kind)
 	if j.Payload != nil || s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = j.Payload
@@ -154,7 +154,6 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		r.has |= hasTenant
 		*s.tenantIDs.reach(ref) = j.Tenant
 	}
-	s.index.fill(slot, j.ID, ref)
 	if j.Serial != 0 {
 		r.has |= hasSerial
 		s.serials.join(ref, j.Serial)
@@ -162,7 +161,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	if j.Delay > 0 {
 		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.PlaceDefault)
 	} else {
-		s.toReady(ref, r, now, now)
+		s.toReadyAt(ref, r, now, now)
 	}
 	return nil
 }
@@ -171,7 +170,6 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 func (s *Store) drop(ref uint32) {
 	r := s.rows.at(ref)
 	s.unplace(ref, r)
-	s.leaveSerial(ref, r)
 	s.forget(ref, r)
 }
 
@@ -220,7 +218,7 @@ func (s *Store) now() engine.Time {
 	if s.options.LapseAfter >= 0 {
 		s.lapse(now)
 	}
-	if now >= s.nextDue() {
+	if now >= s.waiting.first && !s.options.Promoted {
 		for s.promoteOne(now) != none {
 		}
 	}

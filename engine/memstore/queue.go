@@ -11,16 +11,16 @@ type queue struct {
 // insert adds a job's row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
 func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
-	switch {
-	case late.counts:
-	case q.list.tail == 0 || late.rows.at(q.list.tail-1).before(r):
-		r.place = inList
-		q.list.pushBack(late.rows, ref, r)
-		return
-	case r.before(late.rows.at(q.list.head - 1)):
-		r.place = inList
-		q.list.insertAfter(late.rows, ref, r, 0)
-		return
+	if !late.counts {
+		last := q.list.last(late.rows)
+		if last == nil || last.before(r) {
+			q.list.pushBack(last, ref, r)
+			return
+		}
+		if r.before(late.rows.at(q.list.head - 1)) {
+			q.list.insertAfter(late.rows, ref, r, 0)
+			return
+		}
 	}
 	r.place = inTree
 	late.insert(&q.root, ref)
@@ -29,14 +29,23 @@ func (q *queue) insert(late *treap, ref uint32, r *row) {
 func (q *queue) remove(late *treap, ref uint32, r *row) {
 	q.size--
 	if r.place == inTree {
+		r.place = inList
 		late.remove(&q.root, ref)
 		return
 	}
 	q.list.remove(late.rows, r)
 }
 
-// peek returns the first or, with newest, the last row; the queue must not be empty.
+// peek returns the first or, with newest, the last row; none if the queue is empty.
 func (q *queue) peek(late *treap, newest bool) uint32 {
+	if q.root == 0 && !newest {
+		return q.list.head - 1
+	}
+	return q.end(late, newest)
+}
+
+// end returns the result of peek in any case.
+func (q *queue) end(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
 		l = q.list.tail
@@ -54,15 +63,23 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 // list is a doubly linked list of rows through their fields prev and next. Links are row + 1; 0 is none.
 type list struct{ head, tail uint32 }
 
-// pushBack appends job row r, which is row ref.
-func (l *list) pushBack(s *rows, ref uint32, r *row) {
-	r.prev, r.next = l.tail, 0
+// last returns the last job's row of the list; nil: it is empty.
+func (l *list) last(s *rows) *row {
 	if l.tail == 0 {
+		return nil
+	}
+	return s.at(l.tail - 1)
+}
+
+// pushBack appends job row r, which is row ref, after the last of the list.
+func (l *list) pushBack(last *row, ref uint32, r *row) {
+	r.prev, r.next = l.tail, 0
+	l.tail = ref + 1
+	if last == nil {
 		l.head = ref + 1
 	} else {
-		s.at(l.tail - 1).next = ref + 1
+		last.next = ref + 1
 	}
-	l.tail = ref + 1
 }
 
 // insertAfter inserts job row r, which is row ref, after the job's row with link at; 0: at the front.

@@ -25,8 +25,7 @@ func (l *line) order(a, b uint32) int {
 }
 
 func (l *line) insert(key engine.Time, id engine.JobID) {
-	ref := l.rows.alloc()
-	r := l.rows.at(ref)
+	ref, r := l.rows.alloc()
 	r.key, r.id, r.state = key, id, engine.Ready
 	l.q.insert(&l.late, ref, r)
 	at, _ := slices.BinarySearchFunc(l.want, ref, l.order)
@@ -35,7 +34,7 @@ func (l *line) insert(key engine.Time, id engine.JobID) {
 
 func (l *line) remove(i int) {
 	l.q.remove(&l.late, l.want[i], l.rows.at(l.want[i]))
-	l.rows.release(l.want[i])
+	l.rows.release(l.want[i], l.rows.at(l.want[i]))
 	l.want = slices.Delete(l.want, i, i+1)
 }
 
@@ -123,10 +122,11 @@ func TestIndexAgainstMap(t *testing.T) {
 			"insert": func(t *rapid.T) {
 				for range rapid.IntRange(1, 600).Draw(t, "n") {
 					next += stride
-					ref := s.alloc()
-					s.at(ref).id = next
-					slot, _ := x.reserve(&s, next)
-					x.fill(slot, next, ref)
+					ref, r := s.alloc()
+					r.id = next
+					if !x.insert(&s, next, ref) || x.insert(&s, next, ref+1) {
+						t.Fatalf("job %d is new twice or never", next)
+					}
 					want[next], ids = ref, append(ids, next)
 				}
 			},
@@ -134,8 +134,8 @@ func TestIndexAgainstMap(t *testing.T) {
 				n := min(len(ids), rapid.IntRange(1, 800).Draw(t, "n"))
 				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
 				for _, id := range ids[at : at+n] {
-					x.remove(&s, id)
-					s.release(want[id])
+					x.remove(id, want[id])
+					s.release(want[id], s.at(want[id]))
 					delete(want, id)
 				}
 				ids = slices.Delete(ids, at, at+n)
@@ -173,8 +173,7 @@ func TestWaitingAgainstSlice(t *testing.T) {
 			"push": func(t *rapid.T) {
 				for range rapid.IntRange(1, 100).Draw(t, "n") {
 					id++
-					ref := s.alloc()
-					r := s.at(ref)
+					ref, r := s.alloc()
 					r.id, r.dueAt = id*7919%10007, engine.Time(rapid.IntRange(0, 20).Draw(t, "due"))
 					w.push(ref, r.dueAt)
 					want = append(want, ref)
@@ -184,7 +183,7 @@ func TestWaitingAgainstSlice(t *testing.T) {
 				for range min(len(want), rapid.IntRange(0, 90).Draw(t, "n")) {
 					i := rapid.IntRange(0, len(want)-1).Draw(t, "which")
 					w.leave(s.at(want[i]))
-					s.release(want[i])
+					s.release(want[i], s.at(want[i]))
 					want = slices.Delete(want, i, i+1)
 					if n := len(w.left); n >= 64 && n*2 > w.size {
 						t.Fatalf("%d of %d entries are left", n, w.size)
@@ -205,7 +204,7 @@ func TestWaitingAgainstSlice(t *testing.T) {
 					if ref != want[0] || s.at(ref).dueAt > now {
 						t.Fatalf("took row %d due at %d by %d, want %d", ref, s.at(ref).dueAt, now, want[0])
 					}
-					s.release(ref)
+					s.release(ref, s.at(ref))
 					want = want[1:]
 				}
 			},

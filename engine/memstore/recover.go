@@ -12,8 +12,8 @@ func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for _, k := range keys {
-		ref, r := s.match(k, s.options.Fence)
+	for i := range keys {
+		ref, r := s.match(&keys[i], s.options.Fence)
 		held := r != nil && r.state == engine.InFlight && r.place == inList
 		dst = append(dst, held)
 		if held {
@@ -25,7 +25,11 @@ func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.
 
 func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
 	s.unlist(ref, r)
-	s.enlist(ref, r, expiry)
+	r.key = expiry
+	s.leased.insertByKey(&s.rows, ref, r)
+	if s.byNode != nil {
+		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
+	}
 }
 
 // nodeLists holds the leased rows of jobs by the holder's node, each list in order of expiry.
@@ -86,7 +90,7 @@ func (s *Store) lapse(now engine.Time) {
 		s.unlist(ref, r)
 		r.token++
 		r.place = inLapsed
-		s.lapsed.pushBack(&s.rows, ref, r)
+		s.lapsed.pushBack(s.lapsed.last(&s.rows), ref, r)
 	}
 }
 
@@ -95,20 +99,20 @@ func (s *Store) lapse(now engine.Time) {
 func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
-	now := s.now()
+	c := claim{now: s.now(), holder: holder, ttl: ttl, dst: dst}
 	for ; limit > 0; limit-- {
-		ref := s.expired(now, grace, none)
+		ref := s.expired(c.now, grace, none)
 		if ref == none {
 			break
 		}
-		r := s.rows.at(ref)
+		r, former := s.rows.at(ref), *s.holders.at(ref)
+		s.countRecovery(s.historyOf(ref, r), c.now)
+		has := r.has
 		s.unplace(ref, r)
-		dst = append(dst, engine.Lease{Holder: *s.holders.at(ref)})
-		s.countRecovery(s.historyOf(ref, r), now)
-		r.has |= reaped
-		s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
+		r.has = has | reaped // its class is that of its claim
+		s.lend(&c, ref, r).Holder = former
 	}
-	return dst, s.nextExpiry(now, grace), nil
+	return c.dst, s.nextExpiry(c.now, grace), nil
 }
 
 // Expired returns expired leases without taking them, see engine.TwoStep. For a lapsed lease it returns the job's
@@ -116,18 +120,16 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
-	now := s.now()
+	c := claim{now: s.now(), dst: dst}
 	for ref := none; limit > 0; limit-- {
-		if ref = s.expired(now, grace, ref); ref == none {
+		if ref = s.expired(c.now, grace, ref); ref == none {
 			break
 		}
-		r := s.rows.at(ref)
-		dst = append(dst, engine.Lease{Token: engine.Token(r.token), Holder: *s.holders.at(ref)})
-		l := &dst[len(dst)-1]
-		s.describe(ref, r, now, l)
+		l := s.describe(&c, ref, s.rows.at(ref))
+		l.Holder = *s.holders.at(ref)
 		l.Recoveries++
 	}
-	return dst, s.nextExpiry(now, grace), nil
+	return c.dst, s.nextExpiry(c.now, grace), nil
 }
 
 // expired returns the row of the next job after the row after whose lease can be recovered; none if there is none.

@@ -34,7 +34,8 @@ type row struct {
 type features uint8
 
 const (
-	reaped     features = 1 << iota // in flight: a reaper holds it, or was the last to hold it
+	isRetry    features = 1 << iota // its class is Retry: it has been in flight and come back
+	reaped                          // in flight: a reaper holds it, or was the last to hold it
 	hasHistory                      // it has an entry in Store.histories
 	hasSerial                       // it has a serial key, in serials
 	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
@@ -62,12 +63,7 @@ const (
 )
 
 // class returns the priority class (fresh or retry) of a job's row: the one in which it is ready or was claimed.
-func (r *row) class() engine.Class {
-	if r.delivery == 0 || r.delivery == 1 && r.state == engine.InFlight {
-		return engine.Fresh
-	}
-	return engine.Retry
-}
+func (r *row) class() engine.Class { return engine.Class(r.has & isRetry) }
 
 // before reports whether a job's row comes before another of the same priority, by (ready key, ID).
 func (r *row) before(o *row) bool {
@@ -92,23 +88,23 @@ type rows struct {
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// alloc returns the number of a zeroed row.
-func (s *rows) alloc() uint32 {
-	if s.free != 0 {
-		ref := s.free - 1
-		s.free = s.at(ref).next
-		s.at(ref).next = 0
-		return ref
+// alloc returns a zeroed row and its number.
+func (s *rows) alloc() (uint32, *row) {
+	if ref := s.free - 1; ref != none {
+		r := s.at(ref)
+		s.free, r.next = r.next, 0
+		return ref, r
 	}
-	if s.size>>chunkBits == uint32(len(s.chunks)) {
+	ref := s.size
+	if ref>>chunkBits == uint32(len(s.chunks)) {
 		s.chunks = append(s.chunks, new([chunkSize]row))
 	}
 	s.size++
-	return s.size - 1
+	return ref, s.at(ref)
 }
 
-func (s *rows) release(ref uint32) {
-	*s.at(ref) = row{next: s.free}
+func (s *rows) release(ref uint32, r *row) {
+	*r = row{next: s.free}
 	s.free = ref + 1
 }
 
@@ -120,14 +116,15 @@ func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunk
 
 // reach returns the value of a job's row, allocated if needed: zero, or left over from an earlier job of the row.
 func (s *slab[T]) reach(ref uint32) *T {
-	chunk := int(ref >> chunkBits)
-	for chunk >= len(s.chunks) {
+	for int(ref>>chunkBits) >= len(s.chunks) {
 		s.chunks = append(s.chunks, nil)
 	}
-	if s.chunks[chunk] == nil {
-		s.chunks[chunk] = new([chunkSize]T)
+	chunk := s.chunks[ref>>chunkBits]
+	if chunk == nil {
+		chunk = new([chunkSize]T)
+		s.chunks[ref>>chunkBits] = chunk
 	}
-	return s.at(ref)
+	return &chunk[ref&chunkMask]
 }
 
 // index finds rows by job ID: open addressing with linear probing, between half and three quarters full when it has
@@ -149,49 +146,56 @@ func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32
 // home returns the slot where the probe for a half starts, for any number of slots.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-// slot returns the index slot of a job ID, or the empty slot where its probe ends.
-func (x *index) slot(s *rows, id engine.JobID) int {
-	h := half(id)
-	for i := x.home(h); ; {
-		v := x.slots[i]
-		if v == 0 || v>>32 == h && s.at(uint32(v)-1).id == id {
-			return i
-		}
-		if i++; i == len(x.slots) {
+// slot returns the index slot of a job ID with the half h of its hash, or the empty slot where its probe ends.
+func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
+	for i := x.home(h); ; i++ {
+		if i == len(x.slots) {
 			i = 0
+		}
+		if v := x.slots[i]; v == 0 || v>>32 == h && s.at(uint32(v)-1).id == id {
+			return i
 		}
 	}
 }
 
-func (x *index) find(s *rows, id engine.JobID) uint32 { return uint32(x.slots[x.slot(s, id)]) - 1 }
+func (x *index) find(s *rows, id engine.JobID) uint32 {
+	return uint32(x.slots[x.slot(s, id, half(id))]) - 1
+}
 
-// reserve returns the slot for a new ID, and whether the ID is there already.
-func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
+// insert adds a job's row, and reports whether its ID is new: if not, it adds nothing.
+func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 	if (x.used+1)*4 > len(x.slots)*3 {
 		x.resize(len(x.slots) + len(x.slots)/2)
 	}
-	i := x.slot(s, id)
-	return i, x.slots[i] != 0
-}
-
-// fill puts a job's row into a slot of the index that was reserved for its ID.
-func (x *index) fill(slot int, id engine.JobID, ref uint32) {
+	h := half(id)
+	i := x.slot(s, id, h)
+	if x.slots[i] != 0 {
+		return false
+	}
 	x.used++
-	x.slots[slot] = half(id)<<32 | uint64(ref+1)
+	x.slots[i] = h<<32 | uint64(ref+1)
+	return true
 }
 
-// remove deletes an ID and moves later entries of its run back, so that no marker of deletion is needed.
-func (x *index) remove(s *rows, id engine.JobID) {
-	n := len(x.slots)
-	i := x.slot(s, id)
+// remove deletes the entry of a job's row and moves later entries of its run back, so that no marker of deletion is
+// needed.
+func (x *index) remove(id engine.JobID, ref uint32) {
+	slots, n := x.slots, len(x.slots)
+	h := half(id)
+	i := x.home(h)
+	for e := h<<32 | uint64(ref+1); slots[i] != e; {
+		if i++; i == n {
+			i = 0
+		}
+	}
 	for j := i; ; {
 		if j++; j == n {
 			j = 0
 		}
-		if x.slots[j] == 0 {
+		if slots[j] == 0 {
 			break
 		}
-		fromHome, fromHole := j-x.home(x.slots[j]>>32), j-i
+		fromHome, fromHole := j-x.home(slots[j]>>32), j-i
 		if fromHome < 0 {
 			fromHome += n
 		}
@@ -199,11 +203,11 @@ func (x *index) remove(s *rows, id engine.JobID) {
 			fromHole += n
 		}
 		if fromHome >= fromHole {
-			x.slots[i] = x.slots[j]
+			slots[i] = slots[j]
 			i = j
 		}
 	}
-	x.slots[i] = 0
+	slots[i] = 0
 	if x.used--; x.used*4 < n && n > smallestIndex {
 		x.resize(max(smallestIndex, n/2))
 	}

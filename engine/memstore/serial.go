@@ -29,16 +29,12 @@ func (x *serials) join(ref, key uint32) {
 // leaveSerial removes a job's row that ended, and is in no structure, from its serial key. If it was the first, the
 // next one may be claimed from now on.
 func (s *Store) leaveSerial(ref uint32, r *row) {
-	if r.has&hasSerial == 0 {
-		return
-	}
 	x := &s.serials
 	key, next := *x.keyOf.at(ref), x.links.at(ref).next
 	l := x.keys[key]
 	moves := l.head == ref+1 && next != 0 && s.rows.at(next-1).state == engine.Ready
 	if moves {
-		follower := s.rows.at(next - 1)
-		s.lineOf(next-1, follower).remove(&s.late, next-1, follower)
+		s.unready(next - 1)
 	}
 	if x.remove(&l, ref); l.head == 0 {
 		delete(x.keys, key)
@@ -46,7 +42,7 @@ func (s *Store) leaveSerial(ref uint32, r *row) {
 		x.keys[key] = l
 	}
 	if moves {
-		s.mu.ready = true
-		s.intoLine(next-1, s.rows.at(next-1))
+		follower := s.rows.at(next - 1)
+		s.toReadyAt(next-1, follower, follower.dueAt, follower.key)
 	}
 }

@@ -21,15 +21,13 @@ func (s *Store) NextDue() engine.Time {
 // simulation calls it at NextDue to see each job the instant it becomes ready.
 func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
-	defer s.mu.unlock()
-	if s.options.Promoted {
-		return dst
+	if !s.options.Promoted {
+		s.at = s.clock()
+		for ref := s.promoteOne(s.at); ref != none; ref = s.promoteOne(s.at) {
+			dst = append(dst, s.promotion(ref, s.rows.at(ref)))
+		}
 	}
-	now := s.clock()
-	s.at = now
-	for ref := s.promoteOne(now); ref != none; ref = s.promoteOne(now) {
-		dst = append(dst, s.promotion(ref, s.rows.at(ref)))
-	}
+	s.mu.unlock()
 	return dst
 }
 
@@ -93,7 +91,7 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
 	s.mu.lock()
 	defer s.mu.unlock()
-	now := s.now()
+	c := claim{now: s.now(), dst: dst}
 	for at := s.leased.head; at != 0; {
 		ref := at - 1
 		r := s.rows.at(ref)
@@ -103,11 +101,10 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 		}
 		s.unlist(ref, r)
 		r.place = inOrphans
-		s.orphaned.pushBack(&s.rows, ref, r)
-		dst = append(dst, engine.Lease{Token: engine.Token(r.token), Holder: *s.holders.at(ref)})
-		s.describe(ref, r, now, &dst[len(dst)-1])
+		s.orphaned.pushBack(s.orphaned.last(&s.rows), ref, r)
+		s.describe(&c, ref, r).Holder = *s.holders.at(ref)
 	}
-	return dst
+	return c.dst
 }
 
 // Unfinished describes a live job that Each visits.

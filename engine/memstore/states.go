@@ -45,30 +45,27 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 	}
 }
 
+// toReadyAt makes a job's row that is in no structure ready: it adds the row to its queue and, unless others of its
+// serial key come first, to the trees of special orders.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
-	r.state, r.dueAt, r.key = engine.Ready, dueAt, key
+	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready = true
 	s.stats.Ready[r.class()]++
-	s.intoLine(ref, r)
-}
-
-// intoLine adds a ready row to its queue and, unless others of its serial key come first, to the trees of special
-// orders.
-func (s *Store) intoLine(ref uint32, r *row) {
 	s.lineOf(ref, r).insert(&s.late, ref, r)
 	if s.special && !s.isBehind(ref, r) {
 		s.join(ref, r)
 	}
 }
 
-// unready removes a ready row from its queue, the trees and the counts.
-func (s *Store) unready(ref uint32, r *row) {
+// unready removes a ready row from its queue, the trees and the counts, and returns it.
+func (s *Store) unready(ref uint32) *row {
+	r := s.rows.at(ref)
 	s.stats.Ready[r.class()]--
 	if s.special && !s.isBehind(ref, r) {
 		s.leave(ref, r)
 	}
 	s.lineOf(ref, r).remove(&s.late, ref, r)
-	r.place = inList
+	return r
 }
 
 // lineOf returns the queue of a ready row.
@@ -82,8 +79,15 @@ func (s *Store) lineOf(ref uint32, r *row) *queue {
 // unplace removes a job's row from the structure that holds it and from the counts.
 func (s *Store) unplace(ref uint32, r *row) {
 	switch r.state {
+	case engine.InFlight:
+		s.stats.InFlight[r.class()]--
+		s.unlist(ref, r)
+		if s.counting {
+			s.stopped(ref, r)
+		}
+		r.has |= isRetry
 	case engine.Ready:
-		s.unready(ref, r)
+		s.unready(ref)
 	case engine.Waiting:
 		s.stats.Waiting[r.class()]--
 		switch r.place {
@@ -92,13 +96,6 @@ func (s *Store) unplace(ref uint32, r *row) {
 		case inList:
 			s.waiting.due.remove(&s.rows, r)
 		}
-	case engine.InFlight:
-		s.stats.InFlight[r.class()]--
-		s.unlist(ref, r)
-		s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0 // the job's end makes room
-		if s.counting && r.has&reaped == 0 {
-			s.stopped(ref, r)
-		}
 	}
 	r.place = inList
 }
@@ -106,19 +103,20 @@ func (s *Store) unplace(ref uint32, r *row) {
 // unlist removes a job's row in flight from its list: leased, lapsed or orphaned.
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
-	case inLapsed:
-		s.lapsed.remove(&s.rows, r)
-	case inOrphans:
-		s.orphaned.remove(&s.rows, r)
-	default:
+	case inList:
 		s.leased.remove(&s.rows, r)
 		if s.byNode != nil {
 			s.byNode.remove(s.nodeOf(ref), ref)
 		}
+	case inLapsed:
+		s.lapsed.remove(&s.rows, r)
+	case inOrphans:
+		s.orphaned.remove(&s.rows, r)
 	}
 }
 
-// started counts a claimed row as in flight; stopped uncounts one that is no longer, or that a reaper takes.
+// started counts a claimed row as in flight; stopped uncounts one that is no longer, or that a reaper takes, and thus
+// makes room for others.
 func (s *Store) started(ref uint32, r *row) {
 	if int(r.kind) < len(s.running) {
 		s.running[r.kind]++
@@ -129,6 +127,10 @@ func (s *Store) started(ref uint32, r *row) {
 }
 
 func (s *Store) stopped(ref uint32, r *row) {
+	s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0
+	if r.has&reaped != 0 {
+		return
+	}
 	if int(r.kind) < len(s.running) {
 		s.running[r.kind]--
 	}
@@ -166,20 +168,26 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 // bury makes a job's row that is in no structure dead, and deletes it unless dead jobs are kept.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
-	s.leaveSerial(ref, r)
 	if !s.options.KeepDead {
 		s.forget(ref, r)
 		return
 	}
+	if r.has&hasSerial != 0 {
+		s.leaveSerial(ref, r)
+	}
 	r.state = engine.Dead
 	s.kept++
-	s.dead.pushBack(&s.rows, ref, r)
+	s.dead.pushBack(s.dead.last(&s.rows), ref, r)
 }
 
+// forget deletes a job's row that is in no structure.
 func (s *Store) forget(ref uint32, r *row) {
+	if r.has&hasSerial != 0 {
+		s.leaveSerial(ref, r)
+	}
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	s.index.remove(&s.rows, r.id)
-	s.rows.release(ref)
+	s.index.remove(r.id, ref)
+	s.rows.release(ref, r)
 }

@@ -86,10 +86,11 @@ func (w *waiting) down(i int, e waiter) {
 		if n <= 0 {
 			break
 		}
-		kids, least := w.chunks[at>>chunkBits][at&chunkMask:][:n], 0
+		kids := w.chunks[at>>chunkBits][at&chunkMask:][:n]
+		least, due := 0, kids[0].dueAt
 		for c := 1; c < n; c++ {
-			if w.before(kids[c], kids[least]) {
-				least = c
+			if kid := kids[c].dueAt; kid < due || kid == due && w.tied(kids[c], kids[least]) {
+				least, due = c, kid
 			}
 		}
 		if !w.before(kids[least], e) {
@@ -174,8 +175,7 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 		s.toReadyAs(ref, r, due, now, stand)
 		return
 	}
-	r.stand = stand
-	r.state, r.place, r.dueAt = engine.Waiting, inHeap, due
+	r.state, r.place, r.dueAt, r.stand = engine.Waiting, inHeap, due, stand
 	s.stats.Waiting[r.class()]++
 	if s.waiting.push(ref, due) {
 		s.mu.sooner = true
@@ -214,7 +214,7 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, t
 	for ref := s.waiting.takeDue(now); ref != none; ref = s.waiting.takeDue(now) {
 		r := s.rows.at(ref)
 		r.place = inList
-		s.waiting.due.pushBack(&s.rows, ref, r)
+		s.waiting.due.pushBack(s.waiting.due.last(&s.rows), ref, r)
 	}
 	for ; limit > 0; limit-- {
 		at := s.waiting.due.head

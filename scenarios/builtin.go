@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,16 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
-
-// builtin holds the scenario files built into the program: those of each of the shelves.
-//
-//go:embed *.yaml incidents/*.yaml published/*.yaml
-var builtin embed.FS
-
-// shelves lists the folders of built-in scenarios, in the order of look-up by name.
-var shelves = []string{".", "incidents", "published"}
 
 // BuiltinInfo describes a built-in scenario.
 type BuiltinInfo struct {
@@ -47,9 +39,6 @@ func Builtin() []BuiltinInfo {
 	return all
 }
 
-// table is the file of builtin that holds no scenario.
-const table = "presets"
-
 func builtinNames() []string {
 	var names []string
 	for _, shelf := range shelves {
@@ -58,7 +47,7 @@ func builtinNames() []string {
 			panic("scenarios: " + err.Error())
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != table {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
 				names = append(names, path.Join(shelf, name))
 			}
 		}
@@ -128,17 +117,17 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
 	for _, file := range files {
 		near := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{near}) != "" {
+		if reference.Closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{near}) != "" {
 			return "", nil, fmt.Errorf("%w; did you mean %s?", err, file)
 		}
 	}
 	names := builtinNames()
 	word := strings.TrimSuffix(nameOrPath, ".yaml")
-	if near := closest(word, names); near != "" {
+	if near := reference.Closest(word, names); near != "" {
 		return "", nil, fmt.Errorf("%w; did you mean %s?", err, near)
 	}
 	for _, name := range names {
-		if closest(word, []string{path.Base(name)}) != "" {
+		if reference.Closest(word, []string{path.Base(name)}) != "" {
 			return "", nil, fmt.Errorf("%w; did you mean %s?", err, name)
 		}
 	}

@@ -16,10 +16,12 @@
 // the files of a result; it loads to an equal scenario.
 //
 // Loading has four steps: package tree makes a plain tree of the text, without aliases and merges; overrides
-// replace values in the tree; decode completes the tree with the defaults and converts it to structs; a
-// checker compares the values with each other. Every node of the tree keeps its position for the errors of
-// each step.
+// replace values in the tree; package spec completes the tree with the defaults and converts it to structs; package
+// validate compares the values with each other. Every node of the tree keeps its position for the errors of each step.
 //
-// Below this package stand tree, YAML with positions, and diagnostics, what is wrong with a text; above it, beside
-// world, apply, a scenario in the settings of a job system, and checked, how far presets follow real libraries.
+// This package loads, and has the scenarios, the presets and the schema that are built into the program. The language
+// itself lies below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference,
+// what is known of each key; checks, the rules of single keys; spec, the sections as structs; estimate, how large a run
+// will be; validate. Above it, beside world, are origins, where each value comes from, apply, a scenario in the settings
+// of a job system, and checked, how far presets follow real libraries.
 package scenarios

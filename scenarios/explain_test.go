@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/scenarios/origins"
+	"qsim/scenarios/reference"
 )
 
 // TestExplain compares the explanation of a scenario that sets everything with a golden file of
@@ -23,10 +26,10 @@ func TestExplain(t *testing.T) {
 			fmt.Fprintf(&b, "%s | %s | %s\n", s.Path, s.Value, s.Origin)
 		}
 	}
-	write(sc.Explain(sets))
+	write(origins.Of(sc, sets))
 	for i := range sc.Policies {
 		fmt.Fprintf(&b, "\n%s\n", sc.Policies[i].Label)
-		write(sc.ExplainPolicy(i, sets))
+		write(origins.OfPolicy(sc, i, sets))
 	}
 	golden(t, "testdata/explain.txt", []byte(b.String()))
 }
@@ -46,12 +49,12 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 `
 	sets := []Override{{Path: "engine.lease.ttl", Value: "90s"}, {Path: "seeds", Value: "3"}}
 	sc := load(t, text, sets...)
-	origins := map[string]string{}
-	for _, s := range sc.Explain(sets) {
-		if origins[s.Path] != "" {
+	sources := map[string]string{}
+	for _, s := range origins.Of(sc, sets) {
+		if sources[s.Path] != "" {
 			t.Errorf("%s is explained twice", s.Path)
 		}
-		origins[s.Path] = s.Value + " | " + s.Origin
+		sources[s.Path] = s.Value + " | " + s.Origin
 	}
 	for path, want := range map[string]string{
 		"name":                         "test | default: the file's name",
@@ -73,19 +76,19 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 		"policies.weighted.label":      "weighted | default: the kind",
 		"objectives":                   "[] | default",
 	} {
-		if origins[path] != want {
-			t.Errorf("%s: %s, want %s", path, origins[path], want)
+		if sources[path] != want {
+			t.Errorf("%s: %s, want %s", path, sources[path], want)
 		}
 	}
 	others := map[string]string{}
-	for _, s := range sc.ExplainPolicy(1, sets) {
+	for _, s := range origins.OfPolicy(sc, 1, sets) {
 		others[s.Path] = s.Value + " | " + s.Origin
 	}
 	if others["retry.jitter"] != "none | line 10" || others["engine.preset"] != "oban | line 10" || others["engine.workers"] != "" {
 		t.Errorf("under weighted: %v", others)
 	}
-	if len(sc.ExplainPolicy(0, sets)) > 0 {
-		t.Errorf("fifo overrides nothing, but differs in %v", sc.ExplainPolicy(0, sets))
+	if len(origins.OfPolicy(sc, 0, sets)) > 0 {
+		t.Errorf("fifo overrides nothing, but differs in %v", origins.OfPolicy(sc, 0, sets))
 	}
 }
 
@@ -93,12 +96,12 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 func TestExplainIsWhole(t *testing.T) {
 	sc := load(t, rich)
 	var sets []Override
-	for _, s := range sc.Explain(nil) {
+	for _, s := range origins.Of(sc, nil) {
 		first, _, _ := strings.Cut(s.Path, ".")
 		if first == "objectives" || s.Origin == "as retry" || s.Value == "none" || strings.HasPrefix(s.Value, "as ") || strings.HasSuffix(s.Path, ".starved-after") || s.Value == "[]" && !strings.Contains(s.Path, ".") || strings.HasPrefix(s.Path, "policies.") && (strings.HasSuffix(s.Path, ".kind") || strings.Contains(s.Path, "no: 3")) {
 			continue
 		}
-		if s.Origin == "default" && slices.ContainsFunc(keys, func(k key) bool { return k.unsaid != "" && k.path == s.Path }) {
+		if s.Origin == "default" && slices.ContainsFunc(reference.Table, func(k reference.Entry) bool { return k.Unsaid != "" && k.Path == s.Path }) {
 			continue // whoever says it is another scenario, which does the same
 		}
 		sets = append(sets, Override{Path: s.Path, Value: s.Value})
@@ -175,7 +178,7 @@ func TestDefaultWarmup(t *testing.T) {
 		if got := sc.Warmup.String(); got != want {
 			t.Errorf("of %s: %s, want %s", duration, got, want)
 		}
-		for _, s := range sc.Explain(nil) {
+		for _, s := range origins.Of(sc, nil) {
 			if s.Path == "warmup" && s.Origin != "default: 2m, or a tenth of the duration if that is less" {
 				t.Errorf("explained as %s", s.Origin)
 			}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"math"
 	"testing"
+
+	"qsim/scenarios/estimate"
 )
 
 // TestFootprint compares estimates with numbers of jobs computed by hand from arrivals and workers.
@@ -23,7 +25,7 @@ func TestFootprint(t *testing.T) {
 		if sc == nil {
 			t.Fatalf("%s: %v", tt.name, problems)
 		}
-		f := sc.Footprint()
+		f := estimate.Of(sc)
 		running := min(10, tt.jobs)
 		if math.Abs(f.Jobs-tt.jobs) > 0.001*tt.jobs || f.Key != tt.key || math.Abs(f.Bytes-(1<<20+190*tt.jobs+1200*running)) > 1000 {
 			t.Errorf("%s: %.1f jobs, %.0f bytes, %s; want %v of %s", tt.name, f.Jobs, f.Bytes, f.Key, tt.jobs, tt.key)
@@ -42,7 +44,7 @@ func TestShippedScenariosAreSmall(t *testing.T) {
 		if sc == nil {
 			t.Fatalf("%s: %v", b.Name, problems)
 		}
-		if f := sc.Footprint(); !(f.Bytes < 300e6) || math.IsNaN(f.Jobs) {
+		if f := estimate.Of(sc); !(f.Bytes < 300e6) || math.IsNaN(f.Jobs) {
 			t.Errorf("%s: %.0f jobs at once, %.0f bytes", b.Name, f.Jobs, f.Bytes)
 		}
 	}

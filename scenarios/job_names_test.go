@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/scenarios/spec"
 )
 
 const namesScenario = `
@@ -34,11 +35,11 @@ func TestJobNames(t *testing.T) {
 		id   engine.JobID
 		want string
 	}{
-		{JobID(0, 0), "payments/0"},
-		{JobID(0, 1234), "payments/1234"},
-		{JobID(0, 1234) | 2, "payments/1234+2"},
-		{JobID(1, 1<<BurstShift|49), "mail/rush/49"},
-		{JobID(1, 1<<BurstShift-1), "mail/4294967295"},
+		{spec.JobID(0, 0), "payments/0"},
+		{spec.JobID(0, 1234), "payments/1234"},
+		{spec.JobID(0, 1234) | 2, "payments/1234+2"},
+		{spec.JobID(1, 1<<spec.BurstShift|49), "mail/rush/49"},
+		{spec.JobID(1, 1<<spec.BurstShift-1), "mail/4294967295"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			if got := sc.JobName(tt.id); got != tt.want {
@@ -47,8 +48,8 @@ func TestJobNames(t *testing.T) {
 			if got, err := sc.ParseJob(tt.want); err != nil || got != tt.id {
 				t.Errorf("parsed %d (%v), want %d", got, err, tt.id)
 			}
-			if FirstCopy(tt.id)&CopyMask != 0 || FirstCopy(tt.id)>>CopyBits != tt.id>>CopyBits {
-				t.Errorf("first copy %d", FirstCopy(tt.id))
+			if spec.FirstCopy(tt.id)&spec.CopyMask != 0 || spec.FirstCopy(tt.id)>>spec.CopyBits != tt.id>>spec.CopyBits {
+				t.Errorf("first copy %d", spec.FirstCopy(tt.id))
 			}
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"qsim/scenarios/origins"
 )
 
 // TestHuge holds the loader to its limits on input that would keep it busy.
@@ -129,9 +131,9 @@ func FuzzLoad(f *testing.F) {
 		if again == nil || string(again.Resolved()) != string(text) {
 			t.Fatalf("resolved as\n%s\nit loads with %v", text, ds)
 		}
-		sc.Explain([]Override{{Path: path, Value: value}})
+		origins.Of(sc, []Override{{Path: path, Value: value}})
 		for i := range sc.Policies {
-			sc.ExplainPolicy(i, nil)
+			origins.OfPolicy(sc, i, nil)
 			for class := range sc.Jobs {
 				if _, err := sc.Variant(i).RetryPolicy(class); err != nil {
 					t.Errorf("retry policy of class %d under policy %d: %v", class, i, err)

@@ -8,8 +8,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
+	"qsim/scenarios/validate"
 )
 
 // Load parses and checks the scenario src, called name in messages, with the overrides sets. It returns all problems at
@@ -45,29 +48,10 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	return l.finish(l.expand(given, ""))
 }
 
-// checkEntries returns errors for text that would take the parser too long. It counts separators of entries, wherever
-// they are; the depth of nesting has a limit of its own.
-func checkEntries(src []byte) diagnostics.List {
-	n, line := 0, 1
-	for _, c := range src {
-		switch c {
-		case '\n':
-			line++
-			n++
-		case ',', ':', '?':
-			n++
-		}
-		if n > 2*tree.MostEntries {
-			return diagnostics.List{{Line: line, Col: 1, Width: 1, Severity: diagnostics.Error, Message: fmt.Sprintf("too many entries (at most %d)", tree.MostEntries)}}
-		}
-	}
-	return nil
-}
-
 // named returns file with a name added if it has none: that of the file path.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if tree.Lookup(file, "name") != nil || checkName(base) != "" || strings.Contains(base, "_") {
+	if tree.Lookup(file, "name") != nil || checks.BadName(base) != "" || strings.Contains(base, "_") {
 		return file
 	}
 	over := &yaml.Node{Kind: yaml.MappingNode, Line: file.Line, Column: file.Column, Content: []*yaml.Node{
@@ -88,7 +72,7 @@ func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 // loader collects the diagnostics while one scenario is loaded.
 type loader struct {
 	sets   []Override
-	files  *folder
+	files  *spec.Folder
 	source *diagnostics.Source
 	found  diagnostics.List
 	failed []yaml.Mark // positions of short forms that could not be expanded
@@ -96,12 +80,12 @@ type loader struct {
 
 // override returns the YAML of a scenario after one override.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
-	value, problems := set.parse(index)
+	value, problems := parse(set, index)
 	l.add(problems, "")
 	if value == nil || len(problems) > 0 {
 		return given
 	}
-	at := set.position(index)
+	at := position(index)
 	if set.NoFile && namesFile(set.Path, value) {
 		l.add([]*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("no file can be named here, only in the scenario itself"))}, "")
 		return given
@@ -112,37 +96,39 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 		return given
 	}
 	if storm, found := strings.CutPrefix(set.Path, "storms."); found && value.Value == noStorm {
-		return l.withoutObjectives(next, at, storm)
+		rest, gone, of := withoutObjectives(next, at, storm)
+		if gone > 0 {
+			l.addOne(tree.ErrorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", gone, of)), diagnostics.Warning, "")
+		}
+		return rest
 	}
 	return next
 }
 
 // finish decodes and checks the YAML of a scenario, and a variant for each policy with overrides.
 func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
-	sc := l.check(given, "", noPolicy)
-	sc.variants = make([]*Scenario, len(sc.Policies))
+	sc := l.check(given, "", validate.NoPolicy)
+	variants := make([]*Scenario, len(sc.Policies))
 	for i := range sc.Policies {
 		if len(sc.Policies[i].With) == 0 {
 			continue
 		}
 		seen, problems := withPolicy(given, i)
 		l.add(problems, "")
-		sc.variants[i] = l.check(l.expand(seen, sc.Policies[i].Label), sc.Policies[i].Label, i)
+		variants[i] = l.check(l.expand(seen, sc.Policies[i].Label), sc.Policies[i].Label, i)
 	}
 	ds := l.found.Sorted()
 	if len(ds.Errors()) > 0 {
 		return nil, ds
 	}
-	sc.nameErrors()
-	sc.numberTenants()
-	sc.spell()
+	sc.Finish(variants)
 	return sc, ds
 }
 
 // check decodes the scenario given and adds its problems. If policy is not empty, given has the overrides of that
 // policy, which has the index number: problems found without the overrides are not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
-	sc, problems := decode(given, l.files)
+	sc, problems := spec.Decode(given, l.files)
 	l.add(problems, policy)
 	failed, unknown := map[yaml.Mark]bool{}, map[yaml.Mark]bool{}
 	for _, p := range problems {
@@ -152,10 +138,10 @@ func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	for _, mark := range l.failed {
 		failed[mark] = true
 	}
-	c := checker{sc: sc, failed: failed, unknown: unknown, policy: number}
-	c.all()
-	for _, p := range c.problems {
-		l.addOne(p.error, p.severity, policy)
+	c := checks.New(sc.Origin().Full, sc.Origin().Preset, failed, unknown)
+	validate.Scenario(c, sc, number)
+	for _, p := range c.Problems {
+		l.addOne(p.Error, p.Severity, policy)
 	}
 	return sc
 }
@@ -201,10 +187,21 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 // mostFound is the highest number of diagnostics of one file.
 const mostFound = 1000
 
-// Variant returns the scenario with the overrides of policy i (its `with:`). It is sc itself if there are none.
-func (sc *Scenario) Variant(i int) *Scenario {
-	if i < len(sc.variants) && sc.variants[i] != nil {
-		return sc.variants[i]
+// checkEntries returns errors for text that would take the parser too long. It counts separators of entries, wherever
+// they are; the depth of nesting has a limit of its own.
+func checkEntries(src []byte) diagnostics.List {
+	n, line := 0, 1
+	for _, c := range src {
+		switch c {
+		case '\n':
+			line++
+			n++
+		case ',', ':', '?':
+			n++
+		}
+		if n > 2*tree.MostEntries {
+			return diagnostics.List{{Line: line, Col: 1, Width: 1, Severity: diagnostics.Error, Message: fmt.Sprintf("too many entries (at most %d)", tree.MostEntries)}}
+		}
 	}
-	return sc
+	return nil
 }

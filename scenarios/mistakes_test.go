@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
 )
 
 // TestMistakes: habits of other systems, and typing errors, have errors with a position, a message and a correction.
@@ -201,24 +204,24 @@ func TestParseObjective(t *testing.T) {
 
 // TestSynonymsAreKeys: every other system's word leads to a key that there is.
 func TestSynonymsAreKeys(t *testing.T) {
-	types, first := knownKeys(), map[string]bool{}
-	for i := range synonyms {
-		s := &synonyms[i]
-		known := types["scenarios."+s.in]
-		if known == nil || s.key == "" && s.hint == "" {
+	types, first := spec.KeysOfTypes(), map[string]bool{}
+	for i := range reference.Synonyms {
+		s := &reference.Synonyms[i]
+		known := types[s.In]
+		if known == nil || s.Key == "" && s.Hint == "" {
 			t.Errorf("%+v", s)
 		}
-		if s.key != "" && s.hint == "" && docOf(join(s.at, s.key)) == "" {
-			t.Errorf("%s.%s is no key", s.at, s.key)
+		if s.Key != "" && s.Hint == "" && language().DocOf(reference.Join(s.At, s.Key)) == "" {
+			t.Errorf("%s.%s is no key", s.At, s.Key)
 		}
-		for _, word := range strings.Fields(s.words) {
-			if slices.Contains(known, word) || word != strings.ToLower(word) || first[s.in+" "+word] {
-				t.Errorf("%s: %s is a key of its own, or twice", s.in, word)
+		for _, word := range strings.Fields(s.Words) {
+			if slices.Contains(known, word) || word != strings.ToLower(word) || first[s.In+" "+word] {
+				t.Errorf("%s: %s is a key of its own, or twice", s.In, word)
 			}
-			first[s.in+" "+word] = true
+			first[s.In+" "+word] = true
 		}
 	}
-	if len(synonyms) < 40 {
-		t.Errorf("%d", len(synonyms))
+	if len(reference.Synonyms) < 40 {
+		t.Errorf("%d", len(reference.Synonyms))
 	}
 }

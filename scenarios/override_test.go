@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/origins"
 )
 
 // TestOverrides lays values upon a scenario from the command line.
@@ -106,7 +107,7 @@ func TestOverrideWith(t *testing.T) {
 	if a := sc.Variant(1).Retry; a.Jitter.String() != "±30%" || a.Backoff.First.String() != "3s" || sc.Variant(0).Engine.Workers != 7 || sc.Variant(1).Engine.Workers == 7 {
 		t.Errorf("jitter %v, first %v, workers %d", a.Jitter, a.Backoff.First, sc.Variant(0).Engine.Workers)
 	}
-	for _, s := range sc.Explain(sets) {
+	for _, s := range origins.Of(sc, sets) {
 		if k, _ := KeyOf(s.Path); strings.HasPrefix(s.Path, "policies.A.with.retry.jitter") && (s.Value != "±30%" || s.Origin != "--set policies.A.with.retry.jitter=±30%" || k.Path != "retry.jitter") {
 			t.Errorf("%+v, a key %s", s, k.Path)
 		}
@@ -144,7 +145,7 @@ func TestOverrideDots(t *testing.T) {
 	sets := []Override{{Path: "policies.v1.5.fresh", Value: "70%"}, {Path: "policies.v1.5.with.retry.jitter", Value: "equal"}, {Path: "policies.v1.fresh", Value: "60%"}, {Path: "policies.Wait...fresh", Value: "50%"}}
 	sc := load(t, text, sets...)
 	is := map[string]string{}
-	for _, s := range sc.Explain(sets) {
+	for _, s := range origins.Of(sc, sets) {
 		k, known := KeyOf(s.Path)
 		if words := sc.Words(s.Path); words[0] == "policies" {
 			is[strings.Join(words[1:], "|")] = s.Value

@@ -8,6 +8,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/policies"
+	"qsim/scenarios/spec"
 )
 
 // goldenRetry holds the behaviour of a preset's system: the delays in seconds after failures 1 to 6.
@@ -16,8 +17,8 @@ type goldenRetry struct {
 	means    [6]float64 // mean delays with three or more digits, as published
 	digits   float64    // relative error of means
 	delay    func(n float64) (low, high float64)
-	attempts Attempts
-	count    RetryCount
+	attempts spec.Attempts
+	count    spec.RetryCount
 	waits    int    // number of delays until a job is given up, or 25 if it never is
 	total    string // their mean sum
 }
@@ -107,7 +108,7 @@ var goldenRetries = []goldenRetry{
 }
 
 // presetPolicy returns the retry policy of a preset as a scenario gets it.
-func presetPolicy(t *testing.T, preset string) (Retry, *policies.Backoff) {
+func presetPolicy(t *testing.T, preset string) (spec.Retry, *policies.Backoff) {
 	t.Helper()
 	sc := load(t, smallest+"retry: {preset: "+preset+"}\n")
 	b, err := sc.RetryPolicy(0)
@@ -217,7 +218,7 @@ func TestPresetCounts(t *testing.T) {
 			}
 			// All claims but the first crashed, so that only one failure was seen.
 			verb, _ := b.Next(&engine.Job{Delivery: int32(b.MaxAttempts), Charged: int32(b.MaxAttempts)}, engine.Timeout, 0.5)
-			if want := map[RetryCount]engine.Verb{"claim": engine.Bury, "failure": engine.Nack}[tt.count]; verb != want {
+			if want := map[spec.RetryCount]engine.Verb{"claim": engine.Bury, "failure": engine.Nack}[tt.count]; verb != want {
 				t.Errorf("claimed %d times, failed once: %v, want %v", b.MaxAttempts, verb, want)
 			}
 		})

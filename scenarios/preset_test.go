@@ -3,6 +3,9 @@ package scenarios
 import (
 	"strings"
 	"testing"
+
+	"qsim/scenarios/checks"
+	"qsim/scenarios/spec"
 )
 
 // TestPresets: every preset has a description and a source, and loads without warnings, as an
@@ -15,7 +18,7 @@ func TestPresets(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range Presets() {
 		t.Run(p.Name, func(t *testing.T) {
-			if bad := checkName(p.Name); bad != "" || strings.Contains(p.Name, "_") || p.Family == "" || p.Doc == "" || p.Source == "" {
+			if bad := checks.BadName(p.Name); bad != "" || strings.Contains(p.Name, "_") || p.Family == "" || p.Doc == "" || p.Source == "" {
 				t.Errorf("incomplete: %+v (%s)", p, bad)
 			}
 			for _, name := range append([]string{p.Name}, p.Aliases...) {
@@ -123,7 +126,7 @@ policies:
 	if mail.MaxAttempts != 7 || mail.Backoff.Power != 4 || mail.Jitter.String() != "±10%" {
 		t.Errorf("mail %+v", mail)
 	}
-	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter != (Jitter{}) {
+	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter != (spec.Jitter{}) {
 		t.Errorf("report %+v", report)
 	}
 	if !with.Engine.Ack.Value() || with.RetryOf(0).Count != "failure" || with.RetryOf(0).MaxAttempts != 7 {

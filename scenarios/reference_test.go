@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"qsim/scenarios/origins"
 )
 
 // TestKeysAreDescribed: every key has a description of its meaning and its values.
@@ -34,13 +36,13 @@ func TestKeysAreDescribed(t *testing.T) {
 func TestKeysHaveTheirDefaults(t *testing.T) {
 	sc := load(t, smallest+"storms: [{name: z, at: 20m, for: 5m, fail: {rate: 10%}}]\nobjectives: [{metric: fresh.wait.p99, below: 1s}]\n")
 	compared := 0
-	for _, s := range sc.Explain(nil) {
+	for _, s := range origins.Of(sc, nil) {
 		if !strings.HasPrefix(s.Origin, "default") || s.Path == "description" || s.Path == "policies.fifo.kind" ||
 			strings.HasPrefix(s.Path, "retry.backoff.") {
 			continue // none, and parts of a default that is one map
 		}
 		for _, k := range Keys() {
-			if !matches(starred(k.Path), s.Path) || strings.Contains(k.Path, "CALL") {
+			if own, _ := KeyOf(s.Path); own.Path != k.Path || strings.Contains(k.Path, "CALL") {
 				continue
 			}
 			if want := strings.TrimPrefix(s.Origin, "default: "); k.Default != s.Value && k.Default != want {

@@ -13,6 +13,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/scenarios/reference"
 )
 
 // The schema is made from the structs, their comments and the rules of the checker.
@@ -118,7 +119,9 @@ const (
 )
 
 // ref returns a schema that refers to a definition by name.
-func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: definitionsAt + name} }
+func ref(name string) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: reference.DefinitionsAt + name}
+}
 
 func text(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}

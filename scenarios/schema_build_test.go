@@ -15,6 +15,10 @@ import (
 
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/scenarios/checks"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+	"qsim/scenarios/validate"
 )
 
 // TestSchemaFile holds scenario.schema.json to the structs.
@@ -30,23 +34,23 @@ func TestSchemaFile(t *testing.T) {
 // comments, keys of a kind from its table, and required keys and bounds from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
-	if err := r.AddGoComments("qsim/scenarios", "."); err != nil {
+	if err := r.AddGoComments("qsim/scenarios", "./spec"); err != nil {
 		t.Fatal(err)
 	}
 	root := r.Reflect(&Scenario{})
 	root.Title = "qsim scenario"
 	plain := *r
 	plain.LookupComment = func(of reflect.Type, field string) string {
-		return r.CommentMap["qsim/scenarios.Distribution"+strings.TrimSuffix("."+field, ".")]
+		return r.CommentMap["qsim/scenarios/spec.Distribution"+strings.TrimSuffix("."+field, ".")]
 	}
-	root.Definitions["DistributionMap"] = plain.Reflect(&plainDistribution{})
+	root.Definitions["DistributionMap"] = plain.Reflect(&distributionMap{})
 	root.Definitions["DistributionMap"].Version = ""
 	maps.Copy(root.Definitions, valueSchemas())
 	root.ID = "urn:qsim:scenario:1"
 	b := schemaBuilder{root: root}
-	b.kinds("DistributionMap", &distributions)
-	b.kinds("Backoff", &backoffs)
-	b.kinds("Arrivals", &processes)
+	b.kinds("DistributionMap", &reference.Distributions)
+	b.kinds("Backoff", &reference.Backoffs)
+	b.kinds("Arrivals", &reference.Processes)
 	b.policies()
 	b.names()
 	b.together()
@@ -76,23 +80,26 @@ func property(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	return p
 }
 
+// distributionMap is a distribution as a map of its own keys.
+type distributionMap Distribution
+
 // kinds lets a map have the keys of its kind only.
-func (b *schemaBuilder) kinds(name string, table *kindTable) {
+func (b *schemaBuilder) kinds(name string, table *reference.KindTable) {
 	s := b.def(name)
-	for _, kind := range table.kinds() {
-		choice(property(s, table.key), kind, table.doc(kind))
+	for _, kind := range table.Kinds() {
+		choice(property(s, table.Key), kind, table.Doc(kind))
 		var ways []*jsonschema.Schema
-		for _, row := range table.rows {
-			if row.kind == kind {
-				keys := slices.Concat([]string{table.key}, row.required, row.optional)
-				ways = append(ways, &jsonschema.Schema{Required: row.required, PropertyNames: &jsonschema.Schema{Enum: enum(keys)}})
+		for _, row := range table.Rows {
+			if row.Kind == kind {
+				keys := slices.Concat([]string{table.Key}, row.Required, row.Optional)
+				ways = append(ways, &jsonschema.Schema{Required: row.Required, PropertyNames: &jsonschema.Schema{Enum: enum(keys)}})
 			}
 		}
 		then := ways[0]
 		if len(ways) > 1 {
 			then = anyOf(ways...)
 		}
-		s.AllOf = append(s.AllOf, when(table.key, kind, then))
+		s.AllOf = append(s.AllOf, when(table.Key, kind, then))
 	}
 }
 
@@ -144,20 +151,20 @@ func (b *schemaBuilder) names() {
 	for _, at := range [][2]string{{"JobClass", "class"}, {"Storm", "name"}, {"Dependency", "name"}, {"FailStorm", "error"}, {"OutageStorm", "error"}} {
 		property(b.def(at[0]), at[1]).Pattern = "^" + nameText + "$"
 	}
-	property(b.def("CallStorm"), "ops").Items.Enum = enum(calls)
-	property(b.def("Storm"), "op").Enum, property(b.def("Storm"), "on").Enum = enum(calls), enum(events)
+	property(b.def("CallStorm"), "ops").Items.Enum = enum(spec.Calls)
+	property(b.def("Storm"), "op").Enum, property(b.def("Storm"), "on").Enum = enum(spec.Calls), enum(spec.Events)
 	property(b.def("Tenants"), "names").Items.Pattern = "^" + nameText + "$"
 	property(b.root, "version").Enum = []any{1}
 	seed := property(b.root, "seed")
 	seed.Minimum, seed.Maximum = "1", "9223372036854775807"
 	priority := property(b.def("JobClass"), "priority")
 	priority.Minimum, priority.Maximum = "-32768", "32767"
-	property(b.def("JobClass"), "retry").Ref = definitionsAt + "Retry"
+	property(b.def("JobClass"), "retry").Ref = reference.DefinitionsAt + "Retry"
 	one := uint64(1)
 	for _, list := range []struct {
 		key  string
 		most uint64
-	}{{"jobs", mostClasses}, {"storms", mostStorms}, {"dependencies", mostDependencies}, {"policies", mostPolicies}} {
+	}{{"jobs", reference.MostClasses}, {"storms", reference.MostStorms}, {"dependencies", reference.MostDependencies}, {"policies", reference.MostPolicies}} {
 		property(b.root, list.key).MaxItems = &list.most
 	}
 	property(b.root, "jobs").MinItems = &one
@@ -174,7 +181,7 @@ func (b *schemaBuilder) together() {
 			s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{key}})
 		}
 	}
-	exactlyOne("Storm", troubles...)
+	exactlyOne("Storm", Troubles()...)
 	exactlyOne("Objective", "below", "above")
 	exactlyOne("BurstStorm", "count", "factor")
 	exactlyOne("ClockStorm", "skew", "jump")
@@ -198,8 +205,8 @@ func (b *schemaBuilder) rules(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc := load(t, string(src))
-	c := checker{sc: sc}
-	c.asked = func(r rule, path []any) {
+	c := checks.New(sc.Origin().Full, sc.Origin().Preset, nil, nil)
+	c.Asked = func(r reference.Rule, path []any) {
 		parent := b.at(path[:len(path)-1])
 		key, named := path[len(path)-1].(string)
 		if !named || parent.Properties == nil {
@@ -207,15 +214,15 @@ func (b *schemaBuilder) rules(t *testing.T) {
 		}
 		p := property(parent, key)
 		switch {
-		case r.required && !slices.Contains(parent.Required, key):
+		case r.Required && !slices.Contains(parent.Required, key):
 			parent.Required = append(parent.Required, key)
-		case r.positive:
+		case r.Positive:
 			p.Not = &jsonschema.Schema{Pattern: nothingAtAll, Type: "string"}
-		case !r.required:
-			p.Minimum, p.Maximum = decimalNumber(float64(r.least)), decimalNumber(float64(r.most))
+		case !r.Required:
+			p.Minimum, p.Maximum = decimalNumber(float64(r.Least)), decimalNumber(float64(r.Most))
 		}
 	}
-	c.all()
+	validate.Scenario(c, sc, validate.NoPolicy)
 }
 
 // at returns the schema of the map at a path.
@@ -228,7 +235,7 @@ func (b *schemaBuilder) at(path []any) *jsonschema.Schema {
 		case string:
 			s = property(s, step)
 		}
-		if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {
+		if name, isRef := strings.CutPrefix(s.Ref, reference.DefinitionsAt); isRef {
 			s = b.def(name)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/invopop/jsonschema"
 	"go.yaml.in/yaml/v4"
 
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
 
@@ -28,7 +30,7 @@ func (b *schemaBuilder) describe() {
 			continue
 		}
 		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-			if of := strings.TrimPrefix(p.Value.Ref, definitionsAt); p.Value.Description == "" && of != "" {
+			if of := strings.TrimPrefix(p.Value.Ref, reference.DefinitionsAt); p.Value.Description == "" && of != "" {
 				_, p.Value.Description, _ = strings.Cut(b.def(of).Description, " ") // without the name of the type
 			}
 			p.Value.Description = strings.TrimSuffix(plainWords(p.Value.Description), ".")
@@ -42,18 +44,22 @@ func (b *schemaBuilder) describe() {
 
 // defaults adds the default of each key.
 func (b *schemaBuilder) defaults() {
-	for list, values := range defaultTrees() {
+	for list, values := range reference.DefaultTrees() {
 		s := b.root
 		if list != "" {
 			s = b.resolved(property(s, list).Items)
 		}
 		b.each(s, values, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
 	}
-	own := []any{&Storm{}, &Arrivals{}}
-	for _, i := range troubleFields {
-		trouble := reflect.New(reflect.TypeFor[Storm]().Field(i).Type.Elem()).Interface()
-		if f, ok := trouble.(interface{ fill() }); ok {
-			f.fill()
+	own := []any{&Storm{}, &spec.Arrivals{}}
+	for i := range reflect.TypeFor[Storm]().NumField() {
+		field := reflect.TypeFor[Storm]().Field(i).Type
+		if !field.Implements(reflect.TypeFor[spec.Trouble]()) {
+			continue
+		}
+		trouble := reflect.New(field.Elem()).Interface()
+		if f, ok := trouble.(interface{ Fill() }); ok {
+			f.Fill()
 		}
 		own = append(own, trouble)
 	}
@@ -101,7 +107,7 @@ func (b *schemaBuilder) each(s *jsonschema.Schema, values *yaml.Node, inside boo
 			continue // a parameter of a policy, or free
 		}
 		inner := b.resolved(p)
-		whole := tree.Lookup(value, "kind") != nil || tree.Lookup(value, "process") != nil || s == b.def("Storm") && slices.Contains(troubles, key)
+		whole := tree.Lookup(value, "kind") != nil || tree.Lookup(value, "process") != nil || s == b.def("Storm") && slices.Contains(Troubles(), key)
 		if whole || value.Kind != yaml.MappingNode || inner.Properties == nil {
 			f(p, value)
 		}
@@ -173,7 +179,7 @@ func (b *schemaBuilder) short() {
 
 // resolved returns the schema that s refers to, or s.
 func (b *schemaBuilder) resolved(s *jsonschema.Schema) *jsonschema.Schema {
-	if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {
+	if name, isRef := strings.CutPrefix(s.Ref, reference.DefinitionsAt); isRef {
 		return b.def(name)
 	}
 	return s

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/scenarios/spec"
 )
 
 // TestSchemaHasKeys: the schema has the keys of every struct, and no others.
@@ -23,9 +25,9 @@ func TestSchemaHasKeys(t *testing.T) {
 	}
 	s.Definitions["Scenario"] = s.object
 	s.Definitions["plainDistribution"] = s.Definitions["DistributionMap"]
-	keys := knownKeys()
+	keys := spec.KeysOfTypes()
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
-		have := s.Definitions[strings.TrimPrefix(name, "scenarios.")].Properties
+		have := s.Definitions[name].Properties
 		if len(have) == 0 {
 			continue // a type that reads its own text
 		}

@@ -34,7 +34,7 @@ func valueSchemas() map[string]*jsonschema.Schema {
 		"Share":        explained(text(shareText), "want a share between 0% and 100%, such as 20%"),
 		"Count":        number("integer", 0, quantity.MostCount),
 		"CountOrShare": anyOf(ref("Count"), ref("Share")),
-		"Nodes":        anyOf(ref("Count"), ref("Share"), &jsonschema.Schema{Const: thatNode}, &jsonschema.Schema{Type: "array", Items: ref("Count")}),
+		"Nodes":        anyOf(ref("Count"), ref("Share"), &jsonschema.Schema{Const: "that"}, &jsonschema.Schema{Type: "array", Items: ref("Count")}),
 		"Attempts":     anyOf(number("integer", 1, quantity.MostAttempts), unlimited),
 		"Limit":        anyOf(number("integer", 0, quantity.MostAttempts), unlimited),
 		"Number":       number("number", 0, 1e6),

@@ -103,7 +103,7 @@ func (e *expander) storm(node *yaml.Node) *yaml.Node {
 		}})
 	}
 	of := map[string]func(*yaml.Node) *yaml.Node{}
-	for _, kind := range troubles {
+	for _, kind := range Troubles() {
 		of[kind] = hits
 	}
 	return e.keys(node, of)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/checks"
 )
 
 // starterText is the template of a new scenario. Keys left out have defaults.
@@ -102,7 +103,7 @@ func Renamed(src []byte, name string) ([]byte, error) {
 }
 
 func startName(name string) error {
-	if bad := checkName(name); bad != "" {
+	if bad := checks.BadName(name); bad != "" {
 		return fmt.Errorf("bad name %s: %s", quantity.Quote(name), bad)
 	}
 	if strings.Contains(name, "_") {

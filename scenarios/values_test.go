@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/spec"
 )
 
 // TestValues parses values and writes them in their canonical form.
@@ -41,15 +43,15 @@ func TestValues(t *testing.T) {
 		add("count", text, canonical, &c, func() string { return c.String() })
 	}
 	for text, canonical := range map[string]string{"100": "100", "20%": "20%"} {
-		var c CountOrShare
+		var c spec.CountOrShare
 		add("count or share", text, canonical, &c, func() string { return c.String() })
 	}
 	for text, canonical := range map[string]string{"4": "4", "unlimited": "unlimited", "1": "1"} {
-		var a Attempts
+		var a spec.Attempts
 		add("attempts", text, canonical, &a, func() string { return a.String() })
 	}
 	for text, canonical := range map[string]string{"none": "none", "full": "full", "equal": "equal", "decorrelated": "decorrelated", "±20%": "±20%", "+-20%": "±20%", "+/-2.5%": "±2.5%", "+10%": "+10%", "-50%": "-50%", "±0%": "none"} {
-		var j Jitter
+		var j spec.Jitter
 		add("jitter", text, canonical, &j, func() string { return j.String() })
 	}
 	for _, tt := range tests {
@@ -68,7 +70,7 @@ func TestMeanings(t *testing.T) {
 	var d Duration
 	var r Rate
 	var s Share
-	var c CountOrShare
+	var c spec.CountOrShare
 	for text, into := range map[string]encoding.TextUnmarshaler{"1h30m": &d, "3/m": &r, "33.3%": &s, "20%": &c} {
 		if err := into.UnmarshalText([]byte(text)); err != nil {
 			t.Fatal(err)
@@ -88,7 +90,7 @@ func TestMeanings(t *testing.T) {
 			t.Errorf("20%% of %d is %d, want %d", workers, got, want)
 		}
 	}
-	if got := (CountOrShare{Count: 30}).Of(20); got != 20 {
+	if got := (spec.CountOrShare{Count: 30}).Of(20); got != 20 {
 		t.Errorf("30 of 20 is %d, want 20", got)
 	}
 }
@@ -136,8 +138,12 @@ func TestDistributions(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	for text, want := range map[string]Bound{"10s": {10, "s", "10s"}, "500ms": {0.5, "s", "500ms"}, "5%": {0.05, "%", "5%"}, "80/s": {80, "/s", "80/s"}, "100": {100, "", "100"}, "1.5": {1.5, "", "1.5"}, "10k": {10000, "", "10k"}} {
-		var b Bound
+	for text, want := range map[string]spec.Bound{
+		"10s": {Value: 10, Unit: "s"}, "500ms": {Value: 0.5, Unit: "s"}, "5%": {Value: 0.05, Unit: "%"}, "80/s": {Value: 80, Unit: "/s"},
+		"100": {Value: 100}, "1.5": {Value: 1.5}, "10k": {Value: 10000},
+	} {
+		want.Text = text
+		var b spec.Bound
 		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
 			t.Errorf("%s reads as %+v, %v, want %+v", text, b, err, want)
 		}

@@ -14,7 +14,9 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that must be deterministic: without clock, global randomness, goroutines or map order.
-var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/measure", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/study", "scenarios/world"}
+var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/measure", "results/report", "scenarios", "scenarios/chaos", "scenarios/checks",
+	"scenarios/estimate", "scenarios/imports", "scenarios/origins", "scenarios/pool", "scenarios/reference", "scenarios/spec", "scenarios/study",
+	"scenarios/validate", "scenarios/world"}
 
 // concurrent are the files in deterministic packages that may start goroutines and read the clock: the pool spreads
 // seeds, worlds, cells and settings over processors, and its callers store results by index; no simulation listens to

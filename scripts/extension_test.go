@@ -10,20 +10,24 @@ import (
 )
 
 // fog is the source of an invented kind of storm: in its window promotions get lost.
-const fog = `package scenarios
+const fog = `package spec
 
-import "qsim/engine/fault"
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
 
 // FogStorm loses the calls that make waiting jobs ready.
 type FogStorm struct {
 	Lose Share ` + "`yaml:\"lose\"`" + ` // share of the promotions that get lost in the fog
 }
 
-func (t *FogStorm) check(c *checker, s *Storm, at keyPath) {
+func (t *FogStorm) check(c *stormChecker, at keyPath) {
 	c.checkLoss(t.Lose, "the fog loses nothing", at.key("lose")...)
 }
 
-func (t *FogStorm) effect(*Storm) Effect {
+func (t *FogStorm) effect(time.Duration) Effect {
 	return Effect{Simulated: ofNetwork, Fault: &fault.Fault{Ops: callsNamed([]string{"promote"}), LoseRequest: t.Lose.Float()}}
 }
 `
@@ -68,8 +72,8 @@ func TestExtension(t *testing.T) {
 		}
 		overlay[filepath.Join(root, name)] = write(copied, strings.Replace(string(text), before, line+before, 1))
 	}
-	change("scenarios/storm.go", filepath.Join(language, "storm.go"), "\tRepeat     *Repeat", "\tFog *FogStorm `yaml:\"fog,omitempty\"`\n")
-	overlay[filepath.Join(root, "scenarios/storm_fog.go")] = write(filepath.Join(language, "storm_fog.go"), fog)
+	change("scenarios/spec/storm.go", filepath.Join(language, "spec/storm.go"), "\tRepeat     *Repeat", "\tFog *FogStorm `yaml:\"fog,omitempty\"`\n")
+	overlay[filepath.Join(root, "scenarios/spec/storm_fog.go")] = write(filepath.Join(language, "spec/storm_fog.go"), fog)
 	change("scenarios/testdata/good/everything.yaml", filepath.Join(language, "testdata/good/everything.yaml"), "policies:\n  - {kind: weighted",
 		"  - {name: fog, at: 10m, for: 5m, fog: {lose: 40%}}\n")
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+

@@ -32,11 +32,11 @@ var mayImport = map[string][]string{
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},
 	"results/report":      {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "scenarios/reference", "scenarios/spec", "scenarios/validate", "scenarios/checks", "policies", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/spec", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":            {"cmd/cli"},
 	"cmd/qbench":          {"cmd/bench"},
-	"cmd/play":            {"policies", "cmd/ui", "scenarios", "scenarios/diagnostics", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/play":            {"policies", "cmd/ui", "scenarios", "scenarios/diagnostics", "scenarios/estimate", "scenarios/origins", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/cli":             {"engine/quantity", "policies", "cmd/play", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
 	"cmd/bench":           {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/live/metrics", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
@@ -61,11 +61,19 @@ var mayImport = map[string][]string{
 	"scenarios/tree":        {"engine/quantity"},
 	"scenarios/diagnostics": {"engine/quantity", "scenarios/tree"},
 
+	// The language itself, from what is known of keys up to what is wrong with a scenario. None of them loads one.
+	"scenarios/reference": {"engine/quantity", "scenarios/tree"},
+	"scenarios/checks":    {"engine", "engine/quantity", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
+	"scenarios/spec":      {"engine", "engine/dist", "engine/fault", "engine/quantity", "policies", "results/measure", "scenarios/checks", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
+	"scenarios/estimate":  {"engine", "engine/dist", "policies", "scenarios/reference", "scenarios/spec"},
+	"scenarios/validate":  {"engine", "engine/quantity", "policies", "results/measure", "scenarios/checks", "scenarios/diagnostics", "scenarios/estimate", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
+	"scenarios/origins":   {"policies", "scenarios/diagnostics", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
+
 	// Several simulations at once: it knows no simulation.
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/origins", "scenarios/spec", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the
@@ -73,7 +81,7 @@ var mayImport = map[string][]string{
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go":  {"results/measure"},
 	"github.com/aclements/go-moremath":         {"results"},
-	"github.com/agnivade/levenshtein":          {"scenarios", "results/plain"},
+	"github.com/agnivade/levenshtein":          {"scenarios/reference", "results/plain"},
 	"github.com/chromedp/cdproto":              {"results/report/browsertest"},
 	"github.com/chromedp/chromedp":             {"results/report/browsertest"},
 	"github.com/invopop/jsonschema":            {"scenarios", "results/schematest"},
@@ -84,7 +92,7 @@ var mayUse = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
 	"github.com/spf13/pflag":                   {"cmd/ui", "cmd/ui/clitest"},
 	"github.com/vbauerster/mpb/v8":             {"cmd/ui"},
-	"go.yaml.in/yaml/v4":                       {"scenarios", "scenarios/checked", "scenarios/diagnostics", "scenarios/tree"},
+	"go.yaml.in/yaml/v4":                       {"scenarios", "scenarios/..."},
 	"golang.org/x/image":                       {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                        {"results", "cmd/bench"},
 	"golang.org/x/term":                        {"cmd/ui"},

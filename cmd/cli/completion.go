@@ -10,6 +10,7 @@ import (
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
+	"qsim/scenarios/origins"
 )
 
 // What a shell is told when somebody presses the key that completes: names with a short
@@ -149,7 +150,7 @@ func keysOf(given []string, ending string) (all []cobra.Completion) {
 	if scenario == nil {
 		return nil
 	}
-	for _, s := range scenario.Explain(nil) {
+	for _, s := range origins.Of(scenario, nil) {
 		if !strings.HasPrefix(s.Path, "objectives.") {
 			all = append(all, cobra.CompletionWithDesc(s.Path+ending, s.Value))
 		}

@@ -10,6 +10,7 @@ import (
 	"qsim/cmd/ui"
 	layout "qsim/results/text"
 	"qsim/scenarios"
+	"qsim/scenarios/origins"
 )
 
 func newExplain() *cobra.Command {
@@ -68,9 +69,9 @@ type changed struct {
 }
 
 func explain(scenario *scenarios.Scenario, sets []scenarios.Override) *explained {
-	e := &explained{Settings: scenario.Explain(sets), Policies: []changed{}}
+	e := &explained{Settings: origins.Of(scenario, sets), Policies: []changed{}}
 	for i := range scenario.Policies {
-		if others := scenario.ExplainPolicy(i, sets); len(others) > 0 {
+		if others := origins.OfPolicy(scenario, i, sets); len(others) > 0 {
 			e.Policies = append(e.Policies, changed{scenario.Policies[i].Label, others})
 		}
 	}

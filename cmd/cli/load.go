@@ -15,6 +15,7 @@ import (
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/estimate"
 )
 
 // loaded is a scenario as it was loaded, with its overrides.
@@ -134,7 +135,7 @@ With --format json it prints a list of {file, line, column, severity, message, h
 			}
 			for _, l := range all {
 				s := l.Scenario
-				size := s.Footprint()
+				size := estimate.Of(s)
 				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %s, config %s; about %s jobs at once, %s\n",
 					l.Name, timesSeeds(s), s.ConfigHash(), plain.Grouped(plain.Digits(size.Jobs, 2)),
 					inMemory(size.Bytes)); err != nil {

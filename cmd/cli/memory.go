@@ -13,6 +13,7 @@ import (
 
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/estimate"
 )
 
 // memorySize is the value of a flag for an amount of memory, in bytes, such as 12GB.
@@ -74,7 +75,7 @@ func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) erro
 	if parallel == 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
-	f := sc.Footprint()
+	f := estimate.Of(sc)
 	abreast := min(parallel, simulations)
 	if limit > 0 && f.Bytes*float64(abreast) > limit {
 		return fmt.Errorf("%s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"qsim/scenarios"
+	"qsim/scenarios/origins"
 	"qsim/scenarios/pool"
 )
 
@@ -54,7 +55,7 @@ type stage struct {
 func newStage(o Options) *stage {
 	s := &stage{o: o, usual: map[string]string{}, keys: map[string]scenarios.Key{}, gate: pool.NewGate(o.Parallel)}
 	sc, _ := s.loaded(nil)
-	for _, setting := range sc.Explain(o.Sets) {
+	for _, setting := range origins.Of(sc, o.Sets) {
 		s.usual[setting.Path] = setting.Value
 		s.keys[setting.Path], _ = scenarios.KeyOf(setting.Path)
 	}

@@ -11,6 +11,8 @@ import (
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/estimate"
+	"qsim/scenarios/origins"
 	"qsim/scenarios/world"
 )
 
@@ -173,7 +175,7 @@ func (s *stage) blamed(a *ask) int {
 
 // fits returns an error for a scenario that takes too long, or too much memory, to simulate for a page.
 func (s *stage) fits(sc *scenarios.Scenario) error {
-	size := sc.Footprint()
+	size := estimate.Of(sc)
 	switch {
 	case len(sc.Policies) > mostPolicies:
 		return fmt.Errorf("the page shows %d policies at once, and here are %d: take some away", mostPolicies,
@@ -207,7 +209,7 @@ func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 // search only.
 func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
-	for _, setting := range sc.Explain(s.overrides(sets)) {
+	for _, setting := range origins.Of(sc, s.overrides(sets)) {
 		if strings.HasPrefix(setting.Path, "objectives.") {
 			continue // which no path of an override reaches
 		}

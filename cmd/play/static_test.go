@@ -24,6 +24,7 @@ import (
 
 	"qsim/results/report/browsertest"
 	"qsim/scenarios"
+	"qsim/scenarios/estimate"
 )
 
 var long = flag.Bool("long", false, "hold every shipped scenario to its fingerprints in a browser: an hour")
@@ -207,7 +208,7 @@ func lightest() (names []string) {
 	for _, b := range scenarios.Builtin() {
 		name, source, _ := scenarios.OpenBuiltin(b.Name)
 		sc, _ := scenarios.Load(name, source, nil)
-		jobs[b.Name] = sc.Footprint().All * float64(len(sc.Policies))
+		jobs[b.Name] = estimate.Of(sc).All * float64(len(sc.Policies))
 		names = append(names, b.Name)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(jobs[a], jobs[b]) })

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qsim/scenarios"
+	"qsim/scenarios/origins"
 )
 
 // Line is a key of a scenario, or a map with its keys, as a system has it.
@@ -56,11 +57,11 @@ func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Ove
 	if plain == nil {
 		panic(fmt.Sprintf("apply: preset %s: %v", preset.Name, problems))
 	}
-	usual := plain.Explain(nil)
+	usual := origins.Of(plain, nil)
 	for _, s := range usual {
 		t.base[s.Path] = s.Value
 	}
-	settings := t.sc.Explain(sets)
+	settings := origins.Of(t.sc, sets)
 	for _, s := range settings {
 		t.mine[s.Path] = s.Value
 	}
@@ -154,7 +155,7 @@ func (t *sheet) policy(p *scenarios.Policy) {
 		return
 	}
 	var params, weights []string
-	for _, s := range t.sc.Explain(nil) {
+	for _, s := range origins.Of(t.sc, nil) {
 		if name, ok := strings.CutPrefix(s.Path, "policies."+p.Label+"."); ok && !below(name, "kind", "label", "with") {
 			params = append(params, name+": "+s.Value)
 			weights = append(weights, strconv.Quote(strings.TrimPrefix(name, "weights."))+": "+s.Value)

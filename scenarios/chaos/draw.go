@@ -62,7 +62,7 @@ type plan struct {
 
 	nodes, workers, prefetch   int
 	ttl, poll, cap, every, p99 time.Duration // longest lease TTL, claim pause, backoff, promotion interval and run time
-	early, held, ofNode, local bool          // kinds of leases: see scenarios.Lease and scenarios.Engine.Ack
+	early, held, ofNode, local bool          // kinds of leases: see spec.Lease and scenarios.Engine.Ack
 	fence                      string
 	jobs, kinds, serials       int
 	gap, delay                 time.Duration // between two jobs, of the last class

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"qsim/engine"
-	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // mostTries and the constants below limit the work of a shrinker.
@@ -149,7 +149,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 		return nil
 	}
 	s.Jobs(func(_ engine.Time, j engine.NewJob) bool {
-		if indexOf(j.ID) < 1<<scenarios.BurstShift {
+		if indexOf(j.ID) < 1<<spec.BurstShift {
 			ids = append(ids, j.ID)
 		}
 		return true
@@ -159,7 +159,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 
 // indexOf returns the number of a job within its class.
 func indexOf(id engine.JobID) uint64 {
-	return uint64(id) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
+	return uint64(id) >> spec.CopyBits & (1<<spec.IndexBits - 1)
 }
 
 // only returns the lines of the smallest world, reduced to the jobs with these IDs.
@@ -168,7 +168,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	for class, i := range entries(lines, "jobs") {
 		var these []string
 		for _, id := range ids {
-			if int(id>>(scenarios.IndexBits+scenarios.CopyBits)) == class+1 {
+			if int(id>>(spec.IndexBits+spec.CopyBits)) == class+1 {
 				these = append(these, fmt.Sprint(indexOf(id)))
 			}
 		}

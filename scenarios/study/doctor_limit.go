@@ -10,6 +10,7 @@ import (
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 	"qsim/scenarios/world"
 )
 
@@ -57,7 +58,7 @@ func (r *row) bound(value float64) {
 // judged returns overrides with the objective of the row.
 func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	o := &r.objective
-	bound := scenarios.Bound{Text: strings.TrimPrefix(o.Text, "below ")}
-	return append(slices.Clone(sets), scenarios.Set("objectives", []scenarios.Objective{{Metric: o.Metric,
+	bound := spec.Bound{Text: strings.TrimPrefix(o.Text, "below ")}
+	return append(slices.Clone(sets), scenarios.Set("objectives", []spec.Objective{{Metric: o.Metric,
 		During: o.During, After: o.After, Class: o.Class, Below: &bound, Expect: "met"}}))
 }

@@ -13,6 +13,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // patient is a scenario under one of its policies, with its load scaled down, before any incident is applied.
@@ -75,12 +76,12 @@ func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
 	}
 	text, err := io.ReadAll(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	last, _, _ := scenarios.TraceLine(lines[len(lines)-1]) // a run refuses the line if it is invalid
+	last, _, _ := spec.TraceLine(lines[len(lines)-1]) // a run refuses the line if it is invalid
 	return float64(len(lines)) / max(1, last), errors.Join(err, file.Close())
 }
 
 // rate returns the mean arrivals per second of a class of the patient or of an incident.
-func (p *patient) rate(a *scenarios.Arrivals) float64 {
+func (p *patient) rate(a *spec.Arrivals) float64 {
 	if a.Share != nil {
 		return p.traces[a.File] * a.Share.Float()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // row is an incident applied to a patient.
@@ -59,7 +60,7 @@ func (p *patient) lay(of *incident) (r *row, why string) {
 
 // charge gives the patient's store the costs of claims that are part of the incident, unless it has costs already.
 func (r *row) charge() {
-	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, scenarios.RowCosts{}
+	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, spec.RowCosts{}
 	if own.Scan.Claim == none {
 		r.sets = append(r.sets, scenarios.Set("engine.store.scan.claim", theirs.Scan.Claim))
 	}
@@ -289,7 +290,7 @@ func (r *row) storm() {
 		}
 		storms = append(storms, s)
 		length := scenarios.Duration(max(s.End()-s.At.Std(), time.Second))
-		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Slow: &scenarios.SlowStorm{Factor: 1}})
+		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Slow: &spec.SlowStorm{Factor: 1}})
 	}
 	for _, j := range r.library.Jobs { // a batch of the class that stands for the patient's own jobs
 		class := r.as[j.Class]
@@ -299,7 +300,7 @@ func (r *row) storm() {
 		}
 		size := scaledCount(*j.Arrivals.Size, r.dose)
 		storms = append(storms, scenarios.Storm{Name: "batch", At: r.here(j.Arrivals.Start),
-			Burst: &scenarios.BurstStorm{Class: class, Count: &size}})
+			Burst: &spec.BurstStorm{Class: class, Count: &size}})
 	}
 	if len(storms) > 0 {
 		r.sets = append(r.sets, scenarios.Set("storms", storms))
@@ -324,7 +325,7 @@ func (r *row) hits(names []string) (here []string) {
 }
 
 // burst returns a burst of the incident, scaled to the patient's workers, or to its dependency.
-func (r *row) burst(b scenarios.BurstStorm) *scenarios.BurstStorm {
+func (r *row) burst(b spec.BurstStorm) *spec.BurstStorm {
 	own := &r.library.Jobs[r.library.ClassIndex(b.Class)]
 	b.Class = cmp.Or(r.as[b.Class], b.Class)
 	at := r.sc.ClassIndex(b.Class)

@@ -7,7 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/results/plain"
-	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // JobHistory is the history of one job: its events, attempts and end.
@@ -126,7 +126,7 @@ func (t *jobTracer) see(e *engine.Event) {
 		t.own(e)
 	case e.Job == 0:
 		t.machine(e)
-	case t.history != nil && e.Kind == engine.Enqueued && scenarios.FirstCopy(e.Job) == scenarios.FirstCopy(t.id):
+	case t.history != nil && e.Kind == engine.Enqueued && spec.FirstCopy(e.Job) == spec.FirstCopy(t.id):
 		name := t.s.seen.JobName(e.Job)
 		t.history.Copies = append(t.history.Copies, name)
 		f := newFact(Span(e.At), "resubmitted", "its caller waits no longer and enqueues "+name)

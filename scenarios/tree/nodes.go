@@ -180,3 +180,16 @@ func InOrder(node *yaml.Node) *yaml.Node {
 // Strict holds the decoding options that refuse unknown keys. Double keys were refused before: the library's search
 // for them takes time quadratic in their number.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
+
+// AllInOrder returns the values of a map, each in the order of InOrder.
+func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {
+	if m == nil {
+		return nil
+	}
+	result := make(map[string]yaml.Node, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		value := m[key]
+		result[key] = *InOrder(&value)
+	}
+	return result
+}

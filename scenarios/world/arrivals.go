@@ -7,6 +7,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // process is an iterator over the arrivals of one class, in order of time.
@@ -102,7 +103,7 @@ type classDraws struct {
 }
 
 func (d *classDraws) uniform(number uint64, n uint16) float64 {
-	return d.rand.Uniform(keyed.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
+	return d.rand.Uniform(keyed.ForArrival, uint64(spec.JobID(d.class, number)), 0, n)
 }
 
 // renewal is an arrival process with independent gaps on the scale of expected arrivals, so that a low rate stretches

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // Bounds are upper bounds on the durations of jobs, calls and processes of a simulation once all storms are over. They
@@ -70,7 +71,7 @@ func (s *Setup) Bounds() *Bounds {
 		}
 	}
 	f.perJob, f.Enqueue = longestDraw(&e.Store.PerJob), longestDraw(&e.Store.Enqueue)
-	f.perRow, f.congested = e.Store.Scan.Claim.Ready.Std(), e.Store.Parallel > 0 || e.Store.Scan != scenarios.Scan{}
+	f.perRow, f.congested = e.Store.Scan.Claim.Ready.Std(), e.Store.Parallel > 0 || e.Store.Scan != spec.Scan{}
 	f.poll = longestDraw(&e.Fetch.Poll)
 	if e.Promoter.On() {
 		f.every, f.first = longestDraw(&e.Promoter.Every), longestDraw(e.Promoter.First)
@@ -94,7 +95,7 @@ func (s *Setup) Bounds() *Bounds {
 	f.Loses, f.redrives = sc.Does(fault.LoseLeases) && !s.Options.Orphans, sc.Does(fault.Redrive)
 	calm := s.undisturbed()
 	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
-		kind := engine.Kind(uint64(id)>>(scenarios.IndexBits+scenarios.CopyBits) - 1)
+		kind := engine.Kind(uint64(id)>>(spec.IndexBits+spec.CopyBits) - 1)
 		x := calm(&engine.Job{ID: id, Kind: kind, Delivery: delivery})
 		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
 	}

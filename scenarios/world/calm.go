@@ -10,6 +10,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/fault"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // calmRules adds to r the invariants that hold once the last storm is over.
@@ -73,7 +74,7 @@ const longestRun = time.Duration(math.MaxInt64 / 4)
 
 // leaves returns how long the effect of a storm, such as a delayed call, may outlast the storm's window, with the store
 // at its usual speed.
-func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration) {
+func leaves(sc *scenarios.Scenario, x *spec.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
 	case x.Fault != nil && x.Fault.Delay != nil:
@@ -136,7 +137,7 @@ func longestOf(d *dist.Dist) time.Duration {
 func isCalm(sc *scenarios.Scenario) bool {
 	e, s := &sc.Engine, &sc.Engine.Store
 	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
-	return s.Parallel == 0 && s.Scan == (scenarios.Scan{}) &&
+	return s.Parallel == 0 && s.Scan == (spec.Scan{}) &&
 		isQuick(sc, &s.Claim) && isQuick(sc, &s.Commit) && isQuick(sc, &s.Recover) &&
 		longestDraw(&s.PerJob) < answered(sc)/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })

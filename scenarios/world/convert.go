@@ -7,6 +7,7 @@ import (
 	"qsim/engine/fault"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // engineConfig returns the engine configuration of one node, without the kinds of jobs and settings specific to a node.
@@ -47,7 +48,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 	return c
 }
 
-func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
+func leaseConfig(l *spec.Lease) engine.LeaseConfig {
 	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
 		RunLate: l.LateClaim.Value().Run, IgnoreLate: l.LateClaim.Value().Ignore}
 	if l.Of.Value() && l.Heartbeat > 0 { // the leases of a node without heartbeats are ordinary
@@ -56,7 +57,7 @@ func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
 	return c
 }
 
-func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
+func reaperConfig(r *spec.Reaper) engine.ReaperConfig {
 	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts.Value(),
 		LeaderOnly: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(), Stand: r.Place.Value()}
 	if r.Max >= 0 {
@@ -68,7 +69,7 @@ func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
 	return c
 }
 
-func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
+func promoterConfig(p *spec.Promoter) engine.PromoterConfig {
 	c := engine.PromoterConfig{Batch: int(p.Batch), Order: p.Order.Value(), LeaderOnly: p.Owner.Value(), Gap: p.Gap.Std()}
 	if p.On() {
 		c.Every = max(1, p.Every.Average().Std())
@@ -105,7 +106,7 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 }
 
 // linksOf returns the delays of calls to and from the store.
-func linksOf(s *scenarios.Store) sim.Links {
+func linksOf(s *spec.Store) sim.Links {
 	l := sim.Links{PerJob: s.PerJob.Dist()}
 	l.OneWay[engine.OpClaim] = s.Claim.Dist()
 	l.OneWay[engine.OpCommit] = s.Commit.Dist()
@@ -123,7 +124,7 @@ func linksOf(s *scenarios.Store) sim.Links {
 	return l
 }
 
-func rowCosts(c scenarios.RowCosts) sim.RowCosts {
+func rowCosts(c spec.RowCosts) sim.RowCosts {
 	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
 }
 
@@ -137,7 +138,7 @@ func makesRoom(sc *scenarios.Scenario) bool {
 }
 
 // wakeMode returns the simulation's mode for waking nodes when jobs become ready.
-func wakeMode(w scenarios.Wake) sim.WakeMode {
+func wakeMode(w spec.Wake) sim.WakeMode {
 	switch w {
 	case "all":
 		return sim.WakeAll

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // calling is a scenario of one class that calls api and is not tried again. With a worker
@@ -117,7 +118,7 @@ func newBench(t *testing.T, dependency, class, more string) *bench {
 
 func ms(n int) engine.Time { return engine.Time(time.Duration(n) * time.Millisecond) }
 
-func oneJob(id int) *engine.Job { return &engine.Job{ID: scenarios.JobID(0, uint64(id)), Delivery: 1} }
+func oneJob(id int) *engine.Job { return &engine.Job{ID: spec.JobID(0, uint64(id)), Delivery: 1} }
 
 // begin starts the first attempt of a job and checks how it would go.
 func (b *bench) begin(at, id int, runs time.Duration, err engine.ErrorKind) sim.Execution {
@@ -260,7 +261,7 @@ storms: [{name: s, at: 10s, for: 10s, slow: {hits: [api], factor: 3}}, {name: f,
 	for kind, want := range []string{"1s 0 3s 0 1s 8", "1s 0 1s 0 1s 0"} {
 		got := ""
 		for i, at := range []int{0, 15_000, 35_000} {
-			x := h.Begin(ms(at), 0, &engine.Job{ID: scenarios.JobID(kind, uint64(i)), Kind: engine.Kind(kind), Delivery: 1})
+			x := h.Begin(ms(at), 0, &engine.Job{ID: spec.JobID(kind, uint64(i)), Kind: engine.Kind(kind), Delivery: 1})
 			got += fmt.Sprint(x.Runs, " ", x.Error, " ")
 		}
 		if got != want+" " {

@@ -14,6 +14,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // fairKeys is the experiment behind the scenarios published/fair-keys-NAME: its keys in the order in which their jobs
@@ -101,7 +102,7 @@ func fairJobs(sc *scenarios.Scenario, keys []fairKey, seed string) (all []fairJo
 	number := map[engine.Kind]uint64{} // by which jobs of one instant stand in line
 	for i := range all {
 		kind := all[i].job.Kind
-		all[i].job.ID = scenarios.JobID(int(kind), number[kind])
+		all[i].job.ID = spec.JobID(int(kind), number[kind])
 		number[kind]++
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/estimate"
 )
 
 // liveJobs counts the jobs that are alive, and the most that ever were.
@@ -50,7 +51,7 @@ func TestFootprintOfRuns(t *testing.T) {
 			s := sim.New(compiled.Config)
 			for s.Now() < engine.Time(sc.Duration.Std()) && s.Step() {
 			}
-			if f := sc.Footprint(); f.Jobs < 0.6*float64(live.most)-30 || f.Jobs > 2*float64(live.most)+30 {
+			if f := estimate.Of(sc); f.Jobs < 0.6*float64(live.most)-30 || f.Jobs > 2*float64(live.most)+30 {
 				t.Errorf("%.0f jobs at once are expected, and %d were", f.Jobs, live.most)
 			} else {
 				t.Logf("%.0f and %d", f.Jobs, live.most)

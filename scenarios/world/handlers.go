@@ -9,6 +9,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // handlers determines run times and outcomes of executions from the classes, dependencies and storms of a scenario.
@@ -141,7 +142,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	if h.silent(c, j) {
 		h.quiet[node]++
 	}
-	if c.looksUp && c.applied.has(uint64(j.ID)>>scenarios.CopyBits) {
+	if c.looksUp && c.applied.has(uint64(j.ID)>>spec.CopyBits) {
 		return sim.Execution{}
 	}
 	x := sim.Execution{IgnoresCancel: c.ignoresCancel}
@@ -252,7 +253,7 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 		return engine.NoError, nil, false
 	}
 	// All copies of a poisoned job are poisoned.
-	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
+	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^spec.CopyMask), 0, 0) < c.poison
 	if !poisoned && (c.fails == 0 || h.rand.Uniform(keyed.ForFailure, job, number, drawAtRest) >= c.fails) {
 		return engine.NoError, nil, false
 	}
@@ -290,7 +291,7 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 		h.quiet[node]--
 	}
 	if c.looksUp && err == engine.NoError && !aborted {
-		c.applied.add(uint64(j.ID) >> scenarios.CopyBits)
+		c.applied.add(uint64(j.ID) >> spec.CopyBits)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"qsim/engine/heap"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // callers is a workload with impatient callers: a caller whose job is not done in time enqueues another copy. As a
@@ -100,7 +101,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 		if _, waits := c.waiting[d.copy.ID]; !waits {
 			continue
 		}
-		if int(d.copy.ID&scenarios.CopyMask) >= c.classes[d.copy.Kind].resubmits {
+		if int(d.copy.ID&spec.CopyMask) >= c.classes[d.copy.Kind].resubmits {
 			delete(c.waiting, d.copy.ID)
 			continue
 		}
@@ -133,7 +134,7 @@ func (c *callers) wait(until engine.Time, j engine.NewJob) {
 // ended in the meantime, and the budget pays for it.
 func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 	p := &c.classes[j.Kind]
-	if j.ID&scenarios.CopyMask == 0 {
+	if j.ID&spec.CopyMask == 0 {
 		p.firsts++
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/policies"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // retryRules returns the bounds on delays and attempts that a checker applies to a retry policy.
@@ -99,10 +100,10 @@ func serialKeys(sc *scenarios.Scenario, rand keyed.Rand) func(engine.JobID) uint
 		classes = append(classes, k)
 	}
 	return func(id engine.JobID) uint32 {
-		k := classes[int(id>>(scenarios.IndexBits+scenarios.CopyBits))-1]
+		k := classes[int(id>>(spec.IndexBits+spec.CopyBits))-1]
 		if k.n == 0 {
 			return 0
 		}
-		return k.first + uint32(float64(k.n)*rand.Uniform(keyed.ForTenant, uint64(id&^scenarios.CopyMask), 0, drawSerial))
+		return k.first + uint32(float64(k.n)*rand.Uniform(keyed.ForTenant, uint64(id&^spec.CopyMask), 0, drawSerial))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // Windows returns the storms that begin at a known time, in order of their start. A crash lasts until the processes are
@@ -35,7 +36,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
 		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
-		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: scenarios.CopyBits, Redrives: sc.Does(fault.Redrive),
+		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: spec.CopyBits, Redrives: sc.Does(fault.Redrive),
 		Held: sc.Engine.Waiting.Value(),
 	}
 	for i := range sc.Jobs {

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // Setup is the complete configuration of one simulation, for one policy and seed, in plain values of the engine.
@@ -64,7 +65,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	s.troubles = equip(sc, &s.Config, &links, rand)
 	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
 		s.Config.EnqueueDelay = func(_ engine.Time, j *engine.NewJob) time.Duration {
-			if j.ID&scenarios.CopyMask != 0 {
+			if j.ID&spec.CopyMask != 0 {
 				return 0 // a resubmission takes no time, see callers
 			}
 			return enqueue.Duration(rand.Uniform(keyed.ForRequestDelay, uint64(j.ID), 0, 0))

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // troubled is a scenario that any storm makes a difference to.
@@ -156,7 +157,7 @@ func TestOnlySomeArrivals(t *testing.T) {
 		}
 	}
 	for _, index := range []uint64{3, 17} {
-		if _, comes := some[scenarios.JobID(0, index)]; !comes {
+		if _, comes := some[spec.JobID(0, index)]; !comes {
 			t.Errorf("job %d stays away", index)
 		}
 	}

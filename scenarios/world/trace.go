@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // trace reads arrivals from a file line by line, in constant memory.
@@ -59,7 +60,7 @@ func (t *trace) next() (arrival, bool) {
 
 // parse parses the latest line of the trace as an arrival.
 func (t *trace) parse() (arrival, error) {
-	seconds, tenant, err := scenarios.TraceLine(t.lines.Text())
+	seconds, tenant, err := spec.TraceLine(t.lines.Text())
 	if err != nil {
 		return arrival{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // drawTenant and the next constants number the draws for an arrival and its copies, keyed by the first copy.
@@ -110,8 +111,8 @@ func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 
 // comes reports whether the job is one of a burst or among those that the key `only` lists.
 func (c *classStamp) comes(job engine.JobID) bool {
-	index := uint64(job) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
-	return index >= 1<<scenarios.BurstShift || slices.Contains(c.these, scenarios.Count(index))
+	index := uint64(job) >> spec.CopyBits & (1<<spec.IndexBits - 1)
+	return index >= 1<<spec.BurstShift || slices.Contains(c.these, scenarios.Count(index))
 }
 
 // next sets j to the job of the earliest arrival, even of a class excluded by a key `only`, and returns its time and
@@ -142,7 +143,7 @@ func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
 // fill sets j to the job of an arrival, as its first copy; tenant 0 means that the tenant is drawn.
 func (w *workload) fill(j *engine.NewJob, c *classStamp, index uint64, tenant engine.TenantID) {
 	*j = c.proto
-	j.ID = scenarios.JobID(c.class, index)
+	j.ID = spec.JobID(c.class, index)
 	if tenant != 0 {
 		j.Tenant = tenant
 	} else if !c.only {
@@ -190,7 +191,7 @@ func burstsOf(sc *scenarios.Scenario, class int) process {
 		}
 		count := uint64(*x.Jobs)
 		for k, at := range sc.Storms[i].Starts() {
-			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<scenarios.BurstShift + uint64(k)*count, count: count})
+			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<spec.BurstShift + uint64(k)*count, count: count})
 		}
 	}
 	if b.all == nil {
@@ -211,7 +212,7 @@ func (b *bursts) next() (arrival, bool) {
 
 // pickNodes returns the indexes, in ascending order, of the nodes out of n that a storm hits: those of its list, or a
 // number of them drawn by the seed.
-func pickNodes(which scenarios.Nodes, n int, rand keyed.Rand, storm int) []int32 {
+func pickNodes(which spec.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 	var picked []int32
 	if which.List != nil {
 		for _, i := range which.List {

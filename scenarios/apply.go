@@ -1,0 +1,239 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+	"qsim/scenarios/tree"
+)
+
+// Positions in the values of overrides have negative lines: -1 is the first override.
+
+// parse parses the value of an override, the index-th, as YAML.
+func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
+	at := position(index)
+	if len(o.Value) > 1<<16 {
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("the value is too long"))}
+	}
+	if strings.TrimSpace(o.Value) == "" {
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("there is no value"))}
+	}
+	if problems := diagnostics.CheckText([]byte(o.Value)); len(problems) > 0 {
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("%s", problems[0].Message))}
+	}
+	node, problems := tree.Parse([]byte(o.Value))
+	for _, p := range problems {
+		p.Mark.Line, p.Mark.Column = at.Line, at.Column
+	}
+	if node != nil {
+		tree.Place(node, at)
+	}
+	return node, problems
+}
+
+// namesFile reports whether a value sets a key file, at its path or anywhere below it.
+func namesFile(path string, value *yaml.Node) bool {
+	if path == "file" || strings.HasSuffix(path, ".file") {
+		return true
+	}
+	for i, child := range value.Content {
+		key := ""
+		if value.Kind == yaml.MappingNode && i%2 == 1 {
+			key = value.Content[i-1].Value
+		}
+		if namesFile(key, child) {
+			return true
+		}
+	}
+	return false
+}
+
+func position(index int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
+}
+
+// apply returns root with the value at path replaced. New keys get the position of at.
+func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
+	words := strings.Split(path, ".")
+	for _, word := range words {
+		if word == "" && words[0] != "policies" { // whose labels may end with a dot
+			return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
+		}
+	}
+	if len(words) > tree.MostDepth {
+		return nil, quantity.Errorf("bad path %s: it is too deep", quantity.Quote(path))
+	}
+	return applyAt(root, at, nil, words, value)
+}
+
+func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
+	if len(path) == 0 {
+		return tree.MergedAt(strings.Join(done[max(0, len(done)-1):], ""), node, value), nil
+	}
+	if len(done) == 3 && done[0] == "policies" && done[2] == "with" {
+		path = []string{strings.Join(path, ".")} // the keys of that map are paths
+	}
+	if node != nil && node.Kind == yaml.SequenceNode {
+		return applyInList(node, at, done, path, value)
+	}
+	if len(done) == 1 && done[0] == "policies" && path[0] == another {
+		one := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: []*yaml.Node{tree.MapOf(at, "kind", "fifo")}}
+		return applyInList(one, at, done, path, value) // beside the default
+	}
+	if len(done) == 1 && reference.NamesOf[done[0]] != nil {
+		return nil, quantity.Errorf("the scenario has no %s", done[0])
+	}
+	child, e := applyAt(tree.Lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
+	if e != nil {
+		return nil, e
+	}
+	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0], Line: at.Line, Column: at.Column}
+	over := &yaml.Node{Kind: yaml.MappingNode, Line: at.Line, Column: at.Column, Content: []*yaml.Node{key, child}}
+	if node == nil || node.Kind != yaml.MappingNode {
+		return over, nil
+	}
+	if len(path) == 1 {
+		over.Line, over.Column = node.Line, node.Column
+	}
+	return tree.Merged(node, over), nil
+}
+
+// another is the path element for a new element of a list.
+const another = "+"
+
+func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
+	name := strings.Join(done, ".")
+	keys := reference.NamesOf[name]
+	if keys == nil {
+		return nil, quantity.Errorf("%s is a list: override it as a whole", name)
+	}
+	if len(path) == 1 && path[0] == another {
+		result := *list
+		result.Content = append(append([]*yaml.Node(nil), list.Content...), value)
+		return &result, nil
+	}
+	var names []string
+	for _, key := range keys {
+		for _, item := range list.Content {
+			if n := tree.Lookup(item, key); n != nil {
+				names = append(names, n.Value)
+			}
+		}
+	}
+	path = reference.WithName(path, names)
+	for _, key := range keys {
+		for i, item := range list.Content {
+			if n := tree.Lookup(item, key); n == nil || n.Value != path[0] {
+				continue
+			}
+			result := *list
+			result.Content = slices.Clone(list.Content)
+			if len(path) == 1 && name == "storms" && value.Value == noStorm {
+				result.Content = slices.Delete(result.Content, i, i+1)
+				return &result, nil
+			}
+			element, e := applyAt(item, at, append(done, path[0]), path[1:], value)
+			if e != nil {
+				return nil, e
+			}
+			result.Content[i] = element
+			return &result, nil
+		}
+	}
+	return nil, reference.UnknownName(reference.WordFor[name], path[0], names)
+}
+
+// noStorm is the value of an override that takes a storm away: storms.NAME=none.
+const noStorm = "none"
+
+// withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override took away, and
+// how many of how many went with it.
+func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gone, of int) {
+	list := tree.Lookup(given, "objectives")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return given, 0, 0
+	}
+	kept := *list
+	kept.Content = slices.DeleteFunc(slices.Clone(list.Content), func(o *yaml.Node) bool {
+		return tree.Word(o, "during") == storm || tree.Word(o, "after") == storm
+	})
+	return tree.Merged(given, tree.MapOf(at, "objectives", &kept)), len(list.Content) - len(kept.Content), len(list.Content)
+}
+
+// overridable lists the parts of a scenario that a policy may override.
+var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
+
+// withPolicy returns the YAML of a scenario with the `with:` overrides of the policy with that index, applied in an
+// order that does not depend on the file's.
+func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
+	list := tree.Lookup(given, "policies")
+	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {
+		return given, nil
+	}
+	with := tree.Lookup(list.Content[index], "with")
+	if with == nil || with.Kind != yaml.MappingNode {
+		return given, nil
+	}
+	type entry struct{ key, value *yaml.Node }
+	entries := make([]entry, 0, len(with.Content)/2)
+	for i := 0; i+1 < len(with.Content); i += 2 {
+		entries = append(entries, entry{with.Content[i], with.Content[i+1]})
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return spec.Before(entries[i].key.Value, entries[j].key.Value) })
+	var problems []*yaml.LoadError
+	for _, e := range entries {
+		first, _, _ := strings.Cut(e.key.Value, ".")
+		if !slices.Contains(overridable, first) {
+			bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(e.key.Value))
+			bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
+			if near := reference.Closest(first, overridable); near != "" {
+				bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
+			}
+			problems = append(problems, tree.ErrorAt(e.key, bad))
+			continue
+		}
+		if bad := keepsNames(e.key.Value, e.value); bad != nil {
+			problems = append(problems, tree.ErrorAt(e.key, bad))
+			continue
+		}
+		next, bad := apply(given, e.key, e.key.Value, e.value)
+		if bad != nil {
+			problems = append(problems, tree.ErrorAt(e.key, bad))
+			continue
+		}
+		given = next
+	}
+	return given, problems
+}
+
+// keepsNames returns an error for an override that renames, adds or removes classes or storms for a policy: the
+// policies would not be comparable.
+func keepsNames(path string, value *yaml.Node) *quantity.Error {
+	words := strings.Split(path, ".")
+	keys := reference.NamesOf[words[0]]
+	if keys == nil {
+		return nil
+	}
+	key := keys[0]
+	switch {
+	case len(words) == 1:
+		e := quantity.Errorf("a policy cannot replace all of %s", words[0])
+		e.Help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
+		return e
+	case len(words) == 2 && value.Kind != yaml.MappingNode:
+		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), tree.Describe(value))
+	case words[0] == "jobs" && (len(words) == 2 && tree.Lookup(value, "starved-after") != nil || len(words) == 3 && words[2] == "starved-after"):
+		return quantity.Errorf("a policy cannot change when jobs starve: it is the same under all")
+	case len(words) == 2 && tree.Lookup(value, key) != nil, len(words) == 3 && words[2] == key:
+		return quantity.Errorf("a policy cannot rename a %s", reference.WordFor[words[0]])
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+// Package checks looks up the keys of one scenario by their paths and reports what is wrong with them at the positions
+// that its file gives them. It has the checks of a single key, by the rules of package reference; those of several keys
+// are in the files of the storms and in package validate.
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
+)
+
+// Checker finds mistakes in a scenario whose single values are well-formed: it looks keys up by their paths, at the
+// positions that the file gives them, and collects problems there.
+type Checker struct {
+	Classes, Storms, Dependencies []NameAt // names that the scenario defines
+	Problems                      []Problem
+
+	full    *yaml.Node                  // tree of the scenario, completed by presets and defaults
+	preset  map[*yaml.Node]string       // name of the preset that a node comes from
+	failed  map[yaml.Mark]bool          // positions of values that could not be decoded
+	unknown map[yaml.Mark]bool          // positions of unknown keys
+	Asked   func(reference.Rule, []any) // if not nil, called for every rule of a single key, with the key's path
+}
+
+// New returns a checker of the tree full, whose nodes in preset come from the preset of that name; failed are the
+// positions of values that could not be decoded, and unknown those of unknown keys.
+func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
+	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown}
+}
+
+// NameAt is a name and the YAML node that gives it.
+type NameAt struct {
+	Name string
+	At   *yaml.Node
+}
+
+// Problem is an error with its position, and its severity.
+type Problem struct {
+	Error    *yaml.LoadError
+	Severity diagnostics.Severity
+}
+
+// ask calls the function asked, if that is set, with a rule of a key and the key's path.
+func (c *Checker) ask(r reference.Rule, path []any) {
+	if c.Asked != nil {
+		c.Asked(r, path)
+	}
+}
+
+// Node returns the YAML node at a path of keys (string) and indexes (int), or nil.
+func (c *Checker) Node(path ...any) *yaml.Node {
+	node := c.full
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			node = tree.Lookup(node, step)
+		case int:
+			if node == nil || node.Kind != yaml.SequenceNode || step >= len(node.Content) {
+				return nil
+			}
+			node = node.Content[step]
+		}
+		if node == nil {
+			return nil
+		}
+	}
+	return node
+}
+
+// Has reports whether the scenario has a value at a path of keys and indexes.
+func (c *Checker) Has(path ...any) bool { return c.Node(path...) != nil }
+
+// Key returns the YAML node of the key at the end of path, or else the nearest node around it.
+func (c *Checker) Key(path ...any) *yaml.Node {
+	parent := c.Node(path[:len(path)-1]...)
+	if name, ok := path[len(path)-1].(string); ok {
+		if i := tree.Position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
+			return parent.Content[i]
+		}
+	}
+	return c.Near(path...)
+}
+
+// Near returns the innermost YAML node at or around path that the file contains.
+func (c *Checker) Near(path ...any) *yaml.Node {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		if node := c.Node(path...); node != nil && node.Line != 0 {
+			return node
+		}
+	}
+	return &yaml.Node{Line: 1, Column: 1}
+}
+
+// Given returns the YAML node of the first of paths that the file contains: values that it does not contain are
+// defaults, not the author's mistake.
+func (c *Checker) Given(paths ...[]any) *yaml.Node {
+	for _, path := range paths {
+		if node := c.Node(path...); node != nil && node.Line != 0 {
+			return node
+		}
+	}
+	return c.Near(paths[0]...)
+}
+
+// Sound reports whether the value at path was decoded without an error; otherwise its zero value is meaningless.
+func (c *Checker) Sound(path ...any) bool {
+	for i := range path {
+		around := c.Node(path[:i]...)
+		if around == nil {
+			break // a default that depends on other values
+		}
+		if _, index := path[i].(int); index != (around.Kind == yaml.SequenceNode) || around.Kind == yaml.ScalarNode {
+			return false
+		}
+	}
+	node := c.Node(path...)
+	return node == nil || c.SoundNode(node)
+}
+
+func (c *Checker) FailedAt(node *yaml.Node) bool {
+	return node.Line != 0 && c.failed[yaml.Mark{Line: node.Line, Column: node.Column}]
+}
+
+func (c *Checker) SoundNode(node *yaml.Node) bool {
+	if c.FailedAt(node) {
+		return false
+	}
+	for _, child := range node.Content {
+		if !c.SoundNode(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckKind checks the key that names the kind of a map in which another mistake was found.
+func (c *Checker) CheckKind(t *reference.KindTable, node *yaml.Node) {
+	if name := tree.Lookup(node, t.Key); name != nil && name.Kind == yaml.ScalarNode && len(t.RowsOf(name.Value)) == 0 {
+		c.AddAll([]*yaml.LoadError{t.Unknown(name)})
+	}
+}
+
+func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
+	return c.report(at, diagnostics.Error, format, arguments...)
+}
+
+func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
+	return c.report(at, diagnostics.Warning, format, arguments...)
+}
+
+// report adds a problem at a node. The caller may still add help or a note to it.
+func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, format string, arguments ...any) *quantity.Error {
+	e := quantity.Errorf(format, arguments...)
+	c.Add(at, severity, e)
+	return e
+}
+
+func (c *Checker) Add(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) {
+	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
+}
+
+// AddAll adds errors that have their positions already.
+func (c *Checker) AddAll(problems []*yaml.LoadError) {
+	for _, p := range problems {
+		c.Problems = append(c.Problems, Problem{p, diagnostics.Error})
+	}
+}
+
+// Clean reports whether every value could be decoded and no error was found.
+func (c *Checker) Clean() bool {
+	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Severity == diagnostics.Error })
+}
+
+// unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, perhaps a
+// misspelling of it; its rules are then not checked.
+func (c *Checker) unsaid(path []any) bool {
+	if node := c.Node(path...); node != nil && node.Line != 0 {
+		return false
+	}
+	for i := range path {
+		if c.hasUnknown(c.Node(path[:i]...), func(string) bool { return true }) {
+			return true
+		}
+	}
+	return false
+}
+
+// misspelled reports whether a map has an unknown key that probably stands for name.
+func (c *Checker) misspelled(parent *yaml.Node, name any) bool {
+	return c.hasUnknown(parent, func(key string) bool {
+		return reference.Closest(key, []string{fmt.Sprint(name)}) != "" || reference.MeansElsewhere(key, name)
+	})
+}
+
+func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key := node.Content[i]; c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] && is(key.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// Count reports an error if a count is not in [least, most]; why is the reason for most.
+func (c *Checker) Count(value quantity.Count, least, most int, why string, path ...any) {
+	c.ask(reference.Rule{Least: least, Most: most}, path)
+	if int(value) >= least && int(value) <= most || !c.Sound(path...) || c.unsaid(path) {
+		return
+	}
+	name := path[len(path)-1]
+	if int(value) < least {
+		c.Errorf(c.Near(path...), "%s %d is too few: want at least %d", name, value, least)
+		return
+	}
+	c.Errorf(c.Near(path...), "%s %d is too many: at most %d, %s", name, value, most, why)
+}
+
+// Positive reports an error if a duration is 0.
+func (c *Checker) Positive(value quantity.Duration, path ...any) {
+	c.ask(reference.Rule{Positive: true}, path)
+	if value == 0 && c.Sound(path...) && !c.unsaid(path) {
+		c.Errorf(c.Near(path...), "%s must be longer than 0s", path[len(path)-1])
+	}
+}
+
+// Required reports whether the key at path is there, and adds an error if it is missing.
+func (c *Checker) Required(path ...any) bool {
+	c.ask(reference.Rule{Required: true}, path)
+	if c.Node(path...) != nil {
+		return true
+	}
+	parent := c.Node(path[:len(path)-1]...)
+	if parent != nil && parent.Kind == yaml.MappingNode && !c.misspelled(parent, path[len(path)-1]) {
+		c.Errorf(c.Near(path[:len(path)-1]...), "%q is missing", path[len(path)-1])
+	}
+	return false
+}
+
+// Known reports whether name is among the defined names, and adds an error if not; what is the noun for them.
+func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
+	var names []string
+	for _, n := range there {
+		if n.Name == name {
+			return true
+		}
+		if !slices.Contains(names, n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	if len(c.Classes) == 0 && strings.HasPrefix(what, "job class") {
+		return false // an error in jobs has already been reported
+	}
+	e := reference.UnknownName(what, name, names)
+	if near := reference.Closest(name, names); near != "" && at.Line > 0 { // overrides on a command line have no lines of the file
+		for _, n := range there {
+			if n.Name == near && n.At != nil && n.At.Line > 0 {
+				e.Help = fmt.Sprintf("did you mean %q (line %d)?", near, n.At.Line)
+			}
+		}
+	}
+	c.Add(at, diagnostics.Error, e)
+	return false
+}
+
+// Unique adds an error for each name that occurs twice.
+func (c *Checker) Unique(what string, names []NameAt) {
+	for i, n := range names {
+		for _, earlier := range names[:i] {
+			if n.Name != "" && earlier.Name == n.Name {
+				c.Errorf(n.At, "two %s are named %s", what, quantity.Quote(n.Name)).Note = fmt.Sprintf("the first is on line %d", max(1, earlier.At.Line))
+				break
+			}
+		}
+	}
+}
+
+// Stated reports whether the value at path is set in the file or an override, and not by a default or a preset.
+func (c *Checker) Stated(path ...any) bool {
+	node := c.Node(path...)
+	return node != nil && node.Line != 0 && c.preset[node] == ""
+}

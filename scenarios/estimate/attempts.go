@@ -1,0 +1,229 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/policies"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+)
+
+// mostTries is the highest limit of attempts of one job that is treated as a limit: a higher one is as good as none.
+const mostTries = 1000
+
+// failing is one way in which attempts of a job class can fail, with its share.
+type failing struct {
+	kinds []string // possible error kinds
+	share float64  // share of the attempts, in (0, 1]
+	jobs  float64  // number of jobs that may fail in this way
+	takes float64  // mean seconds of such an attempt
+	lasts float64  // number of seconds of the run in which attempts fail in this way
+}
+
+// MostAttempts returns how many attempts of a class can fail in one way, of the ways in which it can the one with the
+// most, and of that way the mean seconds of an attempt and the number of jobs: +Inf attempts if no time passes between
+// them, 0 if the retries of all ways end soon.
+func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
+	r := sc.RetryOf(class)
+	b, err := sc.RetryPolicy(class)
+	if err != nil {
+		return 0, 0, 0 // an error has already been reported
+	}
+	for _, f := range failings(sc, class, &sc.Jobs[class]) {
+		if times := attempts(sc, &f, &r, b); times > most {
+			most, takes, jobs = times, f.takes, f.jobs
+		}
+	}
+	return most, takes, jobs
+}
+
+// attempts returns the number of attempts that can fail in the way f under the retry settings r, or the same as a
+// policy, b: +Inf if no time passes between attempts, and 0 if the retries end soon.
+func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
+	most := 0.0
+	for _, kind := range f.kinds {
+		var delay float64
+		switch free := slices.Contains(r.Free, kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
+		case slices.Contains(r.Never, kind):
+			continue
+		case free:
+			delay = freeDelay(b)
+		case r.MaxAttempts == 0 || r.MaxAttempts > mostTries:
+			delay = lateDelay(b, sc.Longest().Seconds())
+		default:
+			continue
+		}
+		cycle := delay + f.takes + overhead(sc, f.jobs)
+		if cycle == 0 {
+			return math.Inf(1)
+		}
+		workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
+		times := f.lasts / cycle * min(workers, f.jobs)
+		if f.share < 1 {
+			times = min(times, f.jobs/(1-f.share))
+		}
+		most = max(most, times)
+	}
+	return most
+}
+
+// overhead returns the mean seconds between a failed attempt and the next, without backoff and waiting: the store calls
+// and the commit's linger, if that many jobs fail.
+func overhead(sc *spec.Scenario, jobs float64) float64 {
+	e := &sc.Engine
+	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
+	if jobs >= float64(e.Commit.Batch) {
+		return time // a full batch does not linger
+	}
+	return time + e.Commit.Linger.Std().Seconds()
+}
+
+// lateDelay returns the mean backoff, in seconds, after the last failure of a job that fits into total seconds.
+func lateDelay(b *policies.Backoff, total float64) float64 {
+	delay, passed := 0.0, 0.0
+	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
+		delay = meanDelay(b, n)
+		passed += delay * float64(n)
+	}
+	return delay
+}
+
+// freeDelay returns the least mean backoff, in seconds: that of a job whose failures do not count, so that its backoff
+// does not grow.
+func freeDelay(b *policies.Backoff) float64 {
+	delay, most := math.Inf(1), 32
+	if b.MaxAttempts > 0 {
+		most = min(most, b.MaxAttempts)
+	}
+	for n := 1; n <= most; n++ {
+		delay = min(delay, meanDelay(b, int32(n)))
+	}
+	return delay
+}
+
+// meanDelay returns the mean delay after the n-th failure in seconds, with jitter.
+func meanDelay(b *policies.Backoff, n int32) float64 {
+	if d, ok := b.Distribution.(dist.Dist); ok && b.Kind == policies.Random {
+		mean := d.Mean()
+		if b.Max > 0 {
+			mean = min(mean, b.Max.Seconds())
+		}
+		return mean
+	}
+	forgiving := *b
+	forgiving.Count, forgiving.Deadline, forgiving.Never = policies.CountClaim, 0, nil
+	job := engine.Job{Failures: n - 1, LastDelay: b.Delay(1)}
+	const draws = 16
+	sum := 0.0
+	for i := range draws {
+		_, delay := forgiving.Next(&job, engine.NoError, (float64(i)+0.5)/draws)
+		sum += delay.Seconds()
+	}
+	return sum / draws
+}
+
+// failings returns the ways in which attempts of a class can fail.
+func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
+	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
+	var all []failing
+	add := func(kinds []string, share, jobs, mean, lasts float64) {
+		if share > 0 {
+			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole)})
+		}
+	}
+	own := kindsOfFailures(&job.Fails)
+	add(own, job.Fails.Rate.Float(), jobs, takes(job, job.Fails.Takes), whole)
+	if poison := job.Poison.Float(); poison > 0 {
+		add(own, 1, max(1, jobs*poison), takes(job, job.Fails.Takes), whole)
+	}
+	if limit := sc.TimeoutOf(i).Seconds(); limit > 0 {
+		mean := limit
+		if job.IgnoresCancel {
+			mean = max(limit, takes(job, nil)) // its worker is busy for that long
+		}
+		add([]string{engine.Timeout.Name()}, above(job.Service.Dist(), limit), jobs, mean, whole)
+	}
+	for k := range sc.Dependencies {
+		d := &sc.Dependencies[k]
+		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
+			continue
+		}
+		share := 1.0
+		if d.Over.Fail != nil {
+			share = d.Over.Fail.Float()
+		}
+		add([]string{engine.Throttled.Name()}, share, jobs, takes(job, d.Over.RejectsIn), whole)
+	}
+	for k := range sc.Storms {
+		s := &sc.Storms[k]
+		x := s.Effect()
+		if x.Error != "" && (x.Dependency == "" && slices.Contains(sc.ClassesHit(x.Hits), i) || x.Dependency != "" && x.Dependency == job.Calls) {
+			add([]string{x.Error}, x.Fails, jobs, takes(job, x.Takes), s.For.Std().Seconds()*s.Windows())
+		}
+	}
+	return all
+}
+
+// mostJobsOf returns the most jobs of a class: with bursts, the limit of a run for a trace, and at least one.
+func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
+	if job.Arrivals.Process == "trace" {
+		return reference.MostJobs
+	}
+	jobs := JobsOf(job, sc.Duration)
+	for k := range sc.Storms {
+		if s := &sc.Storms[k]; s.Effect().Class == job.Class {
+			jobs += BurstJobs(sc, s)
+		}
+	}
+	return max(1, jobs)
+}
+
+// takes returns an attempt's mean run time in seconds: of instead, or if it is nil the service time.
+func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
+	if instead != nil {
+		return instead.Dist().Mean()
+	}
+	return job.Service.Dist().Mean()
+}
+
+// kindsOfFailures returns the names of the error kinds that attempts may fail with.
+func kindsOfFailures(f *spec.Fails) []string {
+	if len(f.Errors) == 0 {
+		return []string{reference.DefaultError}
+	}
+	var kinds []string
+	for _, e := range f.Errors {
+		if e.Share.Num > 0 {
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	return kinds
+}
+
+// above returns the share of draws from d that are longer than limit seconds, accurate to a thousandth of a millionth.
+func above(d dist.Dist, limit float64) float64 {
+	if d.IsConstant() {
+		if d.Mean() > limit {
+			return 1
+		}
+		return 0
+	}
+	low, high := 0.0, 1.0
+	for range 30 {
+		if middle := (low + high) / 2; d.Sample(middle) > limit {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	if low == 0 {
+		return 1
+	}
+	if share := 1 - high; share > 1e-9 {
+		return share
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+// Package estimate computes from a scenario alone, before any run, how large a run will be: how many jobs come, how many
+// attempts may fail, and how much memory a simulation takes.
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"qsim/engine"
+	"qsim/scenarios/spec"
+)
+
+// Footprint is an estimate of the largest number of jobs in a simulation at one time, and of its memory.
+type Footprint struct {
+	All   float64 // number of jobs of a simulation
+	Jobs  float64 // highest number of jobs alive at once
+	Bytes float64 // memory of one simulation; as many run at once as there are processors
+	Key   string  // key of the scenario that brings most of the jobs
+}
+
+// bytesPerJob and bytesPerLease are the memory of a job and of a lease, measured on runs of millions of either.
+const (
+	bytesPerJob   = 190
+	bytesPerLease = 1200
+	bytesAtLeast  = 1 << 20
+)
+
+// Of returns the most jobs that a simulation holds: those in flight, those that wait for their retries, and
+// those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces.
+func Of(sc *spec.Scenario) Footprint {
+	var jobs, most, work, waiting float64
+	f := Footprint{Key: "jobs"}
+	add := func(count float64, class int, key string) {
+		if jobs += count; count > most {
+			most, f.Key = count, key
+		}
+		work += count * sc.Jobs[class].Service.Dist().Mean() // +Inf for a mean that is
+	}
+	for i := range sc.Jobs {
+		count := JobsOf(&sc.Jobs[i], sc.Duration)
+		add(count, i, "jobs."+sc.Jobs[i].Class+".arrivals")
+		share, retries := retrying(sc, i)
+		waiting += count * share
+		work += count * retries * sc.Jobs[i].Service.Dist().Mean()
+	}
+	for i := range sc.Storms {
+		if s := &sc.Storms[i]; s.Burst != nil {
+			add(BurstJobs(sc, s), max(0, sc.ClassIndex(s.Burst.Class)), "storms."+s.Name+".burst")
+		}
+	}
+	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
+	seconds := sc.Duration.Std().Seconds()
+	if work == 0 || seconds == 0 || math.IsNaN(work) {
+		return Footprint{All: jobs, Bytes: bytesAtLeast, Key: f.Key}
+	}
+	running := min(workers, work/seconds, jobs)
+	left := jobs * max(0, 1-workers*seconds/work)
+	f.All, f.Jobs = jobs, min(jobs, running+left+waiting)
+	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
+	return f
+}
+
+// retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean number of
+// retries of a job. What fails because a dependency is over its limit is not counted: that depends on the load.
+func retrying(sc *spec.Scenario, class int) (share, retries float64) {
+	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
+	b, err := sc.RetryPolicy(class)
+	if err != nil || total == 0 {
+		return 0, 0
+	}
+	tries := int(retry.MaxAttempts)
+	if tries == 0 || tries > mostTries {
+		tries = mostTries
+	}
+	for _, f := range failings(sc, class, job) {
+		if f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
+			continue
+		}
+		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
+		for n, left := 1, f.share; n < tries && left > 1e-3 && passed < f.lasts; n++ {
+			delay := min(meanDelay(b, int32(n)), total)
+			waits += left * delay
+			again += left
+			left *= f.share
+			passed += delay + f.takes
+		}
+		// Those that fail come while something fails; each waits for no longer than that.
+		fails := min(1, f.lasts/total)
+		share += min(waits/total, fails*f.share)
+		if fails == 1 { // in a storm no more are waiting than come, however often they are tried
+			retries += again
+		}
+	}
+	return min(share, 1), retries
+}

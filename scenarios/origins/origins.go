@@ -1,0 +1,224 @@
+// Package origins lists every key of a scenario with its value and the place that the value comes from: a line of the
+// file, a preset, an override, or a default with its reason. It is what qsim explain prints.
+package origins
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/policies"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+	"qsim/scenarios/tree"
+)
+
+// Of returns every key with an effect in sc, in the order of the language, with its value and its origin. sets are
+// the overrides that sc was loaded with. Keys that depend on a kind, such as the parameters of a distribution, are
+// returned for that kind only.
+func Of(sc *spec.Scenario, sets []spec.Override) []spec.Setting {
+	plain := sc.Canonical()
+	for i := range plain.Policies {
+		plain.Policies[i].With = tree.AllInOrder(sc.Policies[i].With)
+	}
+	root := tree.Dumped(plain)
+	e := explainer{sc: sc, sets: sets}
+	e.walk("", &root, sc.Origin().Full)
+	return e.settings
+}
+
+// OfPolicy returns the settings of Of that policy i overrides in its `with:`.
+func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
+	v := sc.Variant(i)
+	if v == sc {
+		return nil
+	}
+	base := map[string]string{}
+	for _, s := range Of(sc, sets) {
+		base[s.Path] = s.Value
+	}
+	var others []spec.Setting
+	for _, s := range Of(v, sets) {
+		if value, there := base[s.Path]; !there || value != s.Value {
+			others = append(others, s)
+		}
+	}
+	return others
+}
+
+// explainer collects the settings of a scenario with their origins.
+type explainer struct {
+	sc       *spec.Scenario
+	sets     []spec.Override
+	settings []spec.Setting
+}
+
+// walk adds the settings within a YAML value; given is the node of the file that the value was decoded from, or nil.
+func (e *explainer) walk(path string, value, given *yaml.Node) {
+	if !branches(value) {
+		e.add(path, value, given)
+		return
+	}
+	if value.Kind == yaml.SequenceNode {
+		e.list(path, value, given)
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, child := value.Content[i].Value, value.Content[i+1]
+		switch {
+		case e.ofClass(path) && key == "retry":
+			continue // comes below, with what it stands upon
+		case strings.HasSuffix(path, ".with"):
+			e.add(reference.Join(path, key), child, tree.Lookup(given, key))
+		default:
+			e.walk(reference.Join(path, key), child, e.source(given, key))
+		}
+	}
+	e.unsaid(path, value)
+}
+
+// branches reports whether the parts of a value are separate settings. A distribution is one value, and so is a map of
+// error shares.
+func branches(value *yaml.Node) bool {
+	switch value.Kind {
+	case yaml.MappingNode:
+		return tree.Lookup(value, "dist") == nil && (len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0 || tree.Lookup(value, "ahead") != nil)
+	case yaml.SequenceNode:
+		return len(value.Content) > 0 && value.Content[0].Kind == yaml.MappingNode
+	}
+	return false
+}
+
+// source returns the YAML node in the file's map given from which the value of key was decoded.
+func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
+	node := tree.Lookup(given, key)
+	switch {
+	case node == nil && key == "max-attempts":
+		return tree.Lookup(given, "max-retries")
+	case node == nil && key == "guard":
+		return tree.Lookup(given, "idempotent")
+	}
+	return node
+}
+
+// list adds the settings of the elements of a list of maps, each under the element's name.
+func (e *explainer) list(path string, value, given *yaml.Node) {
+	for i, item := range value.Content {
+		name := strconv.Itoa(i + 1)
+		for _, key := range reference.NamesOf[path] {
+			if n := tree.Lookup(item, key); n != nil && n.Value != "" {
+				name = n.Value
+				break
+			}
+		}
+		at := tree.LookupAt(given, i)
+		if path == "policies" {
+			at = e.policy(item)
+		}
+		e.walk(reference.Join(path, name), item, at)
+		if path == "jobs" {
+			e.retry(reference.Join(reference.Join(path, name), "retry"), i)
+		}
+	}
+}
+
+// policy returns the YAML node that a policy was decoded from. It is found by the label, since Select may have changed
+// the indexes.
+func (e *explainer) policy(item *yaml.Node) *yaml.Node {
+	list := tree.Lookup(e.sc.Origin().Full, "policies")
+	for i := 0; tree.LookupAt(list, i) != nil; i++ {
+		own := list.Content[i]
+		label := tree.Lookup(own, "label")
+		if label == nil {
+			label = tree.Lookup(own, "kind")
+		}
+		if label != nil && label.Value == tree.Lookup(item, "label").Value {
+			return own
+		}
+	}
+	return nil
+}
+
+// retry adds the retry settings of a class that overrides some.
+func (e *explainer) retry(path string, class int) {
+	own := &e.sc.Jobs[class].RetryKeys
+	base := tree.Lookup(e.sc.Origin().Full, "retry")
+	if own.IsZero() || base == nil {
+		return
+	}
+	of := e.sc.RetryOf(class)
+	retry := tree.Dumped(&of)
+	below := e.sc.Origin().Class(base, own)
+	first := len(e.settings)
+	e.walk(path, &retry, tree.Merged(below, own))
+	inherited := explainer{sc: e.sc, sets: e.sets}
+	inherited.walk(path, &retry, base)
+	for i := range e.settings[first:] {
+		if s := &e.settings[first+i]; i < len(inherited.settings) && *s == inherited.settings[i] {
+			s.Origin = "as retry"
+		}
+	}
+}
+
+// ofClass reports whether path names a job class.
+func (e *explainer) ofClass(path string) bool {
+	name, found := strings.CutPrefix(path, "jobs.")
+	return found && e.sc.ClassIndex(name) >= 0
+}
+
+// add adds one setting: its path, its value, and the origin (line, preset, override or default) of the node given.
+func (e *explainer) add(path string, value, given *yaml.Node) {
+	e.settings = append(e.settings, spec.Setting{Path: path, Value: tree.OneLine(value), Origin: e.origin(path, given)})
+}
+
+// origin returns the place from which the value of a node comes, in words: a line, a preset, an override or a default.
+func (e *explainer) origin(path string, node *yaml.Node) string {
+	if node == nil || node.Line == 0 {
+		if why := reference.Because(path); why != "" {
+			return "default: " + why
+		}
+		return "default"
+	}
+	place := fmt.Sprintf("line %d", node.Line)
+	if set := -1 - node.Line; set >= 0 {
+		place = "an override"
+		if set < len(e.sets) {
+			place = diagnostics.Cut(e.sets[set].String())
+		}
+	}
+	if preset := e.sc.Origin().Preset[node]; preset != "" {
+		return fmt.Sprintf("preset %s (%s)", preset, place)
+	}
+	return place
+}
+
+// unsaid adds the keys left out below path with their default behaviour, and the default parameters of a policy.
+func (e *explainer) unsaid(path string, value *yaml.Node) {
+	for _, k := range reference.Table {
+		dot := strings.LastIndexByte(k.Path, '.')
+		if k.Unsaid == "" || k.Path == "jobs.*.idempotent" || !reference.Matches(k.Path[:dot], path) || tree.Lookup(value, k.Path[dot+1:]) != nil {
+			continue
+		}
+		own := spec.Setting{Path: reference.Join(path, k.Path[dot+1:]), Value: k.Unsaid, Origin: "default"}
+		if class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs.")); k.Path == "jobs.*.starved-after" && class >= 0 {
+			own.Value, own.Origin = spec.Duration(e.sc.Jobs[class].StarvesAfter()).String(), "default: "+k.Unsaid
+		}
+		e.settings = append(e.settings, own)
+	}
+	if !strings.HasPrefix(path, "policies.") || strings.HasSuffix(path, ".with") {
+		return
+	}
+	for _, kind := range policies.Kinds() {
+		if name := tree.Lookup(value, "kind"); name == nil || name.Value != kind.Name {
+			continue
+		}
+		for _, p := range kind.Params {
+			if tree.Lookup(value, p.Name) == nil {
+				e.settings = append(e.settings, spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"})
+			}
+		}
+	}
+}

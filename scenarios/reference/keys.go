@@ -1,0 +1,167 @@
+// Package reference is what is known of the keys of the language, apart from any scenario: the table of their defaults
+// and rules, the tables of the kinds of distributions, backoffs and arrival processes, what other systems call them, and
+// their documentation, which comes from the JSON schema.
+package reference
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
+)
+
+// Entry describes one key of the language: its default, the rule for its value, and the behaviour without it.
+type Entry struct {
+	Path    string // path of the key, in which * stands for each element of a list
+	Default string // default as YAML; empty: none
+	Rule    Rule
+	Unsaid  string // meaning of a key left out, if not its default: "none", "as" another key, or a formula
+}
+
+// Rule is a condition on the value of one key: it is required, is a count in [least, most], or is a duration above 0.
+type Rule struct {
+	Required, Positive bool
+	Least, Most        int
+	Why                string // reason for the limit most
+}
+
+func count(least, most int, why string) Rule { return Rule{Least: least, Most: most, Why: why} }
+
+func (r Rule) needed() Rule { r.Required = true; return r }
+
+// free and the variables below are the common rules of keys, such as required, and reasons for their bounds.
+var (
+	free     = Rule{}
+	positive = Rule{Positive: true}
+	required = Rule{Required: true}
+)
+
+const (
+	memory = "since each takes memory"
+	batch  = "since a call carries them all"
+)
+
+// Table lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
+// nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
+// backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go.
+var Table = []Entry{
+	{"version", "1", free, ""},
+	{"name", "scenario", free, ""},
+	{"description", `""`, free, ""},
+	{"duration", "30m", positive, ""},
+	{"seeds", "20", count(1, mostSeeds, "since every seed's results are kept"), ""},
+	{"seed", "1", free, ""},
+
+	{"engine", "{max-in-flight: 0, ack: late, fence: token, waiting: store, place: due, timeout: 5m, restart: 5s}", free, ""},
+	{"engine.preset", "", free, "none"},
+	{"engine.in-flight", "", free, "claimed"},
+	{"engine.on-timeout", "", free, "fail"},
+	{"engine.phase", "", free, "together"},
+	{"engine.nodes", "1", count(1, MostNodes, memory), ""},
+	{"engine.workers", "100", count(1, MostWorkers, memory), ""},
+	{"engine.fetch", "{wake: true, cooldown: 0s, error-pause: 100ms}", free, ""},
+	{"engine.fetch.batch", "100", count(1, MostBatch, batch), ""},
+	{"engine.fetch.poll", "100ms", positive, ""},
+	{"engine.fetch.prefetch", "0", count(0, MostWorkers, memory), ""},
+	{"engine.fetch.on-due", "", free, "wake"},
+	{"engine.fetch.cooldown-from", "", free, "claim"},
+	{"engine.commit", "{linger: 5ms, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}", free, ""},
+	{"engine.commit.batch", "100", count(1, MostBatch, batch), ""},
+	{"engine.commit.calls", "2", count(1, 1000, memory), ""},
+	{"engine.commit.timeout", "5s", positive, ""},
+	{"engine.lease", "{heartbeat: 10s, max: 0s, of: job, names: new, check: store, late-claim: return}", free, ""},
+	{"engine.lease.ttl", "30s", positive, ""},
+	{"engine.reaper", "{every: 1s, grace: 0s, on-start: true, counts: failure, owner: every, max: unlimited, within: 0s, " +
+		"after: retry, place: retry, gap: 0s, guard: token, finds: in-flight}", free, ""},
+	{"engine.reaper.batch", "100", count(1, MostBatch, batch), ""},
+	{"engine.promoter", "{every: 0s, order: oldest, owner: every, gap: 0s}", free, ""},
+	{"engine.promoter.first", "", free, "as every"},
+	{"engine.promoter.batch", "1000", count(1, MostBatch, batch), ""},
+	{"engine.call-timeout", "5s", positive, ""},
+	{"engine.leader", "{ttl: 10s, renew: 5s}", free, ""},
+	{"engine.store", "{claim: 500us, commit: 500us, extend: 500us, recover: 500us, promote: 500us, stats: 500us, " +
+		"enqueue: 0s, per-job: 0s}", free, ""},
+	{"engine.store.parallel", "0", count(0, MostNodes, "which is as many as there can be nodes"), ""},
+
+	{"retry", "{max-attempts: 4, backoff: {kind: exponential, first: 500ms, factor: 2, max: 30s}, jitter: full, " +
+		"never: [validation, not-found, unauthorized, forbidden, syntax], count: claim, deadline: 0s, " +
+		"free: [], free-max: unlimited}", free, ""},
+	{"retry.preset", "", free, "none"},
+	{"retry.from", "", free, "commit"},
+	{"retry.grain", "", free, "0s"},
+
+	{"dependencies", "[]", free, ""},
+	{"dependencies.*.name", "", required, ""},
+	{"dependencies.*.limit", "", free, "none"},
+	{"dependencies.*.limit.concurrency", "", count(1, MostWorkers, "which is as many as there can be workers"), ""},
+	{"dependencies.*.slows", "0%", free, ""},
+	{"dependencies.*.conflict", "", free, "none"},
+	{"dependencies.*.conflict.network", "", required, ""},
+
+	{"jobs.*", "{priority: 0, poison: 0%, kills: 0%, silences: 0%, ignores-cancel: false, guard: none, " +
+		"delay: 0s, max-running: 0}", free, ""},
+	{"jobs.*.class", "", required, ""},
+	{"jobs.*.service", "", required, ""},
+	{"jobs.*.arrivals", "", required, ""},
+	{"jobs.*.arrivals.period", "", positive, ""},
+	{"jobs.*.arrivals.size", "", count(1, MostJobs, "which is all that one run can have"), ""},
+	{"jobs.*.arrivals.every", "", positive, ""},
+	{"jobs.*.arrivals.stop", "", free, "as duration"},
+	{"jobs.*.tenants.count", "1", count(1, mostTenants, "since each is measured"), ""},
+	{"jobs.*.tenants.skew", "0", free, ""},
+	{"jobs.*.idempotent", "", free, "as guard"},
+	{"jobs.*.starved-after", "", positive, "10 × the mean of service, at least 1s"},
+	{"jobs.*.calls", "", free, "none"},
+	{"jobs.*.fails.rate", "0%", free, ""},
+	{"jobs.*.fails.takes", "", free, "as service"},
+	{"jobs.*.fails.errors", "", free, "{" + DefaultError + ": 100%}"},
+	{"jobs.*.patience", "", free, "none"},
+	{"jobs.*.patience.after", "", positive.needed(), ""},
+	{"jobs.*.patience.resubmits", "", count(0, MostResubmits, "since each is a copy of the job"), ""},
+	{"jobs.*.patience.budget", "", free, "none"},
+	{"jobs.*.serial", "", free, "none"},
+	{"jobs.*.serial.keys", "", count(1, mostKeys, memory).needed(), ""},
+	{"jobs.*.timeout", "", free, "as engine.timeout"},
+
+	{"storms", "[]", free, ""},
+	{"storms.*.name", "", required, ""},
+	{"storms.*.for", "0s", free, ""},
+	{"storms.*.repeat", "", free, "none"},
+	{"policies", "[{kind: fifo}]", free, ""},
+	{"policies.*.kind", "", required, ""},
+	{"objectives", "[]", free, ""},
+	{"objectives.*.metric", "", required, ""},
+	{"objectives.*.expect", "met", free, ""},
+}
+
+// DefaultError is the error kind of attempts that fail for no stated reason.
+const DefaultError = "error"
+
+// DefaultTrees returns the default values as YAML: of a scenario under "", of an element of each list under the key of
+// the list. Their nodes have no position.
+var DefaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
+	trees := map[string]*yaml.Node{}
+	for _, k := range Table {
+		if k.Default == "" {
+			continue
+		}
+		value, problems := tree.Parse([]byte(k.Default))
+		if len(problems) > 0 {
+			panic("scenarios: default of " + k.Path + ": " + problems[0].Error())
+		}
+		tree.Place(value, &yaml.Node{})
+		list, path, inList := strings.Cut(k.Path+".", ".*.")
+		if !inList {
+			list, path = "", list
+		}
+		words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' })
+		for _, word := range slices.Backward(words) {
+			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{tree.Scalar(word), value}}
+		}
+		trees[list] = tree.Merged(trees[list], value)
+	}
+	return trees
+})

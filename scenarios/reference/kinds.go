@@ -1,0 +1,215 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
+)
+
+// KindTable lists the kinds of a map, such as those of distributions, each with the keys it takes.
+type KindTable struct {
+	what string // noun for the map: "distribution"
+	Key  string // key that names the kind: "dist"
+	Rows []kindRow
+}
+
+// kindRow is one combination of keys by which a kind can be given; a kind may have several, the first of which has its
+// documentation.
+type kindRow struct {
+	Kind               string
+	Required, Optional []string
+	doc, example       string
+}
+
+var Distributions = KindTable{what: "distribution", Key: "dist", Rows: []kindRow{
+	{Kind: "constant", Required: []string{"value"},
+		doc: "always the same; a bare duration says it too", example: "value: 100ms"},
+	{Kind: "exponential", Required: []string{"mean"},
+		doc: "without memory: a short tail, a standard deviation as long as the mean", example: "mean: 100ms"},
+	{Kind: "uniform", Required: []string{"min", "max"},
+		doc: "every duration between two is as likely", example: "min: 50ms, max: 150ms"},
+	{Kind: "lognormal", Required: []string{"mean", "cv"},
+		doc: "a long tail, as run times of services have", example: "mean: 100ms, cv: 1.5"},
+	{Kind: "lognormal", Required: []string{"p50", "p99"}, example: "p50: 400ms, p99: 1.5s"},
+	{Kind: "normal", Required: []string{"mean", "sd"},
+		doc: "a bell; of negative values the absolute one", example: "mean: 10ms, sd: 2ms"},
+	{Kind: "gamma", Required: []string{"mean", "cv"},
+		doc: "between constant (cv below 1) and a long tail (cv above 1)", example: "mean: 100ms, cv: 2"},
+	{Kind: "erlang", Required: []string{"mean", "k"},
+		doc: "the sum of k exponential phases", example: "mean: 100ms, k: 3"},
+	{Kind: "weibull", Required: []string{"mean", "shape"},
+		doc:     "a tail longer (shape below 1) or shorter (above 1) than exponential",
+		example: "mean: 100ms, shape: 0.7"},
+	{Kind: "pareto", Required: []string{"min", "alpha"},
+		doc: "a heavy tail: a few are very long", example: "min: 50ms, alpha: 2.5"},
+	{Kind: "hyperexponential", Required: []string{"mean", "cv"},
+		doc:     "two exponentials, one short and often, one long and seldom; cv above 1",
+		example: "mean: 100ms, cv: 3"},
+	{Kind: "empirical", Required: []string{"values"},
+		doc: "drawn from given durations", example: "values: [80ms, 95ms, 1.2s]"},
+	{Kind: "empirical", Required: []string{"file"}, example: "file: durations.txt"},
+}}
+
+var Backoffs = KindTable{what: "backoff", Key: "kind", Rows: []kindRow{
+	{Kind: "exponential", Required: []string{"first"}, Optional: []string{"factor", "plus", "scale", "max"},
+		doc: "first × factor^(n-1) + plus after the n-th failure, at most max", example: "first: 500ms, factor: 2, max: 30s"},
+	{Kind: "linear", Required: []string{"first", "step"}, Optional: []string{"max"},
+		doc: "first + step × (n-1) after the n-th failure, at most max", example: "first: 1s, step: 5s, max: 1m"},
+	{Kind: "fixed", Required: []string{"delay"}, doc: "always the same delay", example: "delay: 30s"},
+	{Kind: "fibonacci", Required: []string{"first"}, Optional: []string{"max"},
+		doc: "first × 1, 1, 2, 3, 5, ..., at most max", example: "first: 1s, max: 5m"},
+	{Kind: "polynomial", Required: []string{"power"}, Optional: []string{"less", "plus", "max"},
+		doc: "(n-less)^power seconds + plus after the n-th failure, at most max", example: "power: 4, plus: 15s"},
+	{Kind: "table", Required: []string{"delays"},
+		doc: "one delay after the other; the last repeats", example: "delays: [1s, 10s, 1m]"},
+	{Kind: "random", Required: []string{"delay"},
+		doc: "drawn anew each time", example: "delay: {dist: uniform, min: 1s, max: 9s}"},
+	{Kind: "none", doc: "no delay: due again at once"},
+}}
+
+var Processes = KindTable{what: "arrival process", Key: "process", Rows: []kindRow{
+	{Kind: "poisson", Required: []string{"rate"}, Optional: startStop,
+		doc: "independent jobs at a rate: exponential gaps", example: "rate: 72/s"},
+	{Kind: "constant", Required: []string{"rate"}, Optional: startStop, doc: "equal gaps", example: "rate: 90/m"},
+	{Kind: "gamma", Required: []string{"rate", "cv"}, Optional: startStop,
+		doc:     "gamma gaps: more even (cv below 1) or more bursty (above 1) than poisson",
+		example: "rate: 72/s, cv: 2"},
+	{Kind: "on-off", Required: []string{"rate", "on", "off"}, Optional: startStop,
+		doc:     "poisson while on, nothing while off, and again; it starts on",
+		example: "rate: 100/s, on: 1m, off: 30s"},
+	{Kind: "ramp", Required: []string{"from", "to"}, Optional: startStop,
+		doc: "poisson at a rate that goes from one to the other in a line", example: "from: 10/s, to: 200/s"},
+	{Kind: "diurnal", Required: []string{"mean", "swing", "period"}, Optional: startStop,
+		doc: "poisson at the rate mean × (1 + swing × sin(2π (t - start) / period))", example: "mean: 50/s, swing: 60%, period: 24h"},
+	{Kind: "batch", Required: []string{"size", "every"}, Optional: startStop,
+		doc: "so many at the start and then at equal gaps", example: "size: 10k, every: 1h"},
+	{Kind: "trace", Required: []string{"file"}, Optional: append([]string{"share"}, startStop...),
+		doc: "recorded arrivals, or a share of them", example: "file: arrivals.csv"},
+}}
+
+var startStop = []string{"start", "stop", "only"}
+
+// Check returns errors for keys of a map that its kind does not take.
+func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
+	name := tree.Lookup(node, t.Key)
+	if name == nil {
+		bad := quantity.Errorf("a map here needs %q", t.Key)
+		bad.Help = "want " + quantity.OrList(t.Kinds())
+		return []*yaml.LoadError{tree.ErrorAt(node, bad)}
+	}
+	rows := t.RowsOf(name.Value)
+	if len(rows) == 0 {
+		return []*yaml.LoadError{t.Unknown(name)}
+	}
+	row := closestRow(rows, node)
+	var problems []*yaml.LoadError
+	var missing []string
+	for _, key := range row.Required {
+		if tree.Lookup(node, key) == nil {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) > 0 {
+		problems = append(problems, tree.ErrorAt(name, t.missing(rows, missing)))
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if key.Value == t.Key || slices.Contains(row.Required, key.Value) || slices.Contains(row.Optional, key.Value) || !t.has(key.Value) {
+			continue // a key that no kind has is reported as an unknown key
+		}
+		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)
+		bad.Help = spell(rows)
+		problems = append(problems, tree.ErrorAt(key, bad))
+	}
+	return problems
+}
+
+// Unknown returns the error for a node that names an unknown kind.
+func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
+	bad := UnknownName(t.what, name.Value, t.Kinds())
+	bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
+	if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
+		bad.Help = "want " + quantity.OrList(t.Kinds())
+	}
+	return tree.ErrorAt(name, bad)
+}
+
+func (t *KindTable) missing(rows []kindRow, keys []string) *quantity.Error {
+	bad := quantity.Errorf("%s %s needs %s", t.what, rows[0].Kind, strings.Join(keys, " and "))
+	if len(rows) > 1 {
+		bad.Message = fmt.Sprintf("%s %s is incomplete", t.what, rows[0].Kind)
+	}
+	bad.Help = spell(rows)
+	return bad
+}
+
+// closestRow returns, among several combinations of keys for a kind, the one most similar to the map.
+func closestRow(rows []kindRow, node *yaml.Node) kindRow {
+	best, most := rows[0], -1
+	for _, row := range rows {
+		n := 0
+		for _, key := range row.Required {
+			if tree.Lookup(node, key) != nil {
+				n++
+			}
+		}
+		if n > most {
+			best, most = row, n
+		}
+	}
+	return best
+}
+
+// spell returns the keys of a kind of map as text.
+func spell(rows []kindRow) string {
+	var ways []string
+	for _, row := range rows {
+		way := strings.Join(row.Required, ", ")
+		if len(row.Optional) > 0 {
+			way = strings.TrimPrefix(way+", and if wanted "+strings.Join(row.Optional, ", "), ", ")
+		}
+		if way == "" {
+			way = "nothing"
+		}
+		ways = append(ways, way)
+	}
+	return rows[0].Kind + " takes " + strings.Join(ways, "; or ")
+}
+
+func (t *KindTable) Kinds() []string {
+	var kinds []string
+	for _, row := range t.Rows {
+		if !slices.Contains(kinds, row.Kind) {
+			kinds = append(kinds, row.Kind)
+		}
+	}
+	return kinds
+}
+
+// RowsOf returns the combinations of keys by which a kind, such as one of distribution, can be given.
+func (t *KindTable) RowsOf(kind string) []kindRow {
+	var rows []kindRow
+	for _, row := range t.Rows {
+		if row.Kind == kind {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Doc returns the documentation of a kind, such as a storm or a distribution.
+func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].doc }
+
+func (t *KindTable) has(key string) bool {
+	for _, row := range t.Rows {
+		if slices.Contains(row.Required, key) || slices.Contains(row.Optional, key) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,244 @@
+package reference
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
+)
+
+// Key is the reference entry of one key of the language.
+type Key struct {
+	Path     string   `json:"path"`               // path, with capitals for names of list elements: jobs.CLASS.service
+	Value    string   `json:"value"`              // description of the values: duration, late | early, map
+	Default  string   `json:"default,omitempty"`  // default as YAML; empty: Doc describes it
+	Required bool     `json:"required,omitempty"` // the map with the key must contain it
+	Doc      string   `json:"doc"`                // meaning of the key
+	Examples []string `json:"examples,omitempty"` // examples of values, as YAML
+
+	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
+}
+
+// Kind is the reference entry of one kind of a map, such as a distribution or a storm, with its keys.
+type Kind struct {
+	Name    string `json:"name"`
+	Doc     string `json:"doc"`
+	Keys    []Key  `json:"keys"`    // keys of the kind; their paths begin at its map
+	Example string `json:"example"` // example of the map, as YAML
+}
+
+// Kinds lists the kinds of storms, arrivals, distributions and backoffs.
+type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
+
+// Language is the reference of the language: every key, a map before its keys, and every kind of a map.
+type Language struct {
+	Keys  []Key
+	Kinds Kinds
+}
+
+// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of a
+// class's retry have the entries of retry, keys of a policy's `with:` the entries of the keys that they override.
+func (l *Language) KeyOf(path string) (Key, bool) {
+	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
+		path = rest
+	}
+	if class, rest, found := strings.Cut(path, ".retry."); found && strings.HasPrefix(class, "jobs.") {
+		path = "retry." + rest
+	}
+	if strings.HasPrefix(path, "policies.") && strings.Count(path, ".") > 2 { // of a label with dots
+		path = "policies.LABEL" + path[strings.LastIndexByte(path, '.'):]
+	}
+	for _, k := range l.Keys {
+		if Matches(starred(k.Path), path) {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+// DefinitionsAt is the prefix of references to the schema's definitions.
+const DefinitionsAt = "#/$defs/"
+
+// Read computes the reference from the schema of the language, which contains the comments of the structs; storms
+// are the keys that name the kinds of storm. A schema that is no YAML makes it panic.
+func Read(schema []byte, storms []string) *Language {
+	root, problems := tree.Parse(schema) // JSON is YAML, so the parser keeps the order of the values
+	if len(problems) > 0 {
+		panic("reference: " + problems[0].Error())
+	}
+	r := referenceReader{defs: tree.Lookup(root, "$defs")}
+	l := &Language{Keys: r.walk("", root)}
+	l.Kinds.Arrivals = r.ofTable(&Processes, "Arrivals")
+	l.Kinds.Distributions = r.ofTable(&Distributions, "DistributionMap")
+	l.Kinds.Backoffs = r.ofTable(&Backoffs, "Backoff")
+	for _, name := range storms {
+		p := tree.Lookup(tree.Lookup(tree.Lookup(r.defs, "Storm"), "properties"), name)
+		kind := Kind{Name: name, Doc: tree.Word(p, "description"), Keys: r.walk("", r.resolved(p))}
+		if example := tree.LookupAt(tree.Lookup(p, "examples"), 0); example != nil {
+			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + tree.OneLine(tree.Plain(example)) + "}"
+		}
+		l.Kinds.Storms = append(l.Kinds.Storms, kind)
+	}
+	return l
+}
+
+// referenceReader reads the keys of the language from the schema's maps.
+type referenceReader struct{ defs *yaml.Node }
+
+// placeholders maps each list of a scenario to the word for an element's name in the path of a key.
+var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
+
+// walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
+// returned once.
+func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
+	var all []Key
+	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(r.defs, "RowCosts")
+	for i := 0; i+1 < len(properties.Content); i += 2 {
+		key, p := properties.Content[i].Value, properties.Content[i+1]
+		at, inner := Join(path, key), r.resolved(p)
+		all = append(all, r.key(at, p, has(tree.Lookup(s, "required"), key)))
+		switch items := r.resolved(tree.Lookup(inner, "items")); {
+		case at == "jobs.CLASS.retry", inner == rows && i+2 < len(properties.Content):
+		case inner == rows:
+			all = append(all, r.walk(Join(path, "CALL"), inner)...)
+		case tree.Lookup(inner, "properties") != nil:
+			all = append(all, r.walk(at, inner)...)
+		case tree.Lookup(items, "properties") != nil:
+			all = append(all, r.walk(Join(at, placeholders[key]), items)...)
+		}
+	}
+	return all
+}
+
+// long returns the JSON schema of the long form of a value that has a short one, too.
+func long(s *yaml.Node) *yaml.Node {
+	if first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0); first != nil && (tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil) {
+		return first
+	}
+	return s
+}
+
+// resolved returns the JSON schema that s refers to, or s itself.
+func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
+	s = long(s)
+	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
+		return tree.Lookup(r.defs, name)
+	}
+	return s
+}
+
+// key returns the description of the key whose JSON schema is s.
+func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
+	k := Key{Path: path, Value: r.value(s), Required: required, Doc: tree.Word(s, "description"), Default: Because(path)}
+	if usual := tree.Lookup(s, "default"); usual != nil {
+		k.Default = tree.OneLine(tree.Plain(usual))
+	}
+	pattern := starred(path)
+	for i := range Table {
+		if Table[i].Path == pattern {
+			k.Default, k.Least, k.Most = cmp.Or(Table[i].Unsaid, k.Default), Table[i].Rule.Least, Table[i].Rule.Most
+		}
+	}
+	if examples := tree.Lookup(s, "examples"); examples != nil {
+		for _, example := range examples.Content {
+			k.Examples = append(k.Examples, tree.OneLine(tree.Plain(example)))
+		}
+	}
+	return k
+}
+
+// valueWords maps each type of values to its description.
+var valueWords = map[string]string{
+	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
+	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
+	"Limit": "count or unlimited", "Number": "number", "Factor": "number above 0", "Bound": "duration, share, rate or number",
+	"Jitter": "none, full, equal, decorrelated, or by how much", "Wake": "true | one | all | false",
+	"ErrorShares": "map of shares", "Distribution": "duration or distribution",
+}
+
+// value returns a description of the values of a key.
+func (r *referenceReader) value(s *yaml.Node) string {
+	s = long(s)
+	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
+		return cmp.Or(valueWords[name], "map")
+	}
+	words, items := tree.Lookup(s, "enum"), long(tree.Lookup(s, "items"))
+	switch typ := tree.Word(s, "type"); {
+	case words != nil && len(words.Content) <= 12:
+		var all []string
+		for _, w := range words.Content {
+			all = append(all, w.Value)
+		}
+		return strings.Join(all, " | ")
+	case words != nil, tree.Lookup(s, "anyOf") != nil:
+		return "word"
+	case typ == "array" && tree.Word(items, "$ref") == "":
+		return "list of words"
+	case typ == "array":
+		return "list of " + r.value(items) + "s"
+	case typ == "boolean":
+		return "true | false"
+	case typ == "integer":
+		return "whole number"
+	case typ == "object":
+		return "map of keys by path"
+	}
+	return "text"
+}
+
+// ofTable returns the kinds of a table, with the keys in the schema's definition def.
+func (r *referenceReader) ofTable(table *KindTable, def string) []Kind {
+	var kinds []Kind
+	all := r.walk("", tree.Lookup(r.defs, def))
+	for _, name := range table.Kinds() {
+		kind := Kind{Name: name, Doc: table.Doc(name)}
+		for _, k := range all {
+			in, needs := 0, 0
+			for _, row := range table.RowsOf(name) {
+				if slices.Contains(row.Required, k.Path) {
+					in, needs = in+1, needs+1
+				} else if slices.Contains(row.Optional, k.Path) {
+					in++
+				}
+			}
+			if k.Required = needs == len(table.RowsOf(name)); in > 0 {
+				kind.Keys = append(kind.Keys, k)
+			}
+		}
+		for i, row := range table.RowsOf(name) {
+			example := "{" + strings.TrimSuffix(table.Key+": "+name+", "+row.example, ", ") + "}"
+			if i > 0 {
+				example = kind.Example + " or " + example
+			}
+			kind.Example = example
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+// has reports whether w is in a list of words.
+func has(list *yaml.Node, w string) bool {
+	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
+}
+
+// Because returns the rule, in words, for a default that depends on other keys; "" if it is a constant.
+func Because(path string) string {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	switch {
+	case path == "name":
+		return "the file's name"
+	case path == "warmup":
+		return "2m, or a tenth of the duration if that is less"
+	case path == "drain":
+		return "the duration"
+	case path == "baseline":
+		return "the first policy"
+	case strings.HasPrefix(path, "policies.") && last == "label":
+		return "the kind"
+	}
+	return ""
+}

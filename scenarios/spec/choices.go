@@ -1,0 +1,159 @@
+package spec
+
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+	"qsim/policies"
+	"qsim/results/measure"
+)
+
+// Fence and the types below are choices: keys whose value is one of several words, each with its meaning.
+type (
+	Fence        = quantity.Choice[engine.Fence, fences]            // condition for a commit to take effect
+	Place        = quantity.Choice[engine.Place, places]            // position of a due retry among the ready jobs
+	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // position of a recovered job among the ready jobs
+	LateClaim    = quantity.Choice[Late, lateClaims]                // treatment of a late answer to a claim
+	GiveUp       = quantity.Choice[bool, giveUps]                   // true: outcomes are dropped after the last try
+	Owner        = quantity.Choice[bool, owners]                    // true: only the leader does a maintenance job
+	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // order in which due jobs are promoted
+	After        = quantity.Choice[engine.Verb, afters]             // outcome of a recovered job
+	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // events counted by max-attempts
+	Counts       = quantity.Choice[bool, counts]                    // true: an expiry is no failure
+	Guard        = quantity.Choice[measure.Guard, guards]           // protection of an effect from being applied twice
+	Expect       = quantity.Choice[bool, expects]                   // true: the objective is expected to be missed
+	Ack          = quantity.Choice[bool, acks]                      // true: the claim is the ack
+	Waiting      = quantity.Choice[bool, waitings]                  // true: nodes hold their waiting jobs
+	InFlightOf   = quantity.Choice[bool, inFlightOf]                // true: retries count as in flight until they end
+	OnDue        = quantity.Choice[bool, onDues]                    // true: jobs that fall due are found by a poll
+	CooldownFrom = quantity.Choice[bool, coolsFrom]                 // true: a cooldown begins with each signal to claim
+	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // begin of the delay of a retry
+	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // effect of an execution timeout
+	Phase        = quantity.Choice[bool, phases]                    // true: timers begin with a random part
+	LeaseOf      = quantity.Choice[bool, leasesOf]                  // true: a lease belongs to a node, not a job
+	NodeNames    = quantity.Choice[bool, nodeNames]                 // true: a restarted process keeps its name as a holder
+	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // true: holders check expiries by their own clocks
+	ReaperFinds  = quantity.Choice[bool, finds]                     // true: jobs without a lease are found
+)
+
+// TimedOut is the effect of an execution timeout, see engine.KindConfig.
+type TimedOut struct{ WaitOut, Free bool }
+
+// Late is the treatment of jobs in the late answer to a claim that the node has given up on, see engine.LeaseConfig.
+type Late struct{ Run, Ignore bool }
+
+// fences and the variables below hold the words of Choice types.
+type (
+	fences        struct{}
+	places        struct{}
+	reaperPlaces  struct{}
+	lateClaims    struct{}
+	giveUps       struct{}
+	owners        struct{}
+	promoteOrders struct{}
+	afters        struct{}
+	retryCounts   struct{}
+	counts        struct{}
+	guards        struct{}
+	expects       struct{}
+	acks          struct{}
+	waitings      struct{}
+	phases        struct{}
+	inFlightOf    struct{}
+	delaysFrom    struct{}
+	onDues        struct{}
+	coolsFrom     struct{}
+	onTimeouts    struct{}
+	leasesOf      struct{}
+	nodeNames     struct{}
+	leaseChecks   struct{}
+	finds         struct{}
+)
+
+func (fences) Words() ([]string, []engine.Fence) {
+	return []string{"token", "state", "none"},
+		[]engine.Fence{engine.FenceToken, engine.FenceState, engine.FenceNone}
+}
+
+func (places) Words() ([]string, []engine.Place) {
+	return []string{"due", "tail", "head", "created"},
+		[]engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
+}
+
+func (reaperPlaces) Words() ([]string, []engine.Place) {
+	return []string{"retry", "due", "tail", "head", "created"},
+		[]engine.Place{engine.PlaceDefault, engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
+}
+
+func (lateClaims) Words() ([]string, []Late) {
+	return []string{"return", "run", "ignore"}, []Late{{}, {Run: true}, {Ignore: true}}
+}
+
+func (delaysFrom) Words() ([]string, []engine.EventKind) {
+	return []string{"commit", "failure", "claim"}, []engine.EventKind{0, engine.Finished, engine.Leased}
+}
+
+func (onTimeouts) Words() ([]string, []TimedOut) {
+	return []string{"fail", "free", "wait"}, []TimedOut{{}, {Free: true}, {WaitOut: true}}
+}
+
+func (promoteOrders) Words() ([]string, []engine.Order) {
+	return []string{"oldest", "newest"},
+		[]engine.Order{engine.OldestReady, engine.NewestReady}
+}
+
+func (afters) Words() ([]string, []engine.Verb) {
+	return []string{"retry", "ready", "dead"},
+		[]engine.Verb{0, engine.Redo, engine.Bury}
+}
+
+func (retryCounts) Words() ([]string, []policies.CountRule) {
+	return []string{"claim", "failure"},
+		[]policies.CountRule{policies.CountClaim, policies.CountFailure}
+}
+
+func (guards) Words() ([]string, []measure.Guard) {
+	return []string{"none", "check", "atomic"}, []measure.Guard{measure.NoGuard, measure.CheckGuard, measure.AtomicGuard}
+}
+
+func (counts) Words() ([]string, []bool)      { return pair("failure", "nothing") }
+func (giveUps) Words() ([]string, []bool)     { return pair("requeue", "drop") }
+func (owners) Words() ([]string, []bool)      { return pair("every", "leader") }
+func (expects) Words() ([]string, []bool)     { return pair("met", "missed") }
+func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
+func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }
+func (inFlightOf) Words() ([]string, []bool)  { return pair("claimed", "unacked") }
+func (onDues) Words() ([]string, []bool)      { return pair("wake", "poll") }
+func (coolsFrom) Words() ([]string, []bool)   { return pair("claim", "signal") }
+func (phases) Words() ([]string, []bool)      { return pair("together", "drawn") }
+func (leasesOf) Words() ([]string, []bool)    { return pair("job", "node") }
+func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }
+func (leaseChecks) Words() ([]string, []bool) { return pair("store", "local") }
+func (finds) Words() ([]string, []bool)       { return []string{"in-flight", "lease"}, []bool{true, false} }
+
+// pair returns the words of a Choice between false and true.
+func pair(no, yes string) ([]string, []bool) { return []string{no, yes}, []bool{false, true} }
+
+// Wake is the rule for waking nodes at once when jobs become ready: one node (written true or one), all or none
+// (written false).
+type Wake string
+
+// UnmarshalText parses true, one, all or false.
+func (w *Wake) UnmarshalText(text []byte) error {
+	words := []string{"true", "one", "all", "false"}
+	i, err := quantity.Choose(string(text), words)
+	if err == nil {
+		*w = [...]Wake{"one", "one", "all", "none"}[i]
+	}
+	return err
+}
+
+// MarshalYAML returns the rule in the spelling of scenarios.
+func (w Wake) MarshalYAML() (any, error) {
+	switch w {
+	case "one":
+		return true, nil
+	case "none":
+		return false, nil
+	}
+	return string(w), nil
+}

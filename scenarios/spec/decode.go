@@ -1,0 +1,154 @@
+package spec
+
+import (
+	"errors"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
+)
+
+// Decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
+func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
+	l := &layers{}
+	full, problems := withDefaults(given, l)
+	sc := &Scenario{tree: &Origin{given, full, l}, files: files}
+	problems = append(problems, tree.Errors(full.Load(sc, tree.Strict...))...)
+	problems = append(problems, notInDigits(full)...)
+	sc.fill()
+	problems = append(problems, sc.decodeRetry()...)
+	problems = append(problems, sc.readValues()...)
+	return sc, append(problems, l.problems...)
+}
+
+// notInDigits returns an error for each whole number that is not written in plain digits, among those that the YAML
+// library parses: it reads 010 as 8, a Count as 10.
+func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
+	nodes := []*yaml.Node{tree.Lookup(full, "version"), tree.Lookup(full, "seed")}
+	if jobs := tree.Lookup(full, "jobs"); jobs != nil {
+		for _, job := range jobs.Content {
+			nodes = append(nodes, tree.Lookup(job, "priority"))
+		}
+	}
+	for _, node := range nodes {
+		if node == nil || node.ShortTag() != "!!int" && node.ShortTag() != "!!float" {
+			continue // a mistake of another kind
+		}
+		if bad := (*quantity.Error)(nil); errors.As(quantity.CheckDigits(node.Value), &bad) {
+			problems = append(problems, tree.ErrorAt(node, bad))
+		}
+	}
+	return problems
+}
+
+// decodeRetry fills in the retry settings of each class: those of the scenario, overridden by the class's own.
+func (sc *Scenario) decodeRetry() []*yaml.LoadError {
+	base := tree.Lookup(sc.tree.Full, "retry")
+	var problems []*yaml.LoadError
+	sc.retry = make([]Retry, len(sc.Jobs))
+	for i := range sc.Jobs {
+		sc.retry[i] = sc.Retry
+		own := sc.Jobs[i].RetryKeys
+		if own.IsZero() || base == nil || base.Kind != yaml.MappingNode {
+			continue
+		}
+		if own.Kind != yaml.MappingNode {
+			problems = append(problems, tree.ErrorAt(&own, quantity.Errorf("want a map of keys such as max-attempts: 8, not %s", tree.Describe(&own))))
+			continue
+		}
+		var r Retry
+		problems = append(problems, tree.Errors(tree.Merged(sc.tree.Class(base, &own), &own).Load(&r, tree.Strict...))...)
+		r.normalize()
+		sc.retry[i] = r
+	}
+	return problems
+}
+
+// longestWarmup is the default warm-up of long scenarios; for short ones it is a tenth of the duration.
+const longestWarmup = Duration(2 * time.Minute)
+
+// fill sets the defaults that depend on other values of the scenario.
+func (sc *Scenario) fill() {
+	sc.Retry.normalize()
+	if tree.Lookup(sc.tree.Full, "drain") == nil {
+		sc.Drain = sc.Duration
+	}
+	if tree.Lookup(sc.tree.Full, "warmup") == nil {
+		sc.Warmup = min(longestWarmup, sc.Duration/10)
+	}
+	if p := &sc.Engine.Promoter; p.First != nil && p.First.same(&p.Every) {
+		p.First = nil
+	}
+	for i := range sc.Policies {
+		if p := &sc.Policies[i]; p.Label == "" {
+			p.Label = p.Kind
+		}
+	}
+	for i := range sc.Objectives {
+		if at := tree.LookupAt(tree.Lookup(sc.tree.Full, "objectives"), i); at != nil {
+			sc.Objectives[i].line = max(0, at.Line) // that of an override is negative
+		}
+	}
+	if sc.Baseline == "" && len(sc.Policies) > 0 {
+		sc.Baseline = sc.Policies[0].Label
+	}
+	for i := range sc.Jobs {
+		if j := &sc.Jobs[i]; j.Idempotent != nil {
+			if *j.Idempotent {
+				j.Guard = "check"
+			}
+			j.Idempotent = nil
+		}
+		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
+			f.Errors = ErrorShares{{reference.DefaultError, quantity.Percent(100)}}
+		}
+	}
+	for i := range sc.Storms {
+		sc.Storms[i].fill()
+	}
+	for i := range sc.Dependencies {
+		sc.Dependencies[i].fill()
+	}
+	for i := range sc.Jobs {
+		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && tree.Lookup(tree.Lookup(tree.LookupAt(tree.Lookup(sc.tree.Given, "jobs"), i), "tenants"), "count") == nil {
+			t.Count = Count(len(t.Names))
+		}
+	}
+}
+
+func (d *Dependency) fill() {
+	if d.Over.Slow != nil {
+		return
+	}
+	if d.Over.Fail == nil {
+		d.Over.Fail = &Share{Num: 1, Den: 1}
+	}
+	if d.Over.RejectsIn == nil {
+		none := constantNone
+		d.Over.RejectsIn = &none
+	}
+}
+
+// constantNone is the constant distribution 0s.
+var constantNone = func() Distribution {
+	d := Distribution{Kind: "constant", Value: new(Duration)}
+	if err := d.buildAt(&yaml.Node{}); err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return d
+}()
+
+// Finish completes a scenario without mistakes by its variants, one for each policy with overrides and nil for others,
+// and numbers what all of them have.
+func (sc *Scenario) Finish(variants []*Scenario) {
+	sc.variants = variants
+	sc.nameErrors()
+	sc.numberTenants()
+	sc.spell()
+}
+
+// Origin returns the YAML nodes that the scenario was decoded from.
+func (sc *Scenario) Origin() *Origin { return sc.tree }

@@ -1,0 +1,163 @@
+package spec
+
+import (
+	"errors"
+	"math"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/dist"
+	"qsim/engine/quantity"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
+)
+
+// Distribution is the random distribution of a duration. Kind determines which fields are used.
+type Distribution struct {
+	Kind  string    `yaml:"dist"`            // kind of distribution
+	Value *Duration `yaml:"value,omitempty"` // constant duration
+	Mean  *Duration `yaml:"mean,omitempty"`  // the mean
+	Min   *Duration `yaml:"min,omitempty"`   // shortest duration
+	Max   *Duration `yaml:"max,omitempty"`   // longest duration
+	CV    *Factor   `yaml:"cv,omitempty"`    // standard deviation ÷ mean
+	P50   *Duration `yaml:"p50,omitempty"`   // the median
+	P99   *Duration `yaml:"p99,omitempty"`   // 99th percentile
+	SD    *Duration `yaml:"sd,omitempty"`    // the standard deviation
+	K     *Count    `yaml:"k,omitempty"`     // number of phases, at least 1
+	// shape: below 1 a longer tail than exponential, above 1 a shorter one
+	Shape  *Factor    `yaml:"shape,omitempty"`
+	Alpha  *Factor    `yaml:"alpha,omitempty"`       // exponent of the tail, above 1
+	Values []Duration `yaml:"values,omitempty,flow"` // durations, equally likely
+	// durations from a file in the folder of the scenario or below it; see OpenFile
+	File string `yaml:"file,omitempty"`
+
+	dist dist.Dist
+}
+
+// plainDistribution is a Distribution without its methods, for decoding and encoding its fields as a map.
+type plainDistribution Distribution
+
+// UnmarshalYAML reads a bare duration, which is a constant, or a map with the key dist.
+func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
+	*d = Distribution{}
+	if node.Kind != yaml.MappingNode {
+		if node.Kind != yaml.ScalarNode {
+			return &quantity.Error{Message: "want a duration or a distribution, not a list", Help: "write 100ms or {dist: exponential, mean: 100ms}"}
+		}
+		d.Kind, d.Value = "constant", new(Duration)
+		if err := node.Load(d.Value); err != nil {
+			return err
+		}
+		return d.buildAt(node)
+	}
+	bad := tree.Errors(node.Load((*plainDistribution)(d), tree.Strict...))
+	if bad = append(bad, reference.Distributions.Check(node)...); len(bad) > 0 {
+		return &yaml.LoadErrors{Errors: bad}
+	}
+	if d.File != "" {
+		return nil // Load reads the file when it knows whose folder it is in
+	}
+	return d.buildAt(node)
+}
+
+// Drawn returns a copy of the distribution to draw values from, in seconds; nil for none.
+func (d *Distribution) Drawn() *dist.Dist {
+	if d == nil {
+		return nil
+	}
+	drawn := d.dist
+	return &drawn
+}
+
+// IsNone reports whether the distribution is the constant 0.
+func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
+
+// same reports whether two distributions have equal YAML texts.
+func (d *Distribution) same(other *Distribution) bool {
+	for _, one := range []*Distribution{d, other} {
+		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
+			return false // an error has already been reported
+		}
+	}
+	a, b := tree.Dumped(d), tree.Dumped(other)
+	return tree.OneLine(&a) == tree.OneLine(&b)
+}
+
+// MarshalYAML returns a constant as a bare duration, other distributions as a map.
+func (d Distribution) MarshalYAML() (any, error) {
+	if d.Kind == "constant" {
+		return tree.Scalar(d.Value.String()), nil
+	}
+	node := &yaml.Node{}
+	if err := node.Dump((*plainDistribution)(&d)); err != nil {
+		return nil, err
+	}
+	if node.Kind == yaml.DocumentNode {
+		node = node.Content[0]
+	}
+	node.Style = yaml.FlowStyle
+	return node, nil
+}
+
+// Average returns the mean of a distribution as a duration, at most the longest.
+func (d Distribution) Average() Duration {
+	return Duration(math.Min(d.dist.Mean()*1e9, float64(quantity.Longest)))
+}
+
+// Dist returns the distribution to draw values from, in seconds.
+func (d *Distribution) Dist() dist.Dist { return d.dist }
+
+// build returns the distribution for package dist. The error names the parameter at fault.
+func (d *Distribution) build() (dist.Dist, error) {
+	seconds := func(v *Duration) float64 { return v.Std().Seconds() }
+	switch {
+	case d.Kind == "constant":
+		return dist.Constant(seconds(d.Value))
+	case d.Kind == "exponential":
+		return dist.Exponential(seconds(d.Mean))
+	case d.Kind == "uniform":
+		return dist.Uniform(seconds(d.Min), seconds(d.Max))
+	case d.Kind == "lognormal" && d.P50 != nil:
+		return dist.LogNormalQuantiles(seconds(d.P50), seconds(d.P99))
+	case d.Kind == "lognormal":
+		return dist.LogNormalMeanCV(seconds(d.Mean), float64(*d.CV))
+	case d.Kind == "normal":
+		return dist.Normal(seconds(d.Mean), seconds(d.SD))
+	case d.Kind == "gamma":
+		return dist.Gamma(seconds(d.Mean), float64(*d.CV))
+	case d.Kind == "erlang":
+		return dist.Erlang(seconds(d.Mean), int(*d.K))
+	case d.Kind == "weibull":
+		return dist.Weibull(seconds(d.Mean), float64(*d.Shape))
+	case d.Kind == "pareto":
+		return dist.Pareto(seconds(d.Min), float64(*d.Alpha))
+	case d.Kind == "hyperexponential":
+		return dist.HyperExponential(seconds(d.Mean), float64(*d.CV))
+	}
+	return dist.Empirical(inSeconds(d.Values))
+}
+
+func inSeconds(values []Duration) []float64 {
+	seconds := make([]float64, len(values))
+	for i := range values {
+		seconds[i] = values[i].Std().Seconds()
+	}
+	return seconds
+}
+
+// buildAt sets the distribution for package dist from a checked map; errors are at node.
+func (d *Distribution) buildAt(node *yaml.Node) error {
+	built, err := d.build()
+	if err == nil {
+		d.dist = built
+		return nil
+	}
+	at := node
+	bad := quantity.Errorf("%s", err)
+	if own := (*dist.Error)(nil); errors.As(err, &own) {
+		if value := tree.Lookup(node, own.Parameter); value != nil {
+			at = value
+		}
+	}
+	return &yaml.LoadErrors{Errors: []*yaml.LoadError{tree.ErrorAt(at, bad)}}
+}

@@ -1,0 +1,115 @@
+package spec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"qsim/engine"
+	"qsim/engine/quantity"
+	"qsim/scenarios/reference"
+)
+
+// CopyBits and IndexBits are the widths of the lower parts of a job's ID, which is the same under every policy: class
+// plus 1, index among the class's arrivals (of its own for a burst), and copy (the caller may resubmit).
+const (
+	CopyBits   = 8
+	IndexBits  = 44
+	BurstShift = 32 // position of the number of the burst, plus 1; the bits below it number the job in the burst
+
+	CopyMask engine.JobID = 1<<CopyBits - 1
+
+	_ = CopyMask - reference.MostResubmits // each copy has a number of its own: of fewer bits this does not compile
+)
+
+// JobID returns the ID of the first copy of a job: of arrival number index in a class (an index of Jobs).
+func JobID(class int, index uint64) engine.JobID {
+	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
+}
+
+// JobName returns the name of the job with that ID: payments/1234 is arrival 1234, from 0, of the class payments,
+// payments/1234+1 the first further copy that its caller enqueued, and payments/rush/7 the eighth job that the storm
+// rush brings. An ID that is no job's is returned as a number.
+func (sc *Scenario) JobName(id engine.JobID) string {
+	class := int(uint64(id)>>(IndexBits+CopyBits)) - 1
+	if class < 0 || class >= len(sc.Jobs) {
+		return strconv.FormatUint(uint64(id), 10)
+	}
+	index := uint64(id) >> CopyBits & (1<<IndexBits - 1)
+	name := sc.Jobs[class].Class + "/"
+	if burst := index >> BurstShift; burst > 0 {
+		if burst > uint64(len(sc.Storms)) {
+			return strconv.FormatUint(uint64(id), 10)
+		}
+		name += sc.Storms[burst-1].Name + "/"
+		index &= 1<<BurstShift - 1
+	}
+	name += strconv.FormatUint(index, 10)
+	if again := id & CopyMask; again > 0 {
+		name += "+" + strconv.FormatUint(uint64(again), 10)
+	}
+	return name
+}
+
+// FirstCopy returns the ID of the first copy of a job that its caller enqueued; id itself where callers do not
+// resubmit.
+func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
+
+// ParseJob parses a job's name, in JobName's format, or its number. The job need not exist in any run. Errors show
+// the format.
+func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
+	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
+		id := engine.JobID(number)
+		if sc.JobName(id) == text {
+			return 0, fmt.Errorf("job %s: that is no job's number; name it by its class and arrival, such as %s/0", text, sc.Jobs[0].Class)
+		}
+		return id, nil
+	}
+	className, rest, found := strings.Cut(text, "/")
+	class := sc.ClassIndex(className)
+	if class < 0 {
+		var names []string
+		for i := range sc.Jobs {
+			names = append(names, sc.Jobs[i].Class)
+		}
+		e := reference.UnknownName("job class", className, names)
+		return 0, fmt.Errorf("job %s: %w%s", quantity.Quote(text), e, helpOf(e))
+	}
+	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quantity.Quote(text), className)
+	if !found {
+		return 0, bad
+	}
+	rest, copyText, resubmitted := strings.Cut(rest, "+")
+	again, err := uint64(0), error(nil)
+	if resubmitted {
+		if again, err = strconv.ParseUint(copyText, 10, CopyBits); err != nil || again == 0 {
+			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quantity.Quote(text), CopyMask)
+		}
+	}
+	storm, number, ofBurst := strings.Cut(rest, "/")
+	if !ofBurst {
+		index, err := strconv.ParseUint(rest, 10, BurstShift)
+		if err != nil {
+			return 0, bad
+		}
+		return JobID(class, index) | engine.JobID(again), nil
+	}
+	index, err := strconv.ParseUint(number, 10, BurstShift)
+	if err != nil {
+		return 0, bad
+	}
+	for i := range sc.Storms {
+		if x := sc.Storms[i].Effect(); sc.Storms[i].Name == storm && x.Class == className && x.Jobs != nil {
+			return JobID(class, uint64(i+1)<<BurstShift|index) | engine.JobID(again), nil
+		}
+	}
+	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quantity.Quote(text), quantity.Quote(storm), className)
+}
+
+// helpOf returns the help of e after a semicolon, if there is any.
+func helpOf(e *quantity.Error) string {
+	if e.Help == "" {
+		return ""
+	}
+	return "; " + e.Help
+}

@@ -1,0 +1,116 @@
+package spec
+
+import "go.yaml.in/yaml/v4"
+
+// Dependency is an external service that handlers call, such as a payment provider's API. It is one for all nodes.
+type Dependency struct {
+	Name  string           `yaml:"name"`            // name for calls, hits and outages: a-z, 0-9, - and _
+	Limit *DependencyLimit `yaml:"limit,omitempty"` // capacity; left out: unlimited
+	// treatment of calls over the limit: {fail, rejects-in}, or {slow}; left out: they fail at once
+	Over Over `yaml:"over"`
+	// run time × (1 + slows × calls in progress ÷ limit.concurrency); 0%: never
+	Slows Share `yaml:"slows"`
+	// optimistic locking of the one row that all calls update: an attempt reads it, runs, and writes it; the write
+	// fails as conflict if another wrote since the read
+	Conflict *Conflict `yaml:"conflict,omitempty"`
+}
+
+// DependencyLimit is the capacity of a dependency: exactly one of Rate and Concurrency is set.
+type DependencyLimit struct {
+	// calls begun; more than 0. Unused, it is saved up for a second, or for one call
+	Rate        *Rate  `yaml:"rate,omitempty"`
+	Concurrency *Count `yaml:"concurrency,omitempty"` // calls in progress; at least 1
+}
+
+// Over is the treatment of calls over a dependency's limit. Either Slow is set, or the share Fail of them fails as
+// throttled after RejectsIn and the others go on as usual. Load sets Fail to 100% and RejectsIn to 0s if the file
+// sets neither.
+type Over struct {
+	// share of the calls over the limit that fail, as throttled; left out: 100%
+	Fail      *Share        `yaml:"fail,omitempty"`
+	RejectsIn *Distribution `yaml:"rejects-in,omitempty"` // time until such a failure; left out: 0s
+	Slow      *Factor       `yaml:"slow,omitempty"`       // factor on the run time of calls over the limit
+}
+
+// IsDefault reports whether o has the values that Load sets by default.
+func (o *Over) IsDefault() bool {
+	return o.Slow == nil && (o.Fail == nil || o.Fail.Float() == 1) && (o.RejectsIn == nil || o.RejectsIn.IsNone())
+}
+
+// Conflict is optimistic locking of the one row that all calls of a dependency update:
+// an attempt reads it (there and back), runs, and writes it (there and back); the write
+// fails as conflict if another wrote since the read.
+type Conflict struct {
+	Network Distribution `yaml:"network"` // one-way delay of the read and of the write
+}
+
+// JobClass is one kind of job: its arrivals, run times and failures.
+type JobClass struct {
+	// its name, in objectives, storms and paths: a-z, 0-9, - and _
+	Class    string       `yaml:"class"`
+	Arrivals Arrivals     `yaml:"arrivals"` // arrival process of its jobs, with its parameters
+	Service  Distribution `yaml:"service"`  // run time of an attempt
+	Priority int16        `yaml:"priority"` // smaller is more urgent; a retry keeps it
+	// owners of its jobs; tenants of two classes are distinct unless they have names
+	Tenants Tenants `yaml:"tenants"`
+	Calls   string  `yaml:"calls,omitempty"` // the dependency that its handlers call
+	Fails   Fails   `yaml:"fails"`           // failures of attempts without storms, and of poisoned ones at all times
+	Poison  Share   `yaml:"poison"`          // share of jobs whose every attempt fails
+	Kills   Share   `yaml:"kills"`           // share of attempts that crash the process of their node
+	// share of attempts during which their node sends no heartbeat at all
+	Silences      Share `yaml:"silences"`
+	IgnoresCancel bool  `yaml:"ignores-cancel"` // the handler runs on after timeout or lease loss
+	// protection from applying the effect of a job twice: none; check, a key that is looked up when an execution
+	// starts and set when it ends, so that two overlapping ones both apply it; atomic, effect and key in one step
+	Guard Guard `yaml:"guard"`
+	// true means guard: check, and false guard: none
+	Idempotent *bool `yaml:"idempotent,omitempty"`
+	// a fresh job that waits for longer starves, under every policy alike; left out: 10 × the mean of service, at
+	// least 1s
+	StarvedAfter *Duration `yaml:"starved-after,omitempty"`
+	Delay        Duration  `yaml:"delay"` // delay of scheduled jobs from their enqueueing until they are ready
+	// patience of callers: a caller gives up on a copy that is not done in time and enqueues another
+	Patience *Patience `yaml:"patience,omitempty"`
+	// most jobs of the class in flight, of all nodes; 0: no limit
+	MaxRunning Count `yaml:"max-running"`
+	// each job has a key; of jobs with one key only one is ready or in flight at a time, in the order they were
+	// enqueued
+	Serial    *Serial   `yaml:"serial,omitempty"`
+	Timeout   *Duration `yaml:"timeout,omitempty"` // execution timeout of this class; see TimeoutOf
+	RetryKeys yaml.Node `yaml:"retry,omitempty"`   // overrides of any keys of retry, for this class alone; see RetryOf
+}
+
+// Tenants are the owners of a class's jobs (customers, accounts). Tenant i of Count, from 0, has a share of the jobs in
+// proportion to (i+1)^-Skew. Without names, tenants of two classes are distinct; with names, those of one name are one
+// tenant.
+type Tenants struct {
+	Count Count    `yaml:"count"`                // number of tenants, at least 1; with names, the number of names
+	Skew  Number   `yaml:"skew"`                 // Zipf exponent of their shares of the jobs, in [0, 10]; 0: equal shares
+	Names []string `yaml:"names,omitempty,flow"` // names of the tenants: the same name in several classes is one tenant
+}
+
+// Patience is the impatience of callers: After it enqueued a copy of its job that is not done, a caller gives up on the
+// copy and enqueues another, Resubmits times at most. It is answered if some copy is done within After of that copy's
+// enqueuing. Nobody cancels old copies. With a Budget, the callers of a class have enqueued at no time more further
+// copies than that share of their first ones so far; who finds it spent gives up for good.
+type Patience struct {
+	After     Duration `yaml:"after"`     // time that a caller waits for a copy; more than 0s
+	Resubmits Count    `yaml:"resubmits"` // most further copies of one caller, in [0, 255]
+	// most further copies of all callers, as a share of their first ones so far; left out: no bound
+	Budget *Share `yaml:"budget,omitempty"`
+}
+
+// Serial is the ordering of jobs by key: each job has one of Keys keys, drawn uniformly; of jobs with one key only one
+// is ready or in flight at a time, in the order in which they were enqueued.
+type Serial struct {
+	Keys Count `yaml:"keys"` // number of keys, drawn uniformly; at least 1
+}
+
+// Fails is the description of failures of a class's attempts: those without storms, and those of poisoned jobs at all
+// times.
+type Fails struct {
+	Rate  Share         `yaml:"rate"`            // share of attempts that fail
+	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
+	// error kinds of failing attempts, each with its share; together 100%; left out: all fail as error
+	Errors ErrorShares `yaml:"errors"`
+}

@@ -1,0 +1,147 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/fault"
+	"qsim/policies"
+	"qsim/results/measure"
+	"qsim/scenarios/reference"
+)
+
+// ClassIndex returns the index in Jobs of the class of that name, which is its
+// engine.Kind, or -1.
+func (sc *Scenario) ClassIndex(name string) int {
+	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
+}
+
+// PoliciesNamed returns the indexes of the policies with the label name, or else of all policies of that kind.
+func (sc *Scenario) PoliciesNamed(name string) []int {
+	var kinds []int
+	for i := range sc.Policies {
+		if sc.Policies[i].Label == name {
+			return []int{i}
+		}
+		if sc.Policies[i].Kind == name {
+			kinds = append(kinds, i)
+		}
+	}
+	return kinds
+}
+
+// Words splits the path of a setting at its dots, except those in a policy's label.
+func (sc *Scenario) Words(path string) []string {
+	words := strings.Split(path, ".")
+	if words[0] != "policies" {
+		return words
+	}
+	var labels []string
+	for i := range sc.Policies {
+		labels = append(labels, sc.Policies[i].Label)
+	}
+	return slices.Concat(words[:1], reference.WithName(words[1:], labels))
+}
+
+// RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.
+func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
+
+// RetryPolicy returns the retry policy of a class for an engine; of a class below 0, that of classes without their own.
+func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
+	if class < 0 {
+		return sc.Retry.retryPolicy(sc.ErrorKind)
+	}
+	return sc.retry[class].retryPolicy(sc.ErrorKind)
+}
+
+// TimeoutOf returns the execution timeout of a class; 0 means none.
+func (sc *Scenario) TimeoutOf(class int) time.Duration {
+	if own := sc.Jobs[class].Timeout; own != nil {
+		return own.Std()
+	}
+	return sc.Engine.Timeout.Std()
+}
+
+// ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones, then those of the scenario. The
+// list is the same for all variants. The caller must not change it.
+func (sc *Scenario) ErrorKinds() []string { return sc.errorKinds }
+
+// ErrorKind returns the error kind with that name, or NoError if no attempt can fail with it.
+func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
+	for kind, n := range sc.errorKinds {
+		if n == name && kind > 0 {
+			return engine.ErrorKind(kind)
+		}
+	}
+	return engine.NoError
+}
+
+// ErrorNames returns the names of the reserved error kinds and of those in sc, in order of appearance.
+func (sc *Scenario) ErrorNames() []string {
+	names := []string(nil)
+	for kind := range engine.FirstErrorKind {
+		names = append(names, kind.Name())
+	}
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(reference.DefaultError)
+	for i := range sc.Jobs {
+		for _, e := range sc.Jobs[i].Fails.Errors {
+			add(e.Kind)
+		}
+	}
+	for i := range sc.Storms {
+		if kind := sc.Storms[i].Effect().Error; kind != "" {
+			add(kind)
+		}
+	}
+	return names
+}
+
+// nameErrors numbers the error kinds of sc and all its variants.
+func (sc *Scenario) nameErrors() {
+	names := sc.ErrorNames()
+	for _, v := range sc.variants {
+		if v == nil {
+			continue
+		}
+		for _, name := range v.ErrorNames() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	sc.errorKinds = names
+	for _, v := range sc.variants {
+		if v != nil {
+			v.errorKinds = names
+		}
+	}
+}
+
+// Asked returns the queries added by Measure to those of the objectives.
+func (sc *Scenario) Asked() []measure.Query { return sc.asked }
+
+// Variant returns the scenario with the overrides of policy i (its `with:`). It is sc itself if there are none.
+func (sc *Scenario) Variant(i int) *Scenario {
+	if i < len(sc.variants) && sc.variants[i] != nil {
+		return sc.variants[i]
+	}
+	return sc
+}
+
+// Longest returns the longest virtual time of a run: duration plus drain.
+func (sc *Scenario) Longest() time.Duration { return sc.Duration.Std() + sc.Drain.Std() }
+
+// Does reports whether the scenario has a storm with a control (a fault injected into the engine) of that kind.
+func (sc *Scenario) Does(kind fault.ControlKind) bool {
+	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
+		c := s.Effect().Control
+		return c != nil && c.Kind == kind
+	})
+}

@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"qsim/engine/quantity"
+	"qsim/results/measure"
+	"qsim/scenarios/reference"
+)
+
+// Measure adds queries to those that runs of sc compute for the objectives. The error names an unknown metric, storm,
+// class or tenant.
+func (sc *Scenario) Measure(queries []measure.Query) error {
+	for _, q := range queries {
+		if e := sc.checkQuery(q); e != nil {
+			if e.Help != "" {
+				return fmt.Errorf("%s: %s; %s", q, e.Message, e.Help)
+			}
+			return fmt.Errorf("%s: %s", q, e.Message)
+		}
+		if !slices.Contains(sc.asked, q) {
+			sc.asked = append(slices.Clip(sc.asked), q)
+		}
+	}
+	return nil
+}
+
+// checkQuery returns an error for a query of an unknown metric, storm, class or tenant; nil if it is valid.
+func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
+	info, found := measure.Lookup(q.Metric)
+	if !found {
+		e := reference.UnknownName("metric", q.Metric, MetricNames())
+		if e.Help == "" {
+			e.Help = "qsim list metrics prints them all"
+		}
+		return e
+	}
+	var storms, classes []string
+	for i := range sc.Storms {
+		if sc.Storms[i].On == "" {
+			storms = append(storms, sc.Storms[i].Name)
+		}
+	}
+	for i := range sc.Jobs {
+		classes = append(classes, sc.Jobs[i].Class)
+	}
+	for _, f := range []struct {
+		key, value, what string
+		filter           measure.Filters
+		names            []string
+	}{
+		{"during", q.During, "storm", measure.ByDuring, storms}, {"after", q.After, "storm", measure.ByAfter, storms},
+		{"class", q.Class, "job class", measure.ByClass, classes}, {"tenant", q.Tenant, "tenant", measure.ByTenant, sc.TenantNames()[1:]},
+	} {
+		switch {
+		case f.value == "":
+		case f.filter == measure.ByTenant && f.value == measure.WorstTenant && info.Filters.Has(f.filter):
+			if why := info.NoWorst(len(f.names)); why != "" {
+				return quantity.Errorf("%s has no worst tenant: %s", q.Metric, why)
+			}
+		case !info.Filters.Has(f.filter):
+			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, f.key)
+		case !slices.Contains(f.names, f.value):
+			return reference.UnknownName(f.what, f.value, f.names)
+		}
+	}
+	switch needs := info.Filters.Has(measure.NeedsLimit); {
+	case needs && q.Limit == 0:
+		return quantity.Errorf("%s needs a limit, such as limit 10s", q.Metric)
+	case !needs && q.Limit != 0:
+		return quantity.Errorf("%s takes no limit", q.Metric)
+	}
+	return nil
+}
+
+// Files returns the names of the files with values or arrivals for the scenario, in order, each once. OpenFile opens
+// them.
+func (sc *Scenario) Files() []string {
+	names := slices.Sorted(maps.Keys(sc.files.dists))
+	for _, seen := range append([]*Scenario{sc}, sc.variants...) {
+		if seen == nil {
+			continue
+		}
+		for i := range seen.Jobs {
+			if name := seen.Jobs[i].Arrivals.File; name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// MetricNames returns the names of all metrics.
+func MetricNames() (names []string) {
+	for _, m := range measure.Metrics() {
+		names = append(names, m.Name)
+	}
+	return names
+}

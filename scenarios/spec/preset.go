@@ -1,0 +1,71 @@
+package spec
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
+)
+
+// Preset holds the settings of a known system or design, as keys of a scenario.
+type Preset struct {
+	Name         string     `yaml:"name"`         // name: a-z 0-9 -
+	Family       string     `yaml:"family"`       // technology of the system, such as Redis
+	Aliases      []string   `yaml:"aliases"`      // other names
+	Doc          string     `yaml:"doc"`          // description with the system's guarantees, in a few sentences
+	Source       string     `yaml:"source"`       // source of the values
+	Approximates []string   `yaml:"approximates"` // differences from the system that the language cannot express
+	Retry        *yaml.Node `yaml:"retry"`        // a map of keys of `retry`; nil: none
+	Engine       *yaml.Node `yaml:"engine"`       // a map of keys of `engine`; nil: none
+}
+
+//go:embed presets.yaml
+var presetText []byte
+
+// presets parses the built-in list of presets once, and panics if it is invalid.
+var presets = sync.OnceValue(func() []Preset {
+	list, problems := tree.Parse(presetText)
+	if len(problems) > 0 {
+		panic("scenarios: presets: " + problems[0].Error())
+	}
+	var all []Preset
+	for _, node := range list.Content {
+		var p Preset
+		keys := *node
+		keys.Content = nil
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			switch key, value := node.Content[i], node.Content[i+1]; key.Value {
+			case "retry":
+				p.Retry = value
+			case "engine":
+				p.Engine = value
+			default:
+				keys.Content = append(keys.Content, key, value)
+			}
+		}
+		if err := keys.Load(&p, tree.Strict...); err != nil {
+			panic(fmt.Sprintf("scenarios: presets, line %d: %v", node.Line, err))
+		}
+		all = append(all, p)
+	}
+	return all
+})
+
+// Presets returns all presets in the order in which they are listed. The caller must not change their nodes.
+func Presets() []Preset { return slices.Clone(presets()) }
+
+// PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
+func PresetNamed(name string) *Preset {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, p := range presets() {
+		if p.Name == name || slices.Contains(p.Aliases, name) {
+			return &p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package spec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/tree"
+)
+
+// Resolved returns the scenario as YAML with every key and its value in the order of
+// the language. It loads to an equal scenario; equal scenarios are equal bytes,
+// however their files were written.
+func (sc *Scenario) Resolved() []byte {
+	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	if err != nil {
+		panic("scenarios: " + err.Error()) // every value came from YAML
+	}
+	return out
+}
+
+// Canonical returns sc with its free-form parts in a fixed order.
+func (sc *Scenario) Canonical() *Scenario {
+	plain := *sc
+	if p := &plain.Engine.Promoter; p.First == nil && presetSays(sc.Engine.Preset, "promoter", "first") {
+		every := p.Every
+		p.First = &every // says the same, and the preset no more
+	}
+	plain.Jobs = append([]JobClass(nil), sc.Jobs...)
+	for i := range plain.Jobs {
+		plain.Jobs[i].RetryKeys = *tree.InOrder(&plain.Jobs[i].RetryKeys)
+	}
+	plain.Policies = append([]Policy(nil), sc.Policies...)
+	for i := range plain.Policies {
+		plain.Policies[i].With = tree.AllInOrder(plain.Policies[i].spelled)
+		plain.Policies[i].Params = tree.AllInOrder(plain.Policies[i].Params)
+	}
+	return &plain
+}
+
+// presetSays reports whether the engine preset with that name sets a value at path.
+func presetSays(name string, path ...string) bool {
+	p := PresetNamed(name)
+	if p == nil {
+		return false
+	}
+	node := p.Engine
+	for _, key := range path {
+		node = tree.Lookup(node, key)
+	}
+	return node != nil
+}
+
+// spell stores for every policy the overrides in the form that Resolved writes.
+func (sc *Scenario) spell() {
+	for i := range sc.Policies {
+		spelled := sc.spelled(i)
+		sc.Policies[i].spelled = spelled
+		for _, v := range sc.variants {
+			if v != nil {
+				v.Policies[i].spelled = spelled
+			}
+		}
+	}
+}
+
+// spelled returns the overrides of policy i with presets replaced by values: a preset lies below the scenario's own
+// values, and a resolved scenario has all of them, so that a preset would change nothing.
+func (sc *Scenario) spelled(i int) map[string]yaml.Node {
+	with, names := sc.Policies[i].With, false
+	for _, path := range slices.Sorted(maps.Keys(with)) {
+		value := with[path]
+		names = names || path == "engine.preset" || path == "retry.preset" || (path == "engine" || path == "retry") && tree.Lookup(&value, "preset") != nil
+	}
+	if !names {
+		return with
+	}
+	v := sc.Variant(i)
+	engine := v.Engine
+	if engine.Promoter.First == nil && sc.Engine.Promoter.First != nil {
+		engine.Promoter.First = &engine.Promoter.Every // says the same, and drops the other
+	}
+	spelled := map[string]yaml.Node{"engine": tree.Dumped(&engine), "retry": tree.Dumped(&v.Retry)}
+	for _, path := range slices.Sorted(maps.Keys(with)) {
+		if first, _, _ := strings.Cut(path, "."); first != "engine" && first != "retry" {
+			spelled[path] = with[path]
+		}
+	}
+	return spelled
+}
+
+// ConfigHash returns 8 hex digits that are equal for equal scenarios.
+func (sc *Scenario) ConfigHash() string {
+	sum := sha256.Sum256(sc.Resolved())
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,74 @@
+// Package spec is what a scenario says, as Go values: its sections as structs, the words, numbers and distributions in
+// them, and the kinds of storm, one a file. It decodes them from YAML over the values of presets and the defaults, reads
+// the files that they name, and writes them back with every key (Resolved). Its methods answer what follows from the
+// values: the retry policy of a class, the number of a tenant, the name of a job, the scenario under one policy.
+//
+// A value alone is checked where it is decoded; what several must agree on is checked by package validate.
+package spec
+
+import (
+	"qsim/engine"
+	"qsim/results/measure"
+)
+
+// Scenario is the content of one scenario file, with the defaults filled in. Load makes it; its values have been
+// checked and need no checking again.
+type Scenario struct {
+	Version     int      `yaml:"version"`     // version of the language: 1
+	Name        string   `yaml:"name"`        // name in results and reports: a-z, 0-9 and -
+	Description string   `yaml:"description"` // text for the report
+	Duration    Duration `yaml:"duration"`    // virtual time during which jobs arrive
+	Drain       Duration `yaml:"drain"`       // longest additional time of a run to finish the remaining jobs; 0s: none
+	Warmup      Duration `yaml:"warmup"`      // jobs enqueued before this time are left out of every number
+	// number of replications: each seed gives different arrivals, run times and failures
+	Seeds    Count  `yaml:"seeds"`
+	Seed     uint64 `yaml:"seed"`     // first seed, at least 1; the others follow it
+	Baseline string `yaml:"baseline"` // label or kind of the policy with which the others are compared
+	Engine   Engine `yaml:"engine"`   // processes of the queue and the store they share
+	Retry    Retry  `yaml:"retry"`    // retry policy of failed jobs of every class; see RetryOf
+
+	Dependencies []Dependency `yaml:"dependencies"` // external services that handlers call; shared by all nodes
+	Jobs         []JobClass   `yaml:"jobs"`         // classes of jobs, at least one; see ClassIndex
+	Storms       []Storm      `yaml:"storms"`       // faults and overloads with their windows of time
+	Policies     []Policy     `yaml:"policies"`     // fetch policies to compare on the same seeds
+	Objectives   []Objective  `yaml:"objectives"`   // bounds on metrics: they decide the exit code
+
+	tree       *Origin                                 // YAML nodes that the scenario was decoded from
+	retry      []Retry                                 // retry settings by class
+	variants   []*Scenario                             // scenarios by policy; nil: the policy has no overrides
+	custom     map[int]func(workers int) engine.Policy // constructors of policies added by Compare, by index of the policy
+	errorKinds []string                                // names of error kinds, by engine.ErrorKind
+	tenants    tenantNumbers
+	files      *Folder         // folder to which paths in the scenario are relative
+	asked      []measure.Query // queries added by Measure
+}
+
+// Objective is a bound on a metric: exactly one of Below and Above is set.
+type Objective struct {
+	Metric string `yaml:"metric"`           // what is bounded: `qsim list metrics` describes them
+	During string `yaml:"during,omitempty"` // only jobs enqueued in the storm of that name, or its window
+	After  string `yaml:"after,omitempty"`  // only jobs enqueued after the storm of that name
+	Class  string `yaml:"class,omitempty"`  // only jobs of that class
+	Tenant string `yaml:"tenant,omitempty"` // only jobs of the tenant of that name; see TenantName
+	// wait limit of fresh.within: a share of jobs claimed in this time
+	Limit *Duration `yaml:"limit,omitempty"`
+	Below *Bound    `yaml:"below,omitempty"` // the metric must be at most this
+	Above *Bound    `yaml:"above,omitempty"` // the metric must be at least this
+	// labels or kinds of the policies that it applies to; none: every policy
+	Policies []string `yaml:"policies,omitempty,flow"`
+	// missed: the scenario demonstrates a failure, and the objective is as expected if it is missed
+	Expect Expect `yaml:"expect"`
+
+	line int
+}
+
+// Line returns the line of the objective in the scenario's file, from 1; 0: it was set elsewhere.
+func (o *Objective) Line() int { return o.line }
+
+// tenantNumbers maps tenants of classes to their numbers in the engine.
+type tenantNumbers struct {
+	first  []engine.TenantID   // number of tenant 0 of each class without names
+	named  [][]engine.TenantID // numbers of the tenants of each class with names, by index
+	names  []string            // names of tenants by number; number 0 is no tenant
+	number map[string]engine.TenantID
+}

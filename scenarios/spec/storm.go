@@ -1,0 +1,142 @@
+package spec
+
+import (
+	"cmp"
+	"reflect"
+	"strings"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios/checks"
+)
+
+// Storm is a named fault, with its kind as one of the pointers to a Trouble. It has a window of time, which may come
+// again, or begins with an event.
+type Storm struct {
+	Name string   `yaml:"name"` // name for objectives and paths: a-z, 0-9, - and _
+	At   Duration `yaml:"at"`   // start of the storm; with on: delay after that event
+	For  Duration `yaml:"for"`  // length of the window; 0s: an instant
+	// event that the storm begins with, such as leased; left out: it begins at a known time
+	On string `yaml:"on,omitempty"`
+	Op string `yaml:"op,omitempty"` // for on: called, the name of the call; left out: any call
+	// number of that event, counted on each named node or over all; left out: 1
+	Nth Count `yaml:"nth,omitempty"`
+	// an event at this time or later has no effect; 0s: no limit
+	Before     Duration        `yaml:"before,omitempty"`
+	Fail       *FailStorm      `yaml:"fail,omitempty"`
+	Slow       *SlowStorm      `yaml:"slow,omitempty"`
+	Hang       *HangStorm      `yaml:"hang,omitempty"`
+	Kill       *KillStorm      `yaml:"kill,omitempty"`
+	Burst      *BurstStorm     `yaml:"burst,omitempty"`
+	Outage     *OutageStorm    `yaml:"outage,omitempty"`
+	Limit      *LimitStorm     `yaml:"limit,omitempty"`
+	Crash      *CrashStorm     `yaml:"crash,omitempty"`
+	Rolling    *RollingStorm   `yaml:"rolling,omitempty"`
+	Stop       *StopStorm      `yaml:"stop,omitempty"`
+	Pause      *PauseStorm     `yaml:"pause,omitempty"`
+	Heartbeats *HeartbeatStorm `yaml:"heartbeats,omitempty"`
+	Calls      *CallStorm      `yaml:"calls,omitempty"`
+	Store      *StoreStorm     `yaml:"store,omitempty"`
+	Reaper     *ReaperStorm    `yaml:"reaper,omitempty"`
+	Promoter   *PromoterStorm  `yaml:"promoter,omitempty"`
+	Leases     *LeaseStorm     `yaml:"leases,omitempty"`
+	Clock      *ClockStorm     `yaml:"clock,omitempty"`
+	Redrive    *RedriveStorm   `yaml:"redrive,omitempty"`
+	Repeat     *Repeat         `yaml:"repeat,omitempty"` // repetition of the window; see Starts. Left out: none
+}
+
+// troubleFields lists the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
+var troubleFields, troubles = func() (fields []int, keys []string) {
+	storm, trouble := reflect.TypeFor[Storm](), reflect.TypeFor[Trouble]()
+	for i := range storm.NumField() {
+		if f := storm.Field(i); f.Type.Implements(trouble) {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			fields, keys = append(fields, i), append(keys, key)
+		}
+	}
+	return fields, keys
+}()
+
+// Troubles returns the keys that name the kinds of storm.
+func Troubles() []string { return append([]string(nil), troubles...) }
+
+// Trouble returns the fault of a storm and its key; nil for a storm with an error.
+func (s *Storm) Trouble() (Trouble, string) {
+	v := reflect.ValueOf(s).Elem()
+	for k, i := range troubleFields {
+		if f := v.Field(i); !f.IsNil() {
+			return f.Interface().(Trouble), troubles[k]
+		}
+	}
+	return nil, ""
+}
+
+// Repeat is the repetition of a storm's window.
+type Repeat struct {
+	Every Duration `yaml:"every"` // time from one start to the next; longer than the window
+	Times Count    `yaml:"times"` // number of windows, the first included; at least 1
+}
+
+// Starts returns the start times of the windows of s, in order. Each lasts For.
+func (s *Storm) Starts() []time.Duration {
+	if s.Repeat == nil {
+		return []time.Duration{s.At.Std()}
+	}
+	starts := make([]time.Duration, s.Repeat.Times)
+	for i := range starts {
+		starts[i] = s.At.Std() + time.Duration(i)*s.Repeat.Every.Std()
+	}
+	return starts
+}
+
+// End returns the end of the last window of s, if it begins at a known time.
+func (s *Storm) End() time.Duration {
+	end := s.At.Std() + cmp.Or(s.Effect().Lasts, s.For.Std())
+	if s.Repeat != nil && s.Repeat.Times > 1 {
+		end += time.Duration(s.Repeat.Times-1) * s.Repeat.Every.Std()
+	}
+	return end
+}
+
+// Effect returns the faults of a storm; none if it has an error.
+func (s *Storm) Effect() Effect {
+	if t, _ := s.Trouble(); t != nil {
+		return t.effect(s.For.Std())
+	}
+	return Effect{}
+}
+
+// fill sets the defaults of the storm's fault.
+func (s *Storm) fill() {
+	t, _ := s.Trouble()
+	if f, ok := t.(interface{ Fill() }); ok {
+		f.Fill()
+	}
+}
+
+// Events lists the names of the engine's events, all on a node, that can trigger a storm.
+var Events = func() (names []string) {
+	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
+		switch k {
+		case engine.Enqueued, engine.Promoted, engine.Redriven, engine.LeaseForgotten:
+		default:
+			names = append(names, k.String())
+		}
+	}
+	return names
+}()
+
+// CheckTrouble reports errors in the keys of the storm's fault, which lie at a path, against the engine and the
+// dependencies of the scenario around them.
+func (s *Storm) CheckTrouble(c *checks.Checker, e *Engine, dependencies []Dependency, path ...any) {
+	t, _ := s.Trouble()
+	t.check(&stormChecker{c, e, dependencies, s.For, s.Windows(), s.On}, path)
+}
+
+// Windows returns the number of windows of a storm.
+func (s *Storm) Windows() float64 {
+	if s.Repeat == nil {
+		return 1
+	}
+	return float64(s.Repeat.Times)
+}

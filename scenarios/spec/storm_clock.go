@@ -1,0 +1,42 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// ClockStorm makes clocks of nodes wrong: by a skew during the window, or by a jump from its start on. Exactly one of
+// them is set. It affects only nodes that check leases by their own clock: see Lease.Check.
+type ClockStorm struct {
+	Nodes Nodes   `yaml:"nodes"`          // whose clocks
+	Skew  *Offset `yaml:"skew,omitempty"` // clock error during the storm, forward or back
+	Jump  *Offset `yaml:"jump,omitempty"` // clock error from the start of the storm on, forward or back
+}
+
+func (t *ClockStorm) check(c *stormChecker, at keyPath) {
+	c.checkNodes(t.Nodes, at.key("nodes")...)
+	switch {
+	case !c.Sound(at...):
+		return
+	case t.Skew == nil && t.Jump == nil:
+		c.Errorf(c.Near(at...), "the clocks are not set off").Help = "skew: 30s lasts for the window; jump: -30s stays"
+		return
+	case t.Skew != nil && t.Jump != nil:
+		c.Errorf(c.Key(at.key("jump")...), "a clock is off by a skew or a jump, not both").Help = "make them two storms with windows of their own"
+		return
+	}
+	if c.engine.Lease.Check != "local" && c.Sound("engine", "lease", "check") {
+		c.Warnf(c.Key(at...), "no node notices: leases are checked by the store alone").Help = "engine.lease.check: local lets the holder compare its own clock"
+	}
+}
+
+func (t *ClockStorm) effect(lasts time.Duration) Effect {
+	c := &fault.Control{Kind: fault.ShiftClock, For: lasts}
+	if t.Jump != nil {
+		c.For, c.Offset = 0, t.Jump.Std()
+	} else if t.Skew != nil {
+		c.Offset = t.Skew.Std()
+	}
+	return Effect{Simulated: ofProcess, Follows: true, Instant: t.Jump != nil, Nodes: &t.Nodes, Control: c}
+}

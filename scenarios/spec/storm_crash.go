@@ -1,0 +1,24 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// CrashStorm kills processes at its start, whatever its length.
+type CrashStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
+	Nodes        Nodes    `yaml:"nodes"`
+	RestartAfter Duration `yaml:"restart-after"` // time that the processes stay down
+}
+
+func (t *CrashStorm) check(c *stormChecker, at keyPath) {
+	c.checkNodes(t.Nodes, at.key("nodes")...)
+	c.Required(at.key("restart-after")...)
+}
+
+func (t *CrashStorm) effect(lasts time.Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.RestartAfter.Std()), Nodes: &t.Nodes,
+		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std()}}
+}

@@ -1,0 +1,33 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/scenarios/reference"
+)
+
+// FailStorm makes attempts fail.
+type FailStorm struct {
+	// classes, and dependencies: all classes that call them; none: every class; see Classes
+	Hits  []string      `yaml:"hits,flow"`
+	Rate  Share         `yaml:"rate"`            // share of attempts that fail
+	Error string        `yaml:"error"`           // error kind of the failing attempts
+	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
+}
+
+func (t *FailStorm) check(c *stormChecker, at keyPath) {
+	c.checkHits(t.Hits, at.key("hits")...)
+	c.checkLoss(t.Rate, "the storm fails nothing", at.key("rate")...)
+	c.checkErrorKind(t.Error, at.key("error")...)
+}
+
+func (t *FailStorm) effect(time.Duration) Effect {
+	return Effect{Hits: t.Hits, Fails: t.Rate.Float(), Error: t.Error, Takes: t.Takes}
+}
+
+// Fill sets the error kind of a storm that names none.
+func (t *FailStorm) Fill() {
+	if t.Error == "" {
+		t.Error = reference.DefaultError
+	}
+}

@@ -1,0 +1,26 @@
+package spec
+
+import "time"
+
+// OutageStorm makes every call to a dependency fail, whatever its limit.
+type OutageStorm struct {
+	Dependency string        `yaml:"dependency"`      // name of the dependency
+	Error      string        `yaml:"error"`           // error kind of the failing attempts
+	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
+}
+
+func (t *OutageStorm) check(c *stormChecker, at keyPath) {
+	c.checkDependencyHit(t.Dependency, at...)
+	c.checkErrorKind(t.Error, at.key("error")...)
+}
+
+func (t *OutageStorm) effect(time.Duration) Effect {
+	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
+}
+
+// Fill sets the error kind of a storm that names none.
+func (t *OutageStorm) Fill() {
+	if t.Error == "" {
+		t.Error = "unavailable"
+	}
+}

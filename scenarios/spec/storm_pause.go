@@ -1,0 +1,21 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// PauseStorm freezes processes for the window. Afterwards they go on where they stopped.
+type PauseStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
+	Nodes Nodes `yaml:"nodes"`
+}
+
+func (t *PauseStorm) check(c *stormChecker, at keyPath) {
+	c.checkNodes(t.Nodes, at.key("nodes")...)
+}
+
+func (t *PauseStorm) effect(lasts time.Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Nodes: &t.Nodes, Control: &fault.Control{Kind: fault.Pause, For: lasts}}
+}

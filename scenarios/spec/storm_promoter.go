@@ -1,0 +1,23 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// PromoterStorm stops the promoter, which makes waiting jobs ready.
+type PromoterStorm struct {
+	Stall bool `yaml:"stall"` // true
+}
+
+func (t *PromoterStorm) check(c *stormChecker, at keyPath) {
+	c.checkStall(t.Stall, at)
+	if c.Sound("engine", "promoter") && !c.engine.Promoter.On() {
+		c.Warnf(c.Key(at...), "there is no promoter to stall: engine.promoter.every is 0s")
+	}
+}
+
+func (t *PromoterStorm) effect(lasts time.Duration) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: lasts}}
+}

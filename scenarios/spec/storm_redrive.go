@@ -1,0 +1,22 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// RedriveStorm makes dead jobs ready again at its start, whatever its length.
+type RedriveStorm struct {
+	Share Share `yaml:"share"` // share of the dead jobs
+	Reset bool  `yaml:"reset"` // forget their attempts; otherwise the next failure is their last
+}
+
+func (t *RedriveStorm) check(c *stormChecker, at keyPath) {
+	c.checkLoss(t.Share, "the storm redrives nothing", at.key("share")...)
+}
+
+func (t *RedriveStorm) effect(lasts time.Duration) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Instant: true,
+		Control: &fault.Control{Kind: fault.Redrive, For: lasts, Share: t.Share.Float(), Reset: t.Reset}}
+}

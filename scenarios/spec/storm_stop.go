@@ -1,0 +1,25 @@
+package spec
+
+import (
+	"time"
+
+	"qsim/engine/fault"
+)
+
+// StopStorm tells processes to stop at its start, as a deployment does (SIGTERM): they claim no more, hand back what
+// they have not begun and finish what they run. The window does not matter.
+type StopStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
+	Nodes Nodes    `yaml:"nodes"`
+	Grace Duration `yaml:"grace"` // time after which the processes end in any case, and others replace them
+}
+
+func (t *StopStorm) check(c *stormChecker, at keyPath) {
+	c.checkNodes(t.Nodes, at.key("nodes")...)
+	c.Required(at.key("grace")...)
+}
+
+func (t *StopStorm) effect(lasts time.Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.Grace.Std()), Nodes: &t.Nodes,
+		Control: &fault.Control{Kind: fault.StopNode, For: t.Grace.Std()}}
+}

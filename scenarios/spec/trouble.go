@@ -1,0 +1,180 @@
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine"
+	"qsim/engine/fault"
+	"qsim/engine/quantity"
+	"qsim/scenarios/checks"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+)
+
+// Trouble is the fault of one kind of storm: its keys, the conditions on them, and its effect. Each has a file of its
+// own, storm_KIND.go, and a field of Storm.
+type Trouble interface {
+	// check reports errors in the keys of the fault, which lie at a path.
+	check(c *stormChecker, at keyPath)
+	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
+	effect(lasts time.Duration) Effect
+}
+
+// stormChecker checks the keys of one storm against the scenario around it.
+type stormChecker struct {
+	*checks.Checker
+	engine   *Engine
+	services []Dependency
+	lasts    Duration // length of the storm's window
+	windows  float64  // number of them
+	on       string   // event that the storm begins with; empty: none
+}
+
+// Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
+// simulations inject them, and bounds and warnings are computed from them. The zero value of a field is no fault.
+type Effect struct {
+	Instant   bool          // the fault happens at the start of the window, whatever its length
+	Follows   bool          // the fault may be triggered by an event
+	Lasts     time.Duration // time from the start until the fault is over; 0: the length of the window
+	Simulated string        // reason why a run on the wall clock cannot have the fault; empty: it can
+
+	Control *fault.Control // fault of processes or the store, without its time and node
+	Fault   *fault.Fault   // fault of calls, without its time and nodes
+	Nodes   *Nodes         // nodes that Control and Fault hit; nil: all of them, or the store
+	Store   float64        // factor on the store's cost of calls
+
+	Hits                []string      // classes hit, and dependencies whose callers are hit; none: all classes
+	Fails, Hangs, Kills float64       // shares of the attempts hit that fail, take longer, or crash their process
+	Slower              float64       // factor on run times
+	Extra               time.Duration // time added to the run times of attempts that hang
+	Error               string        // error kind of attempts that fail
+	Takes               *Distribution // run times of attempts that fail; nil: the service time
+
+	Dependency string  // dependency that fails, or whose limit changes
+	Limit      float64 // factor on the dependency's limit
+
+	Class string  // class with additional jobs
+	Jobs  *Count  // number of additional jobs at once
+	Rate  *Factor // or factor on the class's rate
+}
+
+// ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in simulations
+// only, such as a frozen process.
+const (
+	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
+	ofNetwork = "the network is real: its faults cannot be had at will"
+	ofStore   = "the store is real: what it does cannot be had at will"
+)
+
+// keyPath is a path to a key of a scenario: names of keys and indexes of lists.
+type keyPath []any
+
+// key returns the path of a key below the path p.
+func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
+
+// checkHits checks the names of the classes and dependencies that a storm hits; none means all classes.
+func (c *stormChecker) checkHits(hits []string, path ...any) {
+	node := c.Node(path...)
+	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) != len(hits) {
+		return
+	}
+	for k, name := range hits {
+		c.Known("job class or dependency", node.Content[k], name, append(c.Classes, c.Dependencies...))
+	}
+}
+
+// checkNodes reports a storm without the processes it hits, or with processes that do not exist.
+func (c *stormChecker) checkNodes(n Nodes, path ...any) {
+	if c.Required(path...) {
+		c.checkWhichNodes(n, path...)
+	}
+}
+
+// checkWhichNodes checks that the processes that a storm hits exist.
+func (c *stormChecker) checkWhichNodes(n Nodes, path ...any) {
+	if !c.Sound(path...) || !c.Sound("engine", "nodes") {
+		return
+	}
+	if n.That {
+		if c.on == "" {
+			c.Errorf(c.Near(path...), "no node is that one: the storm begins with no event").Help = "write on: leased, or another event"
+		}
+		return
+	}
+	nodes := int(c.engine.Nodes)
+	for k, index := range n.List {
+		if int(index) >= nodes {
+			item := c.Near(append(append([]any{}, path...), k)...)
+			c.Errorf(item, "there is no node %d: the nodes are 0 to %d", index, nodes-1)
+		}
+	}
+	switch {
+	case n.List == nil && !n.IsShare && int(n.Count) > nodes:
+		c.Errorf(c.Near(path...), "%d nodes are more than there are (%d)", n.Count, nodes)
+	case n.List != nil && len(n.List) == 0, n.List == nil && n.Of(nodes) == 0:
+		c.Warnf(c.Near(path...), "the storm hits no node")
+	}
+}
+
+// checkLoss checks a required share of a storm; 0% has no effect, which is a warning with the words nothing.
+func (c *stormChecker) checkLoss(share Share, nothing string, path ...any) {
+	if c.Required(path...) && share.Num == 0 && c.Sound(path...) {
+		c.Warnf(c.Near(path...), "%s", nothing)
+	}
+}
+
+func (c *stormChecker) checkErrorKind(name string, path ...any) {
+	if bad := checks.BadErrorKind(name); bad != "" && c.Sound(path...) {
+		c.Errorf(c.Near(path...), "bad error kind %s: %s", quantity.Quote(name), bad)
+	}
+}
+
+// checkDependencyHit checks the dependency named at path of a storm, and returns it; nil if there is none.
+func (c *stormChecker) checkDependencyHit(name string, path ...any) *Dependency {
+	path = append(path, "dependency")
+	if !c.Required(path...) || !c.Sound(path...) || !c.Known("dependency", c.Near(path...), name, c.Dependencies) {
+		return nil
+	}
+	i := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == name })
+	return &c.services[i]
+}
+
+// checkSomeNodes checks the processes that a storm hits, if any are given.
+func (c *stormChecker) checkSomeNodes(n *Nodes, path ...any) {
+	if n != nil {
+		c.checkWhichNodes(*n, path...)
+	}
+}
+
+// Calls lists the names of the calls between nodes and store that a storm can disturb or be triggered by.
+var Calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
+
+// callsNamed returns the set of the calls with these names; all calls if names is empty.
+func callsNamed(names []string) (set [engine.NumOps]bool) {
+	for op := engine.OpClaim; op < engine.NumOps; op++ {
+		set[op] = len(names) == 0 || slices.Contains(names, op.String())
+	}
+	return set
+}
+
+// CheckCall reports an unknown name of a call.
+func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
+	if slices.Contains(Calls, op) {
+		return
+	}
+	e := reference.UnknownName("call", op, Calls)
+	if e.Message = "unknown call " + quantity.Quote(op); e.Help == "" {
+		e.Help = "want " + quantity.OrList(Calls)
+	}
+	c.Add(at, diagnostics.Error, e)
+}
+
+// checkStall reports a storm that sets stall to false, and so has no effect.
+func (c *stormChecker) checkStall(stalls bool, at keyPath) {
+	if !stalls && c.Sound(at...) {
+		c.Errorf(c.Near(at.key("stall")...), "the storm stalls nothing").Help = "write {stall: true}"
+	}
+}

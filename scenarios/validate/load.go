@@ -1,0 +1,179 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/estimate"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+)
+
+// checkLoad compares the offered load with the workers' capacity, and with the size of a run that one machine can
+// simulate.
+func (c *validator) checkLoad() {
+	if !c.Sound("jobs") || !c.Sound("duration") || !c.Sound("engine") || !c.Sound("storms") || len(c.sc.Jobs) == 0 {
+		return
+	}
+	var jobs, most float64
+	var busiest *yaml.Node
+	for i := range c.sc.Jobs {
+		count := estimate.JobsOf(&c.sc.Jobs[i], c.sc.Duration)
+		if jobs += count; count >= most && count > 0 {
+			most, busiest = count, c.Near("jobs", i, "arrivals", "rate")
+		}
+	}
+	c.checkTotal(jobs, busiest)
+	for i := range c.sc.Jobs {
+		if math.IsInf(c.sc.Jobs[i].Service.Dist().Mean(), 1) {
+			return
+		}
+	}
+	for i := range c.sc.Jobs {
+		c.checkClassLoad(i, &c.sc.Jobs[i])
+	}
+	c.checkOffered()
+}
+
+// checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
+func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
+	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
+	if most := float64(job.MaxRunning); most > 0 && need > most {
+		c.Warnf(c.Near("jobs", i, "max-running"), "the class needs %s jobs running at once: the backlog will never drain", short(need))
+	}
+	if job.Serial != nil && need > float64(job.Serial.Keys) {
+		c.Warnf(c.Near("jobs", i, "serial"), "the class needs %s jobs running at once, but has %d keys: the backlog will never drain", short(need), job.Serial.Keys)
+	}
+}
+
+// checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
+func (c *validator) checkOffered() {
+	workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
+	var worst float64
+	var classes []int // indexes of the classes active at the busiest time
+	for i := range c.sc.Jobs {
+		var load float64
+		var active []int
+		for k := range c.sc.Jobs {
+			if a := &c.sc.Jobs[k].Arrivals; activeAt(a, c.sc.Jobs[i].Arrivals.Start, c.sc.Duration) && a.MeanRate() > 0 {
+				load += a.MeanRate() * c.sc.Jobs[k].Service.Dist().Mean()
+				active = append(active, k)
+			}
+		}
+		if load > worst {
+			worst, classes = load, active
+		}
+	}
+	if workers < 1 || worst <= workers {
+		return
+	}
+	var terms []string
+	var heaviest float64
+	var at *yaml.Node
+	for _, i := range classes {
+		rate, mean := c.sc.Jobs[i].Arrivals.MeanRate(), c.sc.Jobs[i].Service.Dist().Mean()
+		terms = append(terms, fmt.Sprintf("%s × %s", meanText(&c.sc.Jobs[i].Arrivals), seconds(mean)))
+		if rate*mean >= heaviest {
+			heaviest, at = rate*mean, c.Near("jobs", i, "arrivals", "rate")
+		}
+	}
+	even := ""
+	if len(c.sc.Storms) > 0 {
+		even = " even without the storm"
+	}
+	e := c.Warnf(at, "offered load is %s × the capacity%s: the backlog will never drain", short(worst/workers), even)
+	e.Note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
+	if len(terms) > 1 {
+		e.Note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)
+	}
+}
+
+// checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.
+func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
+	for i := range c.sc.Storms {
+		s := &c.sc.Storms[i]
+		_, key := s.Trouble()
+		more := estimate.BurstJobs(c.sc, s)
+		if jobs += more; s.Effect().Class != "" && (at == nil || more > reference.MostJobs/2) {
+			at = c.Near("storms", i, key)
+		}
+	}
+	if jobs > reference.MostJobs && at != nil {
+		c.Errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(reference.MostJobs)).Help = "lower the rate or the duration"
+	}
+}
+
+// meanText returns the mean rate as text, spelled as in the file if possible.
+func meanText(a *spec.Arrivals) string {
+	if a.Rate.Num > 0 && a.On == nil {
+		return a.Rate.String()
+	}
+	return short(a.MeanRate()) + "/s"
+}
+
+// activeAt reports whether the class has arrivals at that time.
+func activeAt(a *spec.Arrivals, moment, duration spec.Duration) bool {
+	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
+}
+
+// short returns a ratio as text with three digits.
+func short(ratio float64) string {
+	if ratio >= 100 {
+		return strconv.FormatFloat(ratio, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(ratio, 'g', 3, 64)
+}
+
+// seconds returns a mean time with its unit as text, with three digits.
+func seconds(s float64) string {
+	switch {
+	case s < 1e-3:
+		return strconv.FormatFloat(s*1e6, 'g', 3, 64) + " us"
+	case s < 1:
+		return strconv.FormatFloat(s*1e3, 'g', 3, 64) + " ms"
+	case s < 120:
+		return strconv.FormatFloat(s, 'g', 3, 64) + " s"
+	}
+	return strconv.FormatFloat(s/60, 'g', 3, 64) + " min"
+}
+
+// checkEndless refuses a class whose jobs would fail again and again at one instant, so that the run never ends, or too
+// often for one run.
+func (c *validator) checkEndless(i int) {
+	if !c.Sound() {
+		return
+	}
+	most, takes, jobs := estimate.Attempts(c.sc, i)
+	switch workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers); {
+	case math.IsInf(most, 1):
+		c.Errorf(c.Near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").Help =
+			"limit max-attempts, or let a retry, an attempt or the store take some time"
+	case most > reference.MostTicks:
+		e := c.Errorf(c.Near("jobs", i), "one run would make %.1g attempts: at most %.0g", most, float64(reference.MostTicks))
+		e.Help = "limit max-attempts, or let a retry, an attempt or the store take longer"
+		e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
+	}
+}
+
+// checkExpiries reports too many recoveries for one run where each lease is recovered the instant it expires. A reaper
+// holds recovered jobs under a lease of its own, which nothing extends; leases of workers expire too if there are no
+// heartbeats in time.
+func (c *validator) checkExpiries() {
+	e := &c.sc.Engine
+	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.Sound() || e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers {
+		return
+	}
+	holders, who := float64(e.Nodes), "nodes"
+	if e.Lease.Heartbeat == 0 || e.Lease.Heartbeat >= e.Lease.TTL {
+		holders, who = holders*max(1, float64(e.Workers)), "workers"
+	}
+	cycle := (e.Lease.TTL + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
+	if times := c.sc.Longest().Seconds() / cycle * holders; times > reference.MostTicks {
+		c.Errorf(c.Near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(reference.MostTicks)).Note =
+			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
+	}
+}

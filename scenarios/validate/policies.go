@@ -1,0 +1,271 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"qsim/engine/quantity"
+	"qsim/policies"
+	"qsim/results/measure"
+	"qsim/scenarios/checks"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+)
+
+func (c *validator) checkPolicies() {
+	sc := c.sc
+	if len(sc.Policies) == 0 && c.Sound("policies") {
+		c.Errorf(c.Near("policies"), "there are no policies").Help = "leave the key out for fifo alone"
+		return
+	}
+	if len(sc.Policies) > reference.MostPolicies {
+		c.Errorf(c.Near("policies", reference.MostPolicies), "%d policies are too many: at most %d", len(sc.Policies), reference.MostPolicies)
+		return
+	}
+	var labels []checks.NameAt
+	for i := range sc.Policies {
+		p := &sc.Policies[i]
+		labels = append(labels, checks.NameAt{Name: p.Label, At: c.Given([]any{"policies", i, "label"}, []any{"policies", i, "kind"})})
+		if bad := checks.BadLabel(p.Label); bad != "" && c.Sound("policies", i) && p.Kind != "" {
+			c.Errorf(labels[i].At, "bad label %s: %s", quantity.Quote(p.Label), bad)
+		}
+		if c.Has("policies", i, "kind") && c.Sound("policies", i, "kind") {
+			c.checkPolicy(i, p)
+		}
+	}
+	c.Unique("policies", labels)
+	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.Sound("baseline") {
+		c.Known("policy", c.Near("baseline"), sc.Baseline, c.policyNames())
+	}
+}
+
+// policyNames returns the labels and kinds of the scenario's policies, with their nodes.
+func (c *validator) policyNames() []checks.NameAt {
+	var names []checks.NameAt
+	for i := range c.sc.Policies {
+		p := &c.sc.Policies[i]
+		names = append(names, checks.NameAt{Name: p.Kind, At: c.Node("policies", i, "kind")})
+		if p.Kind != p.Label {
+			names = append(names, checks.NameAt{Name: p.Label, At: c.Node("policies", i, "label")})
+		}
+	}
+	return names
+}
+
+// checkPolicy checks the parameters of one policy.
+func (c *validator) checkPolicy(i int, p *spec.Policy) {
+	kinds := policies.Kinds()
+	var kind *policies.Kind
+	var names []string
+	for k := range kinds {
+		names = append(names, kinds[k].Name)
+		if kinds[k].Name == p.Kind {
+			kind = &kinds[k]
+		}
+	}
+	if kind == nil {
+		c.Add(c.Near("policies", i, "kind"), diagnostics.Error, unknownPolicy(p.Kind, names))
+		return
+	}
+	parameters := map[string]string{}
+	known := []string{"kind", "label", "with"}
+	for _, parameter := range kind.Params {
+		parameters[parameter.Name] = parameter.Type
+		known = append(known, parameter.Name)
+	}
+	sound := true
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		key := c.Key("policies", i, name)
+		typ, found := parameters[name]
+		if !found {
+			c.Add(key, diagnostics.Error, unknownParameter(p.Kind, name, known))
+			sound = false
+			continue
+		}
+		if err := p.ReadParameter(name, typ); err != nil {
+			bad := c.Errorf(c.Near("policies", i, name), "%s: %v", name, err)
+			if own := (*quantity.Error)(nil); errors.As(err, &own) {
+				bad.Help = own.Help
+			}
+			sound = false
+		}
+	}
+	// A policy with overrides is checked with them.
+	seen := c.policy == i || c.policy == NoPolicy && len(p.With) == 0
+	if seen && sound && c.sc.Engine.Workers >= 1 && c.Sound("engine", "workers") {
+		if _, err := c.sc.PolicyMaker(i); err != nil {
+			c.impossiblePolicy(i, p, err)
+		}
+	}
+}
+
+// impossiblePolicy reports an error of policies.New, at the parameter that the error names.
+func (c *validator) impossiblePolicy(i int, p *spec.Policy, err error) {
+	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
+	at := c.Near("policies", i, "kind")
+	if name, _, found := strings.Cut(message, ":"); found {
+		if node := c.Node("policies", i, name); node != nil {
+			at = node
+		}
+	}
+	c.Errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
+}
+
+func unknownPolicy(kind string, names []string) *quantity.Error {
+	e := reference.UnknownName("policy", kind, names)
+	e.Message = "unknown policy " + quantity.Quote(kind)
+	if e.Help == "" {
+		e.Help = "want " + quantity.OrList(names)
+	}
+	return e
+}
+
+func unknownParameter(kind, name string, known []string) *quantity.Error {
+	e := reference.UnknownKey(name, known)
+	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind, quantity.Quote(name))
+	if strings.HasPrefix(e.Help, "known keys") {
+		if e.Help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
+			e.Help = "it takes none"
+		}
+	}
+	return e
+}
+
+// checkWindow checks the storm, if any, in an objective's filter during or after.
+func (c *validator) checkWindow(name string, path ...any) {
+	if name == "" || !c.Known("storm", c.Near(path...), name, c.Storms) {
+		return
+	}
+	if slices.ContainsFunc(c.sc.Storms, func(s spec.Storm) bool { return s.Name == name && s.On != "" }) {
+		c.Errorf(c.Near(path...), "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
+	}
+}
+
+func (c *validator) checkObjectives() {
+	for i := range c.sc.Objectives {
+		o := &c.sc.Objectives[i]
+		if c.Has("objectives", i, "metric") && c.Sound("objectives", i, "metric") {
+			c.checkMetric(i, o)
+		}
+		c.checkWindow(o.During, "objectives", i, "during")
+		c.checkWindow(o.After, "objectives", i, "after")
+		if o.Class != "" {
+			c.Known("job class", c.Near("objectives", i, "class"), o.Class, c.Classes)
+		}
+		if o.Tenant == measure.WorstTenant {
+			c.checkWorst(i, o)
+		} else if o.Tenant != "" && c.Sound("jobs") {
+			c.checkTenantNamed(i, o)
+		}
+		node := c.Node("objectives", i, "policies")
+		for k, name := range o.Policies {
+			if node != nil && len(node.Content) == len(o.Policies) && len(c.sc.PoliciesNamed(name)) == 0 {
+				c.Known("policy", node.Content[k], name, c.policyNames())
+			}
+		}
+		switch {
+		case c.Node("objectives", i, "below") != nil && c.Node("objectives", i, "above") != nil:
+			c.Errorf(c.Key("objectives", i, "above"), "an objective is below or above something, not both").Help = "make it two objectives"
+		case o.Below == nil && o.Above == nil && c.Sound("objectives", i):
+			c.Errorf(c.Near("objectives", i), "the objective has no bound").Help = "write below: or above:"
+		}
+	}
+}
+
+// checkWorst checks an objective on the worst tenant.
+func (c *validator) checkWorst(i int, o *spec.Objective) {
+	tenants := 0
+	for k := range c.sc.Jobs {
+		tenants += int(c.sc.Jobs[k].Tenants.Count)
+	}
+	info, found := measure.Lookup(o.Metric)
+	if why := info.NoWorst(tenants); found && why != "" && info.Filters.Has(measure.ByTenant) {
+		c.Errorf(c.Near("objectives", i, "tenant"), "%s has no worst tenant: %s", o.Metric, why)
+	}
+}
+
+// checkTenantNamed reports an unknown tenant in an objective.
+func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
+	var names []checks.NameAt
+	for k := range c.sc.Jobs {
+		job := &c.sc.Jobs[k]
+		for _, name := range job.Tenants.Names {
+			names = append(names, checks.NameAt{Name: name, At: c.Near("jobs", k, "tenants", "names")})
+		}
+		class, index, numbered := strings.Cut(o.Tenant, "/")
+		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
+			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.HasTenant(k, index) {
+				return
+			}
+			c.Errorf(c.Near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
+			return
+		}
+	}
+	at := c.Near("objectives", i, "tenant")
+	if len(names) == 0 {
+		c.Errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help = "tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
+		return
+	}
+	c.Known("tenant", at, o.Tenant, names)
+}
+
+// checkMetric checks the parts of an objective that depend on its metric.
+func (c *validator) checkMetric(i int, o *spec.Objective) {
+	info, found := measure.Lookup(o.Metric)
+	if !found {
+		e := reference.UnknownName("metric", o.Metric, spec.MetricNames())
+		if e.Message = "unknown metric " + quantity.Quote(o.Metric); e.Help == "" {
+			e.Help = "`qsim list metrics` prints them all"
+		}
+		c.Add(c.Near("objectives", i, "metric"), diagnostics.Error, e)
+		return
+	}
+	for _, f := range []struct {
+		key    string
+		given  bool
+		filter measure.Filters
+	}{{"during", o.During != "", measure.ByDuring}, {"after", o.After != "", measure.ByAfter}, {"class", o.Class != "", measure.ByClass}, {"tenant", o.Tenant != "", measure.ByTenant}} {
+		if f.given && !info.Filters.Has(f.filter) {
+			c.Errorf(c.Key("objectives", i, f.key), "%s cannot be narrowed by %s", o.Metric, f.key)
+		}
+	}
+	switch {
+	case info.Filters.Has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i):
+		c.Errorf(c.Near("objectives", i, "metric"), "%s needs a limit", o.Metric).Help = "write limit: 10s beside it"
+	case !info.Filters.Has(measure.NeedsLimit) && o.Limit != nil:
+		c.Errorf(c.Key("objectives", i, "limit"), "%s takes no limit", o.Metric)
+	}
+	if o.Below != nil {
+		c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
+	}
+	if o.Above != nil {
+		c.checkBound(o.Metric, info.Unit, o.Above, "objectives", i, "above")
+	}
+}
+
+// checkBound reports a bound whose unit does not fit its metric.
+func (c *validator) checkBound(metric, unit string, b *spec.Bound, path ...any) {
+	if !c.Sound(path...) {
+		return
+	}
+	want, good := "a plain number such as 100", b.Unit == ""
+	switch unit {
+	case "s":
+		want, good = fmt.Sprintf("a duration: write %ss or %[1]sms", b.Text), b.Unit == "s"
+		if b.Unit != "" {
+			want = "a duration such as 10s"
+		}
+	case "1":
+		want, good = "a number or a share such as 5%", b.Unit == "" || b.Unit == "%"
+	case "1/s":
+		want, good = "a rate such as 80/s", b.Unit == "/s"
+	}
+	if !good {
+		c.Errorf(c.Near(path...), "%s wants %s", metric, want)
+	}
+}

@@ -1,0 +1,106 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+	"qsim/scenarios/tree"
+)
+
+// checkRetry checks a retry policy; node is the YAML that it was decoded from, path its path in the file.
+func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return
+	}
+	if first, second := tree.Position(node, "max-attempts"), tree.Position(node, "max-retries"); first >= 0 && second >= 0 {
+		at := node.Content[max(first, second)]
+		c.Errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
+	}
+	backoff := tree.Lookup(node, "backoff")
+	if backoff == nil || backoff.Kind != yaml.MappingNode {
+		return
+	}
+	if !c.SoundNode(backoff) {
+		c.CheckKind(&reference.Backoffs, backoff)
+		return
+	}
+	problems := reference.Backoffs.Check(backoff)
+	c.AddAll(problems)
+	if len(problems) > 0 || !c.SoundNode(node) {
+		return
+	}
+	b := &r.Backoff
+	at := backoff
+	if at.Line == 0 {
+		at = c.Near(path...)
+	}
+	switch {
+	case b.Kind == "fixed" && b.Delay.Kind != "constant":
+		c.Errorf(tree.Lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
+	case b.Kind == "table" && len(b.Delays) == 0:
+		c.Errorf(tree.Lookup(backoff, "delays"), "the table of delays is empty")
+	case b.Kind == "table" && len(b.Delays) > mostSteps:
+		c.Errorf(tree.Lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
+	case b.Kind == "polynomial" && b.Power > 100:
+		c.Errorf(tree.Lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
+	case b.Kind == "polynomial" && b.Less > 100:
+		c.Errorf(tree.Lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
+	case b.Scale > quantity.MostAttempts:
+		c.Errorf(tree.Lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
+	case b.Max > 0 && b.First > b.Max:
+		c.Warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
+	}
+	if jitter := tree.Lookup(c.Node(path...), "jitter"); b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
+		c.Warnf(jitter, "a random backoff takes no jitter: it is drawn already")
+	}
+	c.checkNever(tree.Lookup(node, "never"), r.Never)
+	c.checkFree(node, r)
+}
+
+// checkNever warns of error kinds in never that no attempt fails with, but only where it is likely a mistake: the
+// default list has kinds that most scenarios lack.
+func (c *validator) checkNever(node *yaml.Node, never []string) {
+	if node == nil || node.Line == 0 || node.Kind != yaml.SequenceNode || len(node.Content) != len(never) {
+		return
+	}
+	kinds := c.sc.ErrorNames()
+	for i, name := range never {
+		if slices.Contains(kinds, name) {
+			continue
+		}
+		if near := reference.Closest(name, kinds); near != "" && near != reference.DefaultError {
+			c.Warnf(node.Content[i], "nothing fails with %s", quantity.Quote(name)).Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+}
+
+// checkFree checks the error kinds whose failures do not count as attempts; node is the YAML that r was decoded from.
+func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
+	free := tree.Lookup(node, "free")
+	c.checkNever(free, r.Free)
+	for i, name := range r.Free {
+		if slices.Contains(r.Never, name) && free != nil && i < len(free.Content) {
+			at := free.Content[i]
+			if never := tree.Lookup(node, "never"); at.Line == 0 && never != nil {
+				at = never
+			}
+			c.Errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
+		}
+	}
+	if at := tree.Lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.Origin().Preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
+		c.Warnf(at, "free-max changes nothing: no error kind is free")
+	}
+}
+
+// checkClassRetry checks the retry settings of class i, of which own are the class's own ones.
+func (c *validator) checkClassRetry(i int, own *yaml.Node) {
+	if base := c.Node("retry"); base != nil && base.Kind == yaml.MappingNode {
+		r := c.sc.RetryOf(i)
+		c.checkRetry(tree.Merged(c.sc.Origin().Class(base, own), own), &r, "jobs", i, "retry")
+	}
+}

@@ -1,0 +1,87 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/scenarios/diagnostics"
+	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
+	"qsim/scenarios/tree"
+)
+
+var (
+	unknownField = regexp.MustCompile(`(?s)^field (.*) not found in type (\S+)$`)
+	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
+)
+
+// wanted maps each Go type to a description of its values, for messages.
+var wanted = map[string]string{
+	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
+	"Attempts": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
+	"Factor": "a number", "Bound": "a single value such as 10s", "CountOrShare": "a count or a share", "Wake": "a single word",
+	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767", "uint64": "a whole number of at least 0", "float64": "a number",
+	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
+}
+
+// words rewords an error of the YAML library for the author of the file: node is the scalar with the mistake, around
+// the map of which it is a key; either may be nil.
+func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
+	if own := (*quantity.Error)(nil); errors.As(e, &own) {
+		if near := reference.Closest(own.Typed, own.Known); near != "" {
+			own.Help = "did you mean \"" + near + "\"?"
+		}
+		return own
+	}
+	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
+		return unknownKeyIn(m[2], m[1], around)
+	}
+	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
+		name := m[2][strings.LastIndexAny(m[2], "*.")+1:]
+		what, found := wanted[name]
+		switch {
+		case strings.HasPrefix(m[2], "["):
+			what = "a list"
+		case strings.HasPrefix(m[2], "map["):
+			what = "a map of keys"
+		case !found && spec.KeysOfTypes()[name] != nil:
+			what = "a map of keys"
+		case !found:
+			what = "a single word"
+		}
+		got := m[1]
+		switch {
+		case strings.HasPrefix(got, "!!seq"):
+			got = "a list"
+		case strings.HasPrefix(got, "!!map"):
+			got = "a map"
+		case node != nil:
+			got = tree.Describe(node)
+		default: // "!!int `12`"
+			_, value, _ := strings.Cut(got, " ")
+			got = quantity.Quote(strings.Trim(value, "`"))
+		}
+		bad := quantity.Errorf("want %s, not %s", what, got)
+		if name == "Retry" && node != nil && quantity.IsNumber(node.Value) {
+			bad.Help = fmt.Sprintf("write retry: {max-retries: %s}", node.Value)
+		}
+		return bad
+	}
+	return diagnostics.SyntaxError(e)
+}
+
+// unknownKeyIn returns the error for an unknown key of a map of the Go type in; around, the map, may be nil.
+func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
+	in = in[strings.LastIndexByte(in, '.')+1:]
+	known := spec.KeysOfTypes()[in]
+	e := language().UnknownKey(in, key, known, around)
+	if key == "kind" && in == "Retry" && PresetNamed(tree.Word(around, key)) != nil {
+		e.Help = "write preset: " + tree.Word(around, key)
+	}
+	return e
+}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
@@ -73,9 +75,6 @@ func (c *Checker) Node(path ...any) *yaml.Node {
 	}
 	return node
 }
-
-// Has reports whether the scenario has a value at a path of keys and indexes.
-func (c *Checker) Has(path ...any) bool { return c.Node(path...) != nil }
 
 // Key returns the YAML node of the key at the end of path, or else the nearest node around it.
 func (c *Checker) Key(path ...any) *yaml.Node {
@@ -148,15 +147,15 @@ func (c *Checker) CheckKind(t *reference.KindTable, node *yaml.Node) {
 }
 
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.report(at, diagnostics.Error, format, arguments...)
+	return c.Report(at, diagnostics.Error, format, arguments...)
 }
 
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.report(at, diagnostics.Warning, format, arguments...)
+	return c.Report(at, diagnostics.Warning, format, arguments...)
 }
 
-// report adds a problem at a node. The caller may still add help or a note to it.
-func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, format string, arguments ...any) *quantity.Error {
+// Report adds a problem at a node. The caller may still add help or a note to it.
+func (c *Checker) Report(at *yaml.Node, severity diagnostics.Severity, format string, arguments ...any) *quantity.Error {
 	e := quantity.Errorf(format, arguments...)
 	c.Add(at, severity, e)
 	return e
@@ -288,4 +287,49 @@ func (c *Checker) Unique(what string, names []NameAt) {
 func (c *Checker) Stated(path ...any) bool {
 	node := c.Node(path...)
 	return node != nil && node.Line != 0 && c.preset[node] == ""
+}
+
+// BadName returns, as text, the mistake in a name of a class, storm, policy and the like; "" if it is valid.
+func BadName(name string) string {
+	const most = 64
+	switch {
+	case name == "":
+		return "it is empty"
+	case len(name) > most:
+		return fmt.Sprintf("it is longer than %d letters", most)
+	}
+	for _, r := range name {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			continue
+		}
+		return "want only a-z, 0-9 and -"
+	}
+	return ""
+}
+
+// BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. Canceled
+// attempts and those with an expired lease have not failed: the engine sets these kinds.
+func BadErrorKind(name string) string {
+	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
+		if name == kind.Name() {
+			return "it is the engine's own word, for what it does itself"
+		}
+	}
+	return BadName(name)
+}
+
+// BadLabel returns an error text for a policy's label that tables and charts cannot show; "" if it is valid.
+func BadLabel(label string) string {
+	if label == "" || strings.TrimSpace(label) != label {
+		return "it is empty, or starts or ends with a space"
+	}
+	if len([]rune(label)) > 40 {
+		return "it is longer than 40 characters"
+	}
+	for _, r := range label {
+		if !unicode.IsPrint(r) {
+			return "want only printable characters"
+		}
+	}
+	return ""
 }

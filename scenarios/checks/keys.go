@@ -38,6 +38,10 @@ func (c *Checker) holdOne(value any, r reference.Rule, path []any) {
 		return
 	}
 	switch v := value.(type) {
+	case string:
+		if bad := BadName(v); r.Name != "" && bad != "" && c.Sound(path...) {
+			c.Errorf(c.Near(path...), "bad %s name %s: %s", r.Name, quantity.Quote(v), bad)
+		}
 	case quantity.Duration:
 		if r.Positive {
 			c.Positive(v, path...)

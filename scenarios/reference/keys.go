@@ -21,14 +21,18 @@ type Entry struct {
 	Unsaid  string // meaning of a key left out, if not its default: "none", "as" another key, or a formula
 }
 
-// Rule is a condition on the value of one key: it is required, is a count in [least, most], or is a duration above 0.
+// Rule is a condition on the value of one key: it is required, is a count in [least, most], a duration above 0, or a
+// name.
 type Rule struct {
 	Required, Positive bool
 	Least, Most        int
 	Why                string // reason for the limit most
+	Name               string // noun for the name that the value is: a-z, 0-9, - and _; empty: it is none
 }
 
 func count(least, most int, why string) Rule { return Rule{Least: least, Most: most, Why: why} }
+
+func named(noun string) Rule { return Rule{Name: noun} }
 
 func (r Rule) needed() Rule { r.Required = true; return r }
 
@@ -94,7 +98,7 @@ var Table = []Entry{
 	{"retry.grain", "", free, "0s"},
 
 	{"dependencies", "[]", free, ""},
-	{"dependencies.*.name", "", required, ""},
+	{"dependencies.*.name", "", named("dependency").needed(), ""},
 	{"dependencies.*.limit", "", free, "none"},
 	{"dependencies.*.limit.concurrency", "", count(1, MostWorkers, "which is as many as there can be workers"), ""},
 	{"dependencies.*.slows", "0%", free, ""},
@@ -103,7 +107,7 @@ var Table = []Entry{
 
 	{"jobs.*", "{priority: 0, poison: 0%, kills: 0%, silences: 0%, ignores-cancel: false, guard: none, " +
 		"delay: 0s, max-running: 0}", free, ""},
-	{"jobs.*.class", "", required, ""},
+	{"jobs.*.class", "", named("class").needed(), ""},
 	{"jobs.*.service", "", required, ""},
 	{"jobs.*.arrivals", "", required, ""},
 	{"jobs.*.arrivals.period", "", positive, ""},
@@ -112,6 +116,7 @@ var Table = []Entry{
 	{"jobs.*.arrivals.stop", "", free, "as duration"},
 	{"jobs.*.tenants.count", "1", count(1, mostTenants, "since each is measured"), ""},
 	{"jobs.*.tenants.skew", "0", free, ""},
+	{"jobs.*.tenants.names.*", "", named("tenant"), ""},
 	{"jobs.*.idempotent", "", free, "as guard"},
 	{"jobs.*.starved-after", "", positive, "10 × the mean of service, at least 1s"},
 	{"jobs.*.calls", "", free, "none"},
@@ -127,7 +132,7 @@ var Table = []Entry{
 	{"jobs.*.timeout", "", free, "as engine.timeout"},
 
 	{"storms", "[]", free, ""},
-	{"storms.*.name", "", required, ""},
+	{"storms.*.name", "", named("storm").needed(), ""},
 	{"storms.*.for", "0s", free, ""},
 	{"storms.*.repeat", "", free, "none"},
 	{"policies", "[{kind: fifo}]", free, ""},
@@ -165,3 +170,25 @@ var DefaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 	}
 	return trees
 })
+
+// MostNodes and the constants below limit the size of one run.
+const (
+	MostNodes    = 100_000
+	MostWorkers  = 1_000_000 // workers of all nodes
+	mostSeeds    = 10_000
+	MostClasses  = 64 // a plan names classes by the bits of a word
+	MostStorms   = 1000
+	MostPolicies = 64            // policies of one scenario
+	MostJobs     = 1_000_000_000 // jobs of one run
+	MostTicks    = 1_000_000_000 // ticks of any one timer in one run
+	MostBatch    = 100_000
+)
+
+// mostTenants and the constants below limit the jobs of one scenario.
+const (
+	mostTenants      = 100_000
+	mostKeys         = 1_000_000
+	MostResubmits    = 255
+	MostDependencies = 64
+	MostPhases       = 10_000_000 // pairs of on and off phases
+)

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,6 +52,13 @@ func UnknownName(what, name string, names []string) *quantity.Error {
 	case len(names) == 0:
 		e.Note = "the scenario has no " + what
 	}
+	return e
+}
+
+// UnknownWord returns the error for a word that is none of words, with the most similar one as help, or else help.
+func UnknownWord(what, word string, words []string, help string) *quantity.Error {
+	e := UnknownName(what, word, words)
+	e.Message, e.Help = "unknown "+what+" "+quantity.Quote(word), cmp.Or(e.Help, help)
 	return e
 }
 

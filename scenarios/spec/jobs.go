@@ -1,6 +1,12 @@
 package spec
 
-import "go.yaml.in/yaml/v4"
+import (
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
 
 // Dependency is an external service that handlers call, such as a payment provider's API. It is one for all nodes.
 type Dependency struct {
@@ -113,4 +119,20 @@ type Fails struct {
 	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
 	// error kinds of failing attempts, each with its share; together 100%; left out: all fail as error
 	Errors ErrorShares `yaml:"errors"`
+}
+
+// starvedAfterRuns times the mean run time, but at least starvedAtLeast, is the default wait until a fresh job starves.
+const (
+	starvedAfterRuns = 10
+	starvedAtLeast   = time.Second
+)
+
+// StarvesAfter returns the wait after which a fresh job of the class starves. It does not depend on the policy: all
+// policies of a scenario are judged by the scenario's own settings.
+func (j *JobClass) StarvesAfter() time.Duration {
+	if j.StarvedAfter != nil {
+		return j.StarvedAfter.Std()
+	}
+	mean := min(starvedAfterRuns*j.Service.Dist().Mean(), quantity.Longest.Seconds())
+	return max(starvedAtLeast, time.Duration(mean*float64(time.Second)))
 }

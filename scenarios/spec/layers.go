@@ -71,10 +71,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	for _, p := range Presets() {
 		names = append(names, p.Name)
 	}
-	e := reference.UnknownName("preset", at.Value, names)
-	if e.Message = "unknown preset " + quantity.Quote(at.Value); e.Help == "" {
-		e.Help = "`qsim list presets` prints them all"
-	}
+	e := reference.UnknownWord("preset", at.Value, names, "`qsim list presets` prints them all")
 	l.problems = append(l.problems, tree.ErrorAt(at, e))
 	return nil
 }

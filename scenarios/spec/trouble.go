@@ -162,14 +162,9 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 
 // CheckCall reports an unknown name of a call.
 func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
-	if slices.Contains(Calls, op) {
-		return
+	if !slices.Contains(Calls, op) {
+		c.Add(at, diagnostics.Error, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))
 	}
-	e := reference.UnknownName("call", op, Calls)
-	if e.Message = "unknown call " + quantity.Quote(op); e.Help == "" {
-		e.Help = "want " + quantity.OrList(Calls)
-	}
-	c.Add(at, diagnostics.Error, e)
 }
 
 // checkStall reports a storm that sets stall to false, and so has no effect.

@@ -10,18 +10,16 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
-	"qsim/scenarios/checks"
-	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
 
 func (c *validator) checkJobs() {
-	jobs := c.sc.Jobs
+	jobs, given := c.sc.Jobs, c.sc.Origin().Given
 	if c.Node("jobs") == nil {
-		for key := 0; key < len(c.sc.Origin().Given.Content); key += 2 {
-			if reference.MeansElsewhere(c.sc.Origin().Given.Content[key].Value, "jobs") {
+		for key := 0; key < len(given.Content); key += 2 {
+			if reference.MeansElsewhere(given.Content[key].Value, "jobs") {
 				return // the arrivals have another key, which has been reported
 			}
 		}
@@ -29,54 +27,56 @@ func (c *validator) checkJobs() {
 		return
 	}
 	if len(jobs) == 0 {
-		if list := tree.Lookup(c.sc.Origin().Given, "jobs"); list == nil || c.FailedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
+		if list := tree.Lookup(given, "jobs"); list == nil || c.FailedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
 			return // the value has been reported as wrong
 		}
 		c.Errorf(c.Near("jobs"), "there are no jobs: want at least one class")
 	}
-	if len(jobs) > reference.MostClasses {
-		c.Errorf(c.Near("jobs", reference.MostClasses), "%d job classes are too many: at most %d", len(jobs), reference.MostClasses)
+	if c.tooMany(len(jobs), reference.MostClasses, "job classes", "jobs") {
 		return
 	}
 	for i := range jobs {
-		c.checkJob(i, &jobs[i])
+		c.checkJob(i, &jobs[i], tree.LookupAt(tree.Lookup(given, "jobs"), i))
 	}
 	c.Unique("job classes", c.Classes)
 }
 
-func (c *validator) checkJob(i int, job *spec.JobClass) {
-	if c.Has("jobs", i, "class") && c.Sound("jobs", i, "class") {
-		if bad := checks.BadName(job.Class); bad != "" {
-			c.Errorf(c.Near("jobs", i, "class"), "bad class name %s: %s", quantity.Quote(job.Class), bad)
-		}
-	}
-	if c.Has("jobs", i, "arrivals") {
+// checkJob checks the class with index i, which the author gave as the map given.
+func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
+	if c.Node("jobs", i, "arrivals") != nil {
 		c.checkArrivals(i, &job.Arrivals)
 	}
-	if mean := job.Service.Dist().Mean(); math.IsInf(mean, 1) && c.Sound("jobs", i, "service") {
-		c.Warnf(c.Near("jobs", i, "service"), "the mean service time is infinite: no number of workers keeps up")
-	}
-	if job.Delay > c.sc.Duration && c.Sound("jobs", i, "delay") && c.Sound("duration") {
-		c.Warnf(c.Near("jobs", i, "delay"), "jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration)
-	}
+	c.hold(warning, []conflict{
+		{math.IsInf(job.Service.Dist().Mean(), 1) && c.Sound("jobs", i, "service"), "service",
+			"the mean service time is infinite: no number of workers keeps up", ""},
+		{job.Delay > c.sc.Duration && c.Sound("jobs", i, "delay") && c.Sound("duration"), "delay",
+			say("jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration), ""},
+		{job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat"), "silences",
+			"silences change nothing: there are no heartbeats", ""},
+	}, "jobs", i)
+	c.hold(fault, []conflict{{tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
+		"guard and idempotent are both given", "idempotent: true says the same as guard: check; keep guard"}}, "jobs", i)
 	if own := &job.RetryKeys; !own.IsZero() && own.Kind == yaml.MappingNode {
 		c.checkClassRetry(i, own)
 	}
-	c.checkFurtherOf(i, job)
+	if job.Calls != "" {
+		c.Known("dependency", c.Near("jobs", i, "calls"), job.Calls, c.Dependencies)
+	}
+	c.checkTenants(i, &job.Tenants)
 	c.checkEndless(i)
 }
 
 func (c *validator) checkDependencies() {
-	if len(c.sc.Dependencies) > reference.MostDependencies {
-		c.Errorf(c.Near("dependencies", reference.MostDependencies), "%d dependencies are too many: at most %d", len(c.sc.Dependencies), reference.MostDependencies)
+	if c.tooMany(len(c.sc.Dependencies), reference.MostDependencies, "dependencies", "dependencies") {
 		return
 	}
 	for i := range c.sc.Dependencies {
-		c.checkDependency(i, &c.sc.Dependencies[i])
+		if c.Sound("dependencies", i) {
+			c.checkDependency(i, &c.sc.Dependencies[i])
+		}
 	}
-	names := c.Dependencies
-	c.Unique("dependencies", names)
-	for _, n := range names {
+	c.Unique("dependencies", c.Dependencies)
+	for _, n := range c.Dependencies {
 		if n.Name != "" && c.sc.ClassIndex(n.Name) >= 0 {
 			c.Errorf(n.At, "a dependency and a job class are both named %s", quantity.Quote(n.Name)).Help = "what a storm hits must be plain: rename one"
 		}
@@ -84,142 +84,90 @@ func (c *validator) checkDependencies() {
 }
 
 func (c *validator) checkDependency(i int, d *spec.Dependency) {
-	if c.Has("dependencies", i, "name") && c.Sound("dependencies", i, "name") {
-		if bad := checks.BadName(d.Name); bad != "" {
-			c.Errorf(c.Near("dependencies", i, "name"), "bad dependency name %s: %s", quantity.Quote(d.Name), bad)
-		}
+	limit := spec.DependencyLimit{}
+	if d.Limit != nil {
+		limit = *d.Limit
 	}
-	if !c.Sound("dependencies", i) {
-		return
-	}
-	limit := c.Near("dependencies", i, "limit")
-	switch l := d.Limit; {
-	case l == nil:
-		if c.Node("dependencies", i, "over") != nil && !d.Over.IsDefault() {
-			c.Warnf(c.Near("dependencies", i, "over"), "over changes nothing: %s has no limit", d.Name).Help = "write limit: {concurrency: 50}"
-		}
-	case l.Rate == nil && l.Concurrency == nil:
-		c.Errorf(limit, "the limit is empty").Help = "write {rate: 300/s} or {concurrency: 50}"
-	case l.Rate != nil && l.Concurrency != nil:
-		c.Errorf(c.Key("dependencies", i, "limit", "concurrency"), "a limit is a rate or a concurrency, not both")
-	case l.Rate != nil && l.Rate.Num == 0:
-		c.Errorf(c.Near("dependencies", i, "limit", "rate"), "a limit of %v lets nothing through", *l.Rate).Help = "an outage storm does that for a while"
-	}
-	if d.Over.Slow != nil && (d.Over.Fail != nil || d.Over.RejectsIn != nil) {
-		c.Errorf(c.Key("dependencies", i, "over", "slow"), "calls over the limit fail or are slow, not both")
-	}
-	if d.Slows.Num > 0 && (d.Limit == nil || d.Limit.Concurrency == nil) {
-		c.Errorf(c.Near("dependencies", i, "slows"), "slows needs limit: {concurrency: N}: it counts calls in progress against that")
-	}
-	if d.Name != "" && !called(c.sc, d.Name) {
-		c.Warnf(c.Near("dependencies", i, "name"), "no job class calls %s", quantity.Quote(d.Name)).Help = "write calls: " + d.Name + " beside a class"
-	}
-}
-
-func called(sc *spec.Scenario, dependency string) bool {
-	return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Calls == dependency })
-}
-
-// checkFurtherOf checks the rarely used keys of a class.
-func (c *validator) checkFurtherOf(i int, job *spec.JobClass) {
-	if job.Calls != "" {
-		c.Known("dependency", c.Near("jobs", i, "calls"), job.Calls, c.Dependencies)
-	}
-	if job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat") {
-		c.Warnf(c.Near("jobs", i, "silences"), "silences change nothing: there are no heartbeats")
-	}
-	if list := tree.Lookup(c.sc.Origin().Given, "jobs"); list != nil && tree.Lookup(tree.LookupAt(list, i), "guard") != nil && tree.Lookup(tree.LookupAt(list, i), "idempotent") != nil {
-		c.Errorf(c.Key("jobs", i, "idempotent"), "guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
-	}
-	c.checkTenants(i, &job.Tenants)
+	rate, concurrency := limit.Rate != nil, limit.Concurrency != nil
+	called := slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return j.Calls == d.Name })
+	c.hold(fault, []conflict{
+		{d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty", "write {rate: 300/s} or {concurrency: 50}"},
+		{rate && concurrency, "limit.concurrency:", "a limit is a rate or a concurrency, not both", ""},
+		{rate && !concurrency && limit.Rate.Num == 0, "limit.rate", say("a limit of %v lets nothing through", limit.Rate),
+			"an outage storm does that for a while"},
+		{d.Over.Slow != nil && (d.Over.Fail != nil || d.Over.RejectsIn != nil), "over.slow:", "calls over the limit fail or are slow, not both", ""},
+		{d.Slows.Num > 0 && !concurrency, "slows", "slows needs limit: {concurrency: N}: it counts calls in progress against that", ""},
+	}, "dependencies", i)
+	c.hold(warning, []conflict{
+		{d.Limit == nil && c.Node("dependencies", i, "over") != nil && !d.Over.IsDefault(), "over",
+			say("over changes nothing: %s has no limit", d.Name), "write limit: {concurrency: 50}"},
+		{d.Name != "" && !called, "name", say("no job class calls %s", quantity.Quote(d.Name)), "write calls: " + d.Name + " beside a class"},
+	}, "dependencies", i)
 }
 
 func (c *validator) checkTenants(i int, t *spec.Tenants) {
 	if !c.Sound("jobs", i, "tenants") {
 		return
 	}
-	if t.Skew > 10 {
-		c.Errorf(c.Near("jobs", i, "tenants", "skew"), "skew %v is out of range: want at least 0 and at most 10", float64(t.Skew))
-	}
 	for k, name := range t.Names {
-		if bad := checks.BadName(name); bad != "" {
-			c.Errorf(c.Near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", quantity.Quote(name), bad)
-		}
+		at := c.Near("jobs", i, "tenants", "names", k)
 		if name == measure.WorstTenant {
-			c.Errorf(c.Near("jobs", i, "tenants", "names", k), "no tenant is named worst: objectives mean the worst of all by it")
+			c.Errorf(at, "no tenant is named worst: objectives mean the worst of all by it")
 		}
-		for _, earlier := range t.Names[:min(k, mostSteps)] {
-			if earlier == name {
-				c.Errorf(c.Near("jobs", i, "tenants", "names", k), "tenant %s is named twice", quantity.Quote(name))
-				break
-			}
+		if slices.Contains(t.Names[:min(k, mostSteps)], name) {
+			c.Errorf(at, "tenant %s is named twice", quantity.Quote(name))
 		}
 	}
-	if len(t.Names) > 0 && int(t.Count) != len(t.Names) {
-		c.Errorf(c.Given([]any{"jobs", i, "tenants", "count"}, []any{"jobs", i, "tenants", "names"}), "%d tenants have %d names", t.Count, len(t.Names)).Help = "leave count out"
-	}
+	c.hold(fault, []conflict{
+		{t.Skew > 10, "skew", say("skew %v is out of range: want at least 0 and at most 10", float64(t.Skew)), ""},
+		{len(t.Names) > 0 && int(t.Count) != len(t.Names), "count names", say("%d tenants have %d names", t.Count, len(t.Names)), "leave count out"},
+	}, "jobs", i, "tenants")
 }
 
 func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
-	node := c.Node("jobs", i, "arrivals")
+	path := []any{"jobs", i, "arrivals"}
+	node := c.Node(path...)
 	if node.Kind != yaml.MappingNode {
 		return
 	}
 	problems := reference.Processes.Check(node)
 	c.AddAll(problems)
-	if len(problems) > 0 || !c.Sound("jobs", i, "arrivals") {
+	if len(problems) > 0 || !c.Sound(path...) {
 		return
 	}
-	c.checkProcess(i, a)
-	if !c.Sound("duration") || c.sc.Duration == 0 {
-		return
-	}
-	if a.Process == "on-off" {
-		c.checkPhases(i, a)
-	}
-	switch {
-	case a.Start >= c.sc.Duration:
-		c.Warnf(c.Near("jobs", i, "arrivals", "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
-	case a.Stop != nil && *a.Stop <= a.Start:
-		c.Errorf(c.Near("jobs", i, "arrivals", "stop"), "the class stops (%v) before it starts (%v)", *a.Stop, a.Start)
-	}
-}
-
-// checkProcess checks the values of an arrival process whose keys are complete.
-func (c *validator) checkProcess(i int, a *spec.Arrivals) {
-	at := func(key string) []any { return []any{"jobs", i, "arrivals", key} }
 	switch a.Process {
 	case "gamma":
-		if *a.CV > 100 {
-			c.Errorf(c.Near(at("cv")...), "cv %v is out of range: want at most 100", float64(*a.CV))
-		}
+		c.hold(fault, []conflict{{*a.CV > 100, "cv", say("cv %v is out of range: want at most 100", float64(*a.CV)), ""}}, path...)
 	case "on-off":
-		for _, phase := range []struct {
-			key   string
-			lasts *spec.Distribution
-		}{{"on", a.On}, {"off", a.Off}} {
-			if phase.lasts.Dist().Mean() < 1e-6 {
-				c.Errorf(c.Near(at(phase.key)...), "%s must last at least 1us on the average", phase.key)
-			}
-		}
+		c.checkPhases(a, path)
 	case "trace":
 		if err := c.sc.CheckTrace(i, a.File); err != nil {
 			e := quantity.Errorf("%v", err)
 			errors.As(err, &e)
-			c.Add(c.Near(at("file")...), diagnostics.Error, e)
+			c.Add(c.place(path, "file"), fault, e)
 		}
+	}
+	switch {
+	case !c.Sound("duration") || c.sc.Duration == 0:
+	case a.Start >= c.sc.Duration:
+		c.Warnf(c.place(path, "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
+	case a.Stop != nil && *a.Stop <= a.Start:
+		c.Errorf(c.place(path, "stop"), "the class stops (%v) before it starts (%v)", *a.Stop, a.Start)
 	}
 }
 
-// checkPhases reports more on and off phases than one run can have.
-func (c *validator) checkPhases(i int, a *spec.Arrivals) {
+// checkPhases reports on and off phases that are too short, or more than one run can have.
+func (c *validator) checkPhases(a *spec.Arrivals, path []any) {
 	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
-	if on < 1e-6 || off < 1e-6 {
-		return // the error has been reported
+	c.hold(fault, []conflict{
+		{on < 1e-6, "on", "on must last at least 1us on the average", ""},
+		{off < 1e-6, "off", "off must last at least 1us on the average", ""},
+	}, path...)
+	if on < 1e-6 || off < 1e-6 || !c.Sound("duration") || c.sc.Duration == 0 {
+		return
 	}
 	if times := a.Length(c.sc.Duration).Seconds() / (on + off); times > reference.MostPhases {
-		c.Errorf(c.Given([]any{"jobs", i, "arrivals", "on"}, []any{"jobs", i, "arrivals", "off"}),
-			"one run would go on and off %.1g times: at most %.0g", times, float64(reference.MostPhases)).Note =
+		c.Errorf(c.place(path, "on off"), "one run would go on and off %.1g times: at most %.0g", times, float64(reference.MostPhases)).Note =
 			fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), spec.Duration(a.Length(c.sc.Duration)))
 	}
 }

@@ -42,11 +42,10 @@ func (c *validator) checkLoad() {
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
 func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
-	if most := float64(job.MaxRunning); most > 0 && need > most {
-		c.Warnf(c.Near("jobs", i, "max-running"), "the class needs %s jobs running at once: the backlog will never drain", short(need))
-	}
-	if job.Serial != nil && need > float64(job.Serial.Keys) {
-		c.Warnf(c.Near("jobs", i, "serial"), "the class needs %s jobs running at once, but has %d keys: the backlog will never drain", short(need), job.Serial.Keys)
+	needs := "the class needs " + short(need) + " jobs running at once"
+	c.hold(warning, []conflict{{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + ": the backlog will never drain", ""}}, "jobs", i)
+	if keys := job.Serial; keys != nil && need > float64(keys.Keys) {
+		c.Warnf(c.Near("jobs", i, "serial"), "%s, but has %d keys: the backlog will never drain", needs, keys.Keys)
 	}
 }
 
@@ -86,10 +85,11 @@ func (c *validator) checkOffered() {
 		even = " even without the storm"
 	}
 	e := c.Warnf(at, "offered load is %s × the capacity%s: the backlog will never drain", short(worst/workers), even)
-	e.Note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
+	sum := strings.Join(terms, " + ")
 	if len(terms) > 1 {
-		e.Note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)
+		sum = "(" + sum + ")"
 	}
+	e.Note = fmt.Sprintf("%s ÷ %.0f workers", sum, workers)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

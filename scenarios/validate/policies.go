@@ -12,7 +12,6 @@ import (
 	"qsim/policies"
 	"qsim/results/measure"
 	"qsim/scenarios/checks"
-	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 )
@@ -23,8 +22,7 @@ func (c *validator) checkPolicies() {
 		c.Errorf(c.Near("policies"), "there are no policies").Help = "leave the key out for fifo alone"
 		return
 	}
-	if len(sc.Policies) > reference.MostPolicies {
-		c.Errorf(c.Near("policies", reference.MostPolicies), "%d policies are too many: at most %d", len(sc.Policies), reference.MostPolicies)
+	if c.tooMany(len(sc.Policies), reference.MostPolicies, "policies", "policies") {
 		return
 	}
 	var labels []checks.NameAt
@@ -34,7 +32,7 @@ func (c *validator) checkPolicies() {
 		if bad := checks.BadLabel(p.Label); bad != "" && c.Sound("policies", i) && p.Kind != "" {
 			c.Errorf(labels[i].At, "bad label %s: %s", quantity.Quote(p.Label), bad)
 		}
-		if c.Has("policies", i, "kind") && c.Sound("policies", i, "kind") {
+		if c.Node("policies", i, "kind") != nil && c.Sound("policies", i, "kind") {
 			c.checkPolicy(i, p)
 		}
 	}
@@ -59,35 +57,28 @@ func (c *validator) policyNames() []checks.NameAt {
 
 // checkPolicy checks the parameters of one policy.
 func (c *validator) checkPolicy(i int, p *spec.Policy) {
-	kinds := policies.Kinds()
-	var kind *policies.Kind
+	var kind policies.Kind
 	var names []string
-	for k := range kinds {
-		names = append(names, kinds[k].Name)
-		if kinds[k].Name == p.Kind {
-			kind = &kinds[k]
+	for _, k := range policies.Kinds() {
+		if names = append(names, k.Name); k.Name == p.Kind {
+			kind = k
 		}
 	}
-	if kind == nil {
-		c.Add(c.Near("policies", i, "kind"), diagnostics.Error, unknownPolicy(p.Kind, names))
+	if kind.Name == "" {
+		c.Add(c.Near("policies", i, "kind"), fault, reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}
-	parameters := map[string]string{}
 	known := []string{"kind", "label", "with"}
 	for _, parameter := range kind.Params {
-		parameters[parameter.Name] = parameter.Type
 		known = append(known, parameter.Name)
 	}
 	sound := true
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-		key := c.Key("policies", i, name)
-		typ, found := parameters[name]
-		if !found {
-			c.Add(key, diagnostics.Error, unknownParameter(p.Kind, name, known))
+		at := slices.Index(known[3:], name)
+		if at < 0 {
+			c.Add(c.Key("policies", i, name), fault, unknownParameter(p.Kind, name, known))
 			sound = false
-			continue
-		}
-		if err := p.ReadParameter(name, typ); err != nil {
+		} else if err := p.ReadParameter(name, kind.Params[at].Type); err != nil {
 			bad := c.Errorf(c.Near("policies", i, name), "%s: %v", name, err)
 			if own := (*quantity.Error)(nil); errors.As(err, &own) {
 				bad.Help = own.Help
@@ -116,15 +107,6 @@ func (c *validator) impossiblePolicy(i int, p *spec.Policy, err error) {
 	c.Errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
 }
 
-func unknownPolicy(kind string, names []string) *quantity.Error {
-	e := reference.UnknownName("policy", kind, names)
-	e.Message = "unknown policy " + quantity.Quote(kind)
-	if e.Help == "" {
-		e.Help = "want " + quantity.OrList(names)
-	}
-	return e
-}
-
 func unknownParameter(kind, name string, known []string) *quantity.Error {
 	e := reference.UnknownKey(name, known)
 	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind, quantity.Quote(name))
@@ -149,7 +131,7 @@ func (c *validator) checkWindow(name string, path ...any) {
 func (c *validator) checkObjectives() {
 	for i := range c.sc.Objectives {
 		o := &c.sc.Objectives[i]
-		if c.Has("objectives", i, "metric") && c.Sound("objectives", i, "metric") {
+		if c.Node("objectives", i, "metric") != nil && c.Sound("objectives", i, "metric") {
 			c.checkMetric(i, o)
 		}
 		c.checkWindow(o.During, "objectives", i, "during")
@@ -168,12 +150,11 @@ func (c *validator) checkObjectives() {
 				c.Known("policy", node.Content[k], name, c.policyNames())
 			}
 		}
-		switch {
-		case c.Node("objectives", i, "below") != nil && c.Node("objectives", i, "above") != nil:
-			c.Errorf(c.Key("objectives", i, "above"), "an objective is below or above something, not both").Help = "make it two objectives"
-		case o.Below == nil && o.Above == nil && c.Sound("objectives", i):
-			c.Errorf(c.Near("objectives", i), "the objective has no bound").Help = "write below: or above:"
-		}
+		c.hold(fault, []conflict{
+			{c.Node("objectives", i, "below") != nil && c.Node("objectives", i, "above") != nil, "above:",
+				"an objective is below or above something, not both", "make it two objectives"},
+			{o.Below == nil && o.Above == nil && c.Sound("objectives", i), "", "the objective has no bound", "write below: or above:"},
+		}, "objectives", i)
 	}
 }
 
@@ -218,28 +199,18 @@ func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
 func (c *validator) checkMetric(i int, o *spec.Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
-		e := reference.UnknownName("metric", o.Metric, spec.MetricNames())
-		if e.Message = "unknown metric " + quantity.Quote(o.Metric); e.Help == "" {
-			e.Help = "`qsim list metrics` prints them all"
-		}
-		c.Add(c.Near("objectives", i, "metric"), diagnostics.Error, e)
+		c.Add(c.Near("objectives", i, "metric"), fault, reference.UnknownWord("metric", o.Metric, spec.MetricNames(), "`qsim list metrics` prints them all"))
 		return
 	}
-	for _, f := range []struct {
-		key    string
-		given  bool
-		filter measure.Filters
-	}{{"during", o.During != "", measure.ByDuring}, {"after", o.After != "", measure.ByAfter}, {"class", o.Class != "", measure.ByClass}, {"tenant", o.Tenant != "", measure.ByTenant}} {
-		if f.given && !info.Filters.Has(f.filter) {
-			c.Errorf(c.Key("objectives", i, f.key), "%s cannot be narrowed by %s", o.Metric, f.key)
-		}
-	}
-	switch {
-	case info.Filters.Has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i):
-		c.Errorf(c.Near("objectives", i, "metric"), "%s needs a limit", o.Metric).Help = "write limit: 10s beside it"
-	case !info.Filters.Has(measure.NeedsLimit) && o.Limit != nil:
-		c.Errorf(c.Key("objectives", i, "limit"), "%s takes no limit", o.Metric)
-	}
+	has, narrowed := info.Filters.Has, o.Metric+" cannot be narrowed by "
+	c.hold(fault, []conflict{
+		{o.During != "" && !has(measure.ByDuring), "during:", narrowed + "during", ""},
+		{o.After != "" && !has(measure.ByAfter), "after:", narrowed + "after", ""},
+		{o.Class != "" && !has(measure.ByClass), "class:", narrowed + "class", ""},
+		{o.Tenant != "" && !has(measure.ByTenant), "tenant:", narrowed + "tenant", ""},
+		{has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i), "metric", o.Metric + " needs a limit", "write limit: 10s beside it"},
+		{!has(measure.NeedsLimit) && o.Limit != nil, "limit:", o.Metric + " takes no limit", ""},
+	}, "objectives", i)
 	if o.Below != nil {
 		c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
 	}

@@ -39,19 +39,22 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	if at.Line == 0 {
 		at = c.Near(path...)
 	}
+	wrong := func(key, format string, arguments ...any) *quantity.Error {
+		return c.Errorf(tree.Lookup(backoff, key), format, arguments...)
+	}
 	switch {
 	case b.Kind == "fixed" && b.Delay.Kind != "constant":
-		c.Errorf(tree.Lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
+		wrong("delay", "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
 	case b.Kind == "table" && len(b.Delays) == 0:
-		c.Errorf(tree.Lookup(backoff, "delays"), "the table of delays is empty")
+		wrong("delays", "the table of delays is empty")
 	case b.Kind == "table" && len(b.Delays) > mostSteps:
-		c.Errorf(tree.Lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
+		wrong("delays", "%d delays are too many: at most %d", len(b.Delays), mostSteps)
 	case b.Kind == "polynomial" && b.Power > 100:
-		c.Errorf(tree.Lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
+		wrong("power", "power %d is too large: at most 100", b.Power)
 	case b.Kind == "polynomial" && b.Less > 100:
-		c.Errorf(tree.Lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
+		wrong("less", "less %d is too large: at most 100", b.Less)
 	case b.Scale > quantity.MostAttempts:
-		c.Errorf(tree.Lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
+		wrong("scale", "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
 	case b.Max > 0 && b.First > b.Max:
 		c.Warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}

@@ -1,21 +1,17 @@
 package validate
 
 import (
+	"cmp"
 	"slices"
-
-	"go.yaml.in/yaml/v4"
 
 	"qsim/engine"
 	"qsim/engine/quantity"
-	"qsim/scenarios/checks"
-	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 )
 
 func (c *validator) checkStorms() {
-	if len(c.sc.Storms) > reference.MostStorms {
-		c.Errorf(c.Near("storms", reference.MostStorms), "%d storms are too many: at most %d", len(c.sc.Storms), reference.MostStorms)
+	if c.tooMany(len(c.sc.Storms), reference.MostStorms, "storms", "storms") {
 		return
 	}
 	for i := range c.sc.Storms {
@@ -25,16 +21,17 @@ func (c *validator) checkStorms() {
 }
 
 func (c *validator) checkStorm(i int, s *spec.Storm) {
-	if c.Has("storms", i, "name") && c.Sound("storms", i, "name") {
-		if bad := checks.BadName(s.Name); bad != "" {
-			c.Errorf(c.Near("storms", i, "name"), "bad storm name %s: %s", quantity.Quote(s.Name), bad)
-		}
-	}
 	c.checkTrouble(i, s)
-	if !c.checkTrigger(i, s) {
-		c.Required("storms", i, "at")
-		c.checkWindows(i, s)
+	if c.Node("storms", i, "on") != nil {
+		c.checkTrigger(i, s)
+		return
 	}
+	for _, key := range []string{"op", "nth", "before"} {
+		c.hold(fault, []conflict{{c.Node("storms", i, key) != nil, key + ":", "the storm begins with no event",
+			"write on: leased, or another event"}}, "storms", i)
+	}
+	c.Required("storms", i, "at")
+	c.checkWindows(i, s)
 }
 
 // checkWindows compares the windows of a storm with the run, and with each other.
@@ -42,15 +39,13 @@ func (c *validator) checkWindows(i int, s *spec.Storm) {
 	if !c.Sound("duration") || !c.Sound("storms", i, "at") || !c.Sound("storms", i, "for") || !c.Sound("storms", i, "repeat") || !c.checkRepeat(i, s) {
 		return
 	}
-	ends := [][]any{{"storms", i, "repeat", "times"}, {"storms", i, "for"}, {"storms", i, "at"}}
-	switch end := s.End(); {
-	case s.At >= c.sc.Duration:
-		c.Warnf(c.Near("storms", i, "at"), "the storm comes at %v, after the arrivals end (%v)", s.At, c.sc.Duration)
-	case end > c.sc.Duration.Std() && s.Repeat != nil:
-		c.Warnf(c.Given(ends...), "the last storm of %d ends at %v, after the arrivals end (%v)", s.Repeat.Times, spec.Duration(end), c.sc.Duration)
-	case end > c.sc.Duration.Std():
-		c.Warnf(c.Given(ends[1:]...), "the storm ends at %v, after the arrivals end (%v)", spec.Duration(end), c.sc.Duration)
-	}
+	whole, end, times := c.sc.Duration, spec.Duration(s.End()), s.Windows()
+	late := s.At < whole && end > whole
+	c.hold(warning, []conflict{
+		{s.At >= whole, "at", say("the storm comes at %v, after the arrivals end (%v)", s.At, whole), ""},
+		{late && s.Repeat != nil, "repeat.times for at", say("the last storm of %.0f ends at %v, after the arrivals end (%v)", times, end, whole), ""},
+		{late && s.Repeat == nil, "for at", say("the storm ends at %v, after the arrivals end (%v)", end, whole), ""},
+	}, "storms", i)
 }
 
 // mostRepeats is the highest number of windows of one storm.
@@ -68,82 +63,62 @@ func (c *validator) checkRepeat(i int, s *spec.Storm) bool {
 		return false
 	}
 	c.Count(r.Times, 1, mostRepeats, "since each is a storm of its own", "storms", i, "repeat", "times")
-	switch {
-	case r.Times < 1 || r.Times > mostRepeats:
-		return false
-	case r.Every <= s.For:
-		c.Errorf(c.Near("storms", i, "repeat", "every"), "a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every)
-		return false
-	case float64(r.Every)*float64(r.Times) > float64(quantity.Longest):
-		c.Errorf(c.Near("storms", i, "repeat"), "%d storms, one every %v, last more than ten years", r.Times, r.Every)
+	if r.Times < 1 || r.Times > mostRepeats {
 		return false
 	}
-	return true
+	endless, long := r.Every <= s.For, float64(r.Every)*float64(r.Times) > float64(quantity.Longest)
+	c.hold(fault, []conflict{
+		{endless, "repeat.every", say("a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every), ""},
+		{long && !endless, "repeat", say("%d storms, one every %v, last more than ten years", r.Times, r.Every), ""},
+	}, "storms", i)
+	return !endless && !long
 }
 
 // checkTrouble checks that a storm has exactly one kind of fault, and its keys.
 func (c *validator) checkTrouble(i int, s *spec.Storm) {
-	var kinds []*yaml.Node
+	var kinds []string
 	for _, trouble := range spec.Troubles() {
 		if c.Node("storms", i, trouble) != nil {
-			kinds = append(kinds, c.Key("storms", i, trouble))
+			kinds = append(kinds, trouble)
 		}
 	}
-	switch {
-	case len(kinds) == 0 && c.Sound("storms", i):
-		c.Errorf(c.Near("storms", i), "the storm brings no trouble").Help = "want one of " + quantity.OrList(spec.Troubles())
-		return
-	case len(kinds) > 1:
-		c.Errorf(kinds[1], "the storm brings two kinds of trouble").Help = "make them two storms with windows of their own"
-		return
+	sound, second := c.Sound("storms", i), ""
+	if len(kinds) > 1 {
+		second = kinds[1]
 	}
-	t, key := s.Trouble()
-	if t == nil {
-		return
-	}
-	s.CheckTrouble(c.Checker, &c.sc.Engine, c.sc.Dependencies, "storms", i, key)
-	if !s.Effect().Instant && s.For == 0 && c.Sound("storms", i) {
-		c.Errorf(c.Near("storms", i, "for"), "the storm lasts no time").Help = "write for: 5m"
+	c.hold(fault, []conflict{
+		{len(kinds) == 0 && sound, "", "the storm brings no trouble", "want one of " + quantity.OrList(spec.Troubles())},
+		{len(kinds) > 1, second + ":", "the storm brings two kinds of trouble",
+			"make them two storms with windows of their own"},
+	}, "storms", i)
+	if _, key := s.Trouble(); key != "" && len(kinds) < 2 {
+		s.CheckTrouble(c.Checker, &c.sc.Engine, c.sc.Dependencies, "storms", i, key)
+		c.hold(fault, []conflict{{!s.Effect().Instant && s.For == 0 && sound, "for", "the storm lasts no time", "write for: 5m"}}, "storms", i)
 	}
 }
 
-// checkTrigger checks the event that triggers a storm, and reports whether there is one.
-func (c *validator) checkTrigger(i int, s *spec.Storm) bool {
-	if c.Node("storms", i, "on") == nil {
-		for _, key := range []string{"op", "nth", "before"} {
-			if c.Node("storms", i, key) != nil {
-				c.Errorf(c.Key("storms", i, key), "the storm begins with no event").Help = "write on: leased, or another event"
-			}
-		}
-		return false
-	}
+// checkTrigger checks the event that triggers a storm.
+func (c *validator) checkTrigger(i int, s *spec.Storm) {
 	if !c.Sound("storms", i) {
-		return true
+		return
 	}
-	on := c.Near("storms", i, "on")
 	if !slices.Contains(spec.Events, s.On) {
 		e := reference.UnknownName("event", s.On, spec.Events)
-		if e.Help == "" {
-			e.Help = "want " + quantity.OrList(spec.Events)
-		}
-		c.Add(on, diagnostics.Error, e)
+		e.Help = cmp.Or(e.Help, "want "+quantity.OrList(spec.Events))
+		c.Add(c.Near("storms", i, "on"), fault, e)
 	}
-	if t, key := s.Trouble(); t != nil && !s.Effect().Follows {
-		c.Errorf(c.Key("storms", i, "on"), "this kind of storm (%s) begins at a known time only", key)
-	}
+	t, key := s.Trouble()
+	c.hold(fault, []conflict{
+		{t != nil && !s.Effect().Follows, "on:", say("this kind of storm (%s) begins at a known time only", key), ""},
+		{s.Op != "" && s.On != engine.Called.String(), "op", say("only on: %v knows calls", engine.Called), ""},
+	}, "storms", i)
 	if c.Node("storms", i, "nth") != nil {
 		c.Count(s.Nth, 1, mostEvents, "", "storms", i, "nth")
 	}
 	if s.Op != "" {
-		at := c.Near("storms", i, "op")
-		if spec.CheckCall(c.Checker, at, s.Op); s.On != engine.Called.String() {
-			c.Errorf(at, "only on: %v knows calls", engine.Called)
-		}
+		spec.CheckCall(c.Checker, c.Near("storms", i, "op"), s.Op)
 	}
-	if s.Repeat != nil {
-		c.checkRepeat(i, s)
-	}
-	return true
+	c.checkRepeat(i, s)
 }
 
 // mostEvents is the highest number n for a storm triggered by the n-th event.

@@ -34,8 +34,6 @@ func (c *validator) all() {
 	c.CheckKeys(c.sc)
 	c.checkRun()
 	c.checkEngine()
-	c.checkTimes()
-	c.checkFurther()
 	c.checkRetry(c.Node("retry"), &c.sc.Retry, "retry")
 	c.checkDependencies()
 	c.checkJobs()

@@ -1,7 +1,13 @@
 package validate
 
 import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
 	"qsim/scenarios/checks"
+	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/spec"
 )
 
@@ -12,5 +18,54 @@ const NoPolicy = -1
 type validator struct {
 	*checks.Checker
 	sc     *spec.Scenario
-	policy int // index of the policy whose overrides are in sc; noPolicy: none
+	policy int // index of the policy whose overrides are in sc; NoPolicy: none
+}
+
+// conflict is a rule about several keys of one map: what is wrong with them.
+type conflict struct {
+	when bool   // the rule is broken
+	at   string // paths of the keys below the map, separated by spaces, of which the first in the file has the position; "": the map
+	says string
+	help string
+}
+
+const fault, warning = diagnostics.Error, diagnostics.Warning
+
+// say is short for the text of a conflict with values in it.
+func say(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
+
+// hold reports the conflicts in the map at a path. A path of a key that ends in a colon stands for the key, not its value.
+func (c *validator) hold(severity diagnostics.Severity, conflicts []conflict, path ...any) {
+	for _, x := range conflicts {
+		if x.when {
+			c.Report(c.place(path, x.at), severity, "%s", x.says).Help = x.help
+		}
+	}
+}
+
+// place returns the YAML node for the paths in text below path: see conflict.
+func (c *validator) place(path []any, text string) *yaml.Node {
+	paths := [][]any{}
+	for _, below := range strings.Fields(text) {
+		whole := path[:len(path):len(path)]
+		for _, word := range strings.Split(strings.TrimSuffix(below, ":"), ".") {
+			whole = append(whole, word)
+		}
+		if strings.HasSuffix(below, ":") {
+			return c.Key(whole...)
+		}
+		paths = append(paths, whole)
+	}
+	if len(paths) == 0 {
+		return c.Near(path...)
+	}
+	return c.Given(paths...)
+}
+
+// tooMany reports whether a list has more elements than one run can have, and adds an error if so.
+func (c *validator) tooMany(n, most int, what, list string) bool {
+	if n > most {
+		c.Errorf(c.Near(list, most), "%d %s are too many: at most %d", n, what, most)
+	}
+	return n > most
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,26 @@ import (
 	"sync"
 
 	"qsim/scenarios/reference"
+	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
+
+// builtin holds the scenario files built into the program: those of each of the shelves.
+//
+//go:embed *.yaml incidents/*.yaml published/*.yaml
+var builtin embed.FS
+
+// shelves lists the folders of built-in scenarios, in the order of look-up by name.
+var shelves = []string{".", "incidents", "published"}
+
+// folderOf returns the folder of the files that a scenario names: that of its own file, or the program for a built-in one.
+func folderOf(scenario string) *spec.Folder {
+	own := filepath.Dir(scenario)
+	if slices.Contains(shelves, own) {
+		return spec.NewFolder(own, builtin)
+	}
+	return spec.NewFolder(own, nil)
+}
 
 // BuiltinInfo describes a built-in scenario.
 type BuiltinInfo struct {
@@ -31,8 +50,8 @@ func Builtin() []BuiltinInfo {
 			panic("scenarios: " + err.Error())
 		}
 		info := BuiltinInfo{Name: name}
-		if sc, _ := Load(name+".yaml", src, nil); sc != nil {
-			info.Description = sc.Description
+		if file, _ := tree.Parse(src); file != nil {
+			info.Description = tree.Word(file, "description")
 		}
 		all = append(all, info)
 	}

@@ -1,10 +1,14 @@
 package spec
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/scenarios/tree"
@@ -55,4 +59,109 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 		return policies.Value{}, quantity.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), tree.Describe(node))
 	}
 	return policies.ParseMapping(typ, entries)
+}
+
+// Compare adds a policy implemented by the caller to the policies of the scenario, under a label that no other policy
+// may have.
+func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
+	if sc.custom == nil {
+		sc.custom = map[int]func(workers int) engine.Policy{}
+	}
+	sc.custom[len(sc.Policies)] = make
+	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label})
+}
+
+// customKind is the kind of a policy that Compare added.
+const customKind = "custom"
+
+// PolicyMaker returns a function that makes the policy with index i for a node.
+func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
+	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
+	if custom := sc.custom[i]; custom != nil {
+		return func() engine.Policy { return custom(workers) }, nil
+	}
+	classes := sc.policyClasses()
+	if _, err := policies.NewFor(p.Kind, p.values, workers, classes); err != nil {
+		return nil, err
+	}
+	return func() engine.Policy {
+		made, err := policies.NewFor(p.Kind, p.values, workers, classes)
+		if err != nil {
+			panic("scenarios: " + err.Error()) // it was made before
+		}
+		return made
+	}, nil
+}
+
+// policyClasses returns the properties of job classes that policies may use, by kind.
+func (sc *Scenario) policyClasses() []policies.Class {
+	var classes []policies.Class
+	for i := range sc.Jobs {
+		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls, Cost: sc.Jobs[i].Service.Average().Std()})
+	}
+	return classes
+}
+
+// Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives about
+// policies that were not selected are narrowed to the others, or dropped. The baseline is the first policy if it was
+// not selected.
+func (sc *Scenario) Select(names []string) (*Scenario, error) {
+	var keep []int
+	for _, name := range names {
+		found := sc.PoliciesNamed(name)
+		if len(found) == 0 {
+			var labels []string
+			for i := range sc.Policies {
+				labels = append(labels, sc.Policies[i].Label)
+			}
+			return nil, fmt.Errorf("no policy is named %q: there are %s", name, strings.Join(labels, ", "))
+		}
+		keep = append(keep, found...)
+	}
+	slices.Sort(keep)
+	keep = slices.Compact(keep)
+	selected := *sc
+	selected.Policies, selected.variants, selected.custom, selected.Objectives = nil, nil, nil, nil
+	baseline := sc.PoliciesNamed(sc.Baseline)[0]
+	selected.Baseline = sc.Policies[keep[0]].Label
+	for _, i := range keep {
+		if i == baseline {
+			selected.Baseline = sc.Policies[i].Label
+		}
+		if make := sc.custom[i]; make != nil {
+			selected.Compare(sc.Policies[i].Label, make)
+			continue
+		}
+		selected.Policies = append(selected.Policies, sc.Policies[i])
+	}
+	for _, i := range keep {
+		var variant *Scenario
+		if v := sc.Variant(i); v != sc {
+			narrowed := *v
+			narrowed.Policies = selected.Policies
+			variant = &narrowed
+		}
+		selected.variants = append(selected.variants, variant)
+	}
+	for _, o := range sc.Objectives {
+		left := slices.DeleteFunc(slices.Clone(o.Policies), func(name string) bool {
+			return !slices.ContainsFunc(sc.PoliciesNamed(name), func(i int) bool { return slices.Contains(keep, i) })
+		})
+		if len(o.Policies) == 0 || len(left) > 0 {
+			o.Policies = left
+			selected.Objectives = append(selected.Objectives, o)
+		}
+	}
+	return &selected, nil
+}
+
+// Calm returns sc under one of its policies, with only the given storms and with that duration, for calibrating a wall
+// clock run.
+func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
+	calm := *sc.Variant(policy)
+	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom
+	calm.Storms, calm.Objectives = storms, nil
+	calm.Duration, calm.Warmup = Duration(lasts), 0
+	calm.Drain = Duration(max(lasts, time.Minute))
+	return &calm
 }

@@ -130,7 +130,11 @@ var Events = func() (names []string) {
 // dependencies of the scenario around them.
 func (s *Storm) CheckTrouble(c *checks.Checker, e *Engine, dependencies []Dependency, path ...any) {
 	t, _ := s.Trouble()
-	t.check(&stormChecker{c, e, dependencies, s.For, s.Windows(), s.On}, path)
+	own := &stormChecker{c, e, dependencies, s.For, s.Windows(), s.On}
+	own.checkKeys(t, path)
+	if t, ok := t.(checkedTrouble); ok {
+		t.check(own, path)
+	}
 }
 
 // Windows returns the number of windows of a storm.

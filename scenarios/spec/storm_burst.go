@@ -4,15 +4,12 @@ import "time"
 
 // BurstStorm brings more jobs: a count at once, or a multiple of the rate during the window.
 type BurstStorm struct {
-	Class  string  `yaml:"class"`            // class of the additional jobs
-	Count  *Count  `yaml:"count,omitempty"`  // number of jobs that arrive at once
-	Factor *Factor `yaml:"factor,omitempty"` // factor on the rate during the window
+	Class  string  `yaml:"class" rule:"class"` // class of the additional jobs
+	Count  *Count  `yaml:"count,omitempty"`    // number of jobs that arrive at once
+	Factor *Factor `yaml:"factor,omitempty"`   // factor on the rate during the window
 }
 
 func (t *BurstStorm) check(c *stormChecker, at keyPath) {
-	if c.Required(at.key("class")...) && c.Sound(at.key("class")...) {
-		c.Known("job class", c.Near(at.key("class")...), t.Class, c.Classes)
-	}
 	switch {
 	case t.Count == nil && t.Factor == nil && c.Sound(at...):
 		c.Errorf(c.Near(at...), "the burst needs a count or a factor").Help = "count: 10k comes all at once; factor: 3 triples the rate during the storm"

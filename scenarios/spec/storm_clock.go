@@ -9,13 +9,12 @@ import (
 // ClockStorm makes clocks of nodes wrong: by a skew during the window, or by a jump from its start on. Exactly one of
 // them is set. It affects only nodes that check leases by their own clock: see Lease.Check.
 type ClockStorm struct {
-	Nodes Nodes   `yaml:"nodes"`          // whose clocks
-	Skew  *Offset `yaml:"skew,omitempty"` // clock error during the storm, forward or back
-	Jump  *Offset `yaml:"jump,omitempty"` // clock error from the start of the storm on, forward or back
+	Nodes Nodes   `yaml:"nodes" rule:"required"` // whose clocks
+	Skew  *Offset `yaml:"skew,omitempty"`        // clock error during the storm, forward or back
+	Jump  *Offset `yaml:"jump,omitempty"`        // clock error from the start of the storm on, forward or back
 }
 
 func (t *ClockStorm) check(c *stormChecker, at keyPath) {
-	c.checkNodes(t.Nodes, at.key("nodes")...)
 	switch {
 	case !c.Sound(at...):
 		return

@@ -9,13 +9,8 @@ import (
 // CrashStorm kills processes at its start, whatever its length.
 type CrashStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
-	Nodes        Nodes    `yaml:"nodes"`
-	RestartAfter Duration `yaml:"restart-after"` // time that the processes stay down
-}
-
-func (t *CrashStorm) check(c *stormChecker, at keyPath) {
-	c.checkNodes(t.Nodes, at.key("nodes")...)
-	c.Required(at.key("restart-after")...)
+	Nodes        Nodes    `yaml:"nodes" rule:"required"`
+	RestartAfter Duration `yaml:"restart-after" rule:"required"` // time that the processes stay down
 }
 
 func (t *CrashStorm) effect(lasts time.Duration) Effect {

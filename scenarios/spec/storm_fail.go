@@ -10,15 +10,9 @@ import (
 type FailStorm struct {
 	// classes, and dependencies: all classes that call them; none: every class; see Classes
 	Hits  []string      `yaml:"hits,flow"`
-	Rate  Share         `yaml:"rate"`            // share of attempts that fail
-	Error string        `yaml:"error"`           // error kind of the failing attempts
-	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
-}
-
-func (t *FailStorm) check(c *stormChecker, at keyPath) {
-	c.checkHits(t.Hits, at.key("hits")...)
-	c.checkLoss(t.Rate, "the storm fails nothing", at.key("rate")...)
-	c.checkErrorKind(t.Error, at.key("error")...)
+	Rate  Share         `yaml:"rate" rule:"fails"` // share of attempts that fail
+	Error string        `yaml:"error"`             // error kind of the failing attempts
+	Takes *Distribution `yaml:"takes,omitempty"`   // run time of a failing attempt; left out: the service time
 }
 
 func (t *FailStorm) effect(time.Duration) Effect {

@@ -4,17 +4,9 @@ import "time"
 
 // HangStorm makes attempts take longer and ignore cancellation.
 type HangStorm struct {
-	Hits  []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
-	Rate  Share    `yaml:"rate"`      // share of the attempts that begin in the window
-	Extra Duration `yaml:"extra"`     // time added to their run time; more than 0s
-}
-
-func (t *HangStorm) check(c *stormChecker, at keyPath) {
-	c.checkHits(t.Hits, at.key("hits")...)
-	c.checkLoss(t.Rate, "the storm hangs nothing", at.key("rate")...)
-	if c.Required(at.key("extra")...) {
-		c.Positive(t.Extra, at.key("extra")...)
-	}
+	Hits  []string `yaml:"hits,flow"`             // classes, and dependencies: all classes that call them; none: every class
+	Rate  Share    `yaml:"rate" rule:"hangs"`     // share of the attempts that begin in the window
+	Extra Duration `yaml:"extra" rule:"positive"` // time added to their run time; more than 0s
 }
 
 func (t *HangStorm) effect(time.Duration) Effect {

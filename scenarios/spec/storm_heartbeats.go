@@ -8,13 +8,11 @@ import (
 
 // HeartbeatStorm loses heartbeats on their way to the store.
 type HeartbeatStorm struct {
-	Lose  Share  `yaml:"lose"`            // share of heartbeats that get lost
-	Nodes *Nodes `yaml:"nodes,omitempty"` // nodes whose heartbeats are lost; left out: all nodes
+	Lose  Share  `yaml:"lose" rule:"loses"` // share of heartbeats that get lost
+	Nodes *Nodes `yaml:"nodes,omitempty"`   // nodes whose heartbeats are lost; left out: all nodes
 }
 
 func (t *HeartbeatStorm) check(c *stormChecker, at keyPath) {
-	c.checkLoss(t.Lose, "the storm loses nothing", at.key("lose")...)
-	c.checkSomeNodes(t.Nodes, at.key("nodes")...)
 	if c.engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat") {
 		c.Warnf(c.Key(at...), "there are no heartbeats to lose: engine.lease.heartbeat is 0s")
 	}

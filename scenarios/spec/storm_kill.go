@@ -4,13 +4,8 @@ import "time"
 
 // KillStorm makes attempts crash the process of their node.
 type KillStorm struct {
-	Hits []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
-	Rate Share    `yaml:"rate"`      // share of the attempts that begin in the window
-}
-
-func (t *KillStorm) check(c *stormChecker, at keyPath) {
-	c.checkHits(t.Hits, at.key("hits")...)
-	c.checkLoss(t.Rate, "the storm kills nothing", at.key("rate")...)
+	Hits []string `yaml:"hits,flow"`         // classes, and dependencies: all classes that call them; none: every class
+	Rate Share    `yaml:"rate" rule:"kills"` // share of the attempts that begin in the window
 }
 
 func (t *KillStorm) effect(time.Duration) Effect {

@@ -8,11 +8,7 @@ import (
 
 // LeaseStorm loses the lease records of in-flight jobs at its start, whatever its length.
 type LeaseStorm struct {
-	Lose Share `yaml:"lose"` // share of the jobs in flight
-}
-
-func (t *LeaseStorm) check(c *stormChecker, at keyPath) {
-	c.checkLoss(t.Lose, "the storm loses nothing", at.key("lose")...)
+	Lose Share `yaml:"lose" rule:"loses"` // share of the jobs in flight
 }
 
 func (t *LeaseStorm) effect(lasts time.Duration) Effect {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine/quantity"
@@ -15,8 +16,14 @@ type LimitStorm struct {
 
 func (t *LimitStorm) check(c *stormChecker, at keyPath) {
 	c.Required(at.key("factor")...)
-	if d := c.checkDependencyHit(t.Dependency, at...); d != nil && d.Limit == nil && c.Sound("dependencies") {
-		c.Errorf(c.Near(at.key("dependency")...), "dependency %s has no limit to change", quantity.Quote(d.Name)).Help = "write limit: {concurrency: 50} at the dependency"
+	path := at.key("dependency")
+	if !c.Required(path...) || !c.Sound(path...) || !c.Known("dependency", c.Near(path...), t.Dependency, c.Dependencies) {
+		return
+	}
+	of := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == t.Dependency })
+	if c.services[of].Limit == nil && c.Sound("dependencies") {
+		c.Errorf(c.Near(path...), "dependency %s has no limit to change", quantity.Quote(t.Dependency)).Help =
+			"write limit: {concurrency: 50} at the dependency"
 	}
 }
 

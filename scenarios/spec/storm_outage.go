@@ -4,14 +4,9 @@ import "time"
 
 // OutageStorm makes every call to a dependency fail, whatever its limit.
 type OutageStorm struct {
-	Dependency string        `yaml:"dependency"`      // name of the dependency
-	Error      string        `yaml:"error"`           // error kind of the failing attempts
-	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
-}
-
-func (t *OutageStorm) check(c *stormChecker, at keyPath) {
-	c.checkDependencyHit(t.Dependency, at...)
-	c.checkErrorKind(t.Error, at.key("error")...)
+	Dependency string        `yaml:"dependency" rule:"dependency"` // name of the dependency
+	Error      string        `yaml:"error"`                        // error kind of the failing attempts
+	Takes      *Distribution `yaml:"takes,omitempty"`              // run time of a failing attempt; left out: the service time
 }
 
 func (t *OutageStorm) effect(time.Duration) Effect {

@@ -9,11 +9,7 @@ import (
 // PauseStorm freezes processes for the window. Afterwards they go on where they stopped.
 type PauseStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
-	Nodes Nodes `yaml:"nodes"`
-}
-
-func (t *PauseStorm) check(c *stormChecker, at keyPath) {
-	c.checkNodes(t.Nodes, at.key("nodes")...)
+	Nodes Nodes `yaml:"nodes" rule:"required"`
 }
 
 func (t *PauseStorm) effect(lasts time.Duration) Effect {

@@ -8,11 +8,10 @@ import (
 
 // PromoterStorm stops the promoter, which makes waiting jobs ready.
 type PromoterStorm struct {
-	Stall bool `yaml:"stall"` // true
+	Stall bool `yaml:"stall" rule:"stall"` // true
 }
 
 func (t *PromoterStorm) check(c *stormChecker, at keyPath) {
-	c.checkStall(t.Stall, at)
 	if c.Sound("engine", "promoter") && !c.engine.Promoter.On() {
 		c.Warnf(c.Key(at...), "there is no promoter to stall: engine.promoter.every is 0s")
 	}

@@ -8,11 +8,7 @@ import (
 
 // ReaperStorm stops the reaper, which recovers expired leases.
 type ReaperStorm struct {
-	Stall bool `yaml:"stall"` // true
-}
-
-func (t *ReaperStorm) check(c *stormChecker, at keyPath) {
-	c.checkStall(t.Stall, at)
+	Stall bool `yaml:"stall" rule:"stall"` // true
 }
 
 func (t *ReaperStorm) effect(lasts time.Duration) Effect {

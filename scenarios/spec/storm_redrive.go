@@ -8,12 +8,8 @@ import (
 
 // RedriveStorm makes dead jobs ready again at its start, whatever its length.
 type RedriveStorm struct {
-	Share Share `yaml:"share"` // share of the dead jobs
-	Reset bool  `yaml:"reset"` // forget their attempts; otherwise the next failure is their last
-}
-
-func (t *RedriveStorm) check(c *stormChecker, at keyPath) {
-	c.checkLoss(t.Share, "the storm redrives nothing", at.key("share")...)
+	Share Share `yaml:"share" rule:"redrives"` // share of the dead jobs
+	Reset bool  `yaml:"reset"`                 // forget their attempts; otherwise the next failure is their last
 }
 
 func (t *RedriveStorm) effect(lasts time.Duration) Effect {

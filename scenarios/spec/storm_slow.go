@@ -4,13 +4,8 @@ import "time"
 
 // SlowStorm multiplies run times.
 type SlowStorm struct {
-	Hits   []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
-	Factor Factor   `yaml:"factor"`    // factor on run times
-}
-
-func (t *SlowStorm) check(c *stormChecker, at keyPath) {
-	c.checkHits(t.Hits, at.key("hits")...)
-	c.Required(at.key("factor")...)
+	Hits   []string `yaml:"hits,flow"`              // classes, and dependencies: all classes that call them; none: every class
+	Factor Factor   `yaml:"factor" rule:"required"` // factor on run times
 }
 
 func (t *SlowStorm) effect(time.Duration) Effect {

@@ -10,13 +10,8 @@ import (
 // they have not begun and finish what they run. The window does not matter.
 type StopStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
-	Nodes Nodes    `yaml:"nodes"`
-	Grace Duration `yaml:"grace"` // time after which the processes end in any case, and others replace them
-}
-
-func (t *StopStorm) check(c *stormChecker, at keyPath) {
-	c.checkNodes(t.Nodes, at.key("nodes")...)
-	c.Required(at.key("grace")...)
+	Nodes Nodes    `yaml:"nodes" rule:"required"`
+	Grace Duration `yaml:"grace" rule:"required"` // time after which the processes end in any case, and others replace them
 }
 
 func (t *StopStorm) effect(lasts time.Duration) Effect {

@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -14,13 +16,17 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// Trouble is the fault of one kind of storm: its keys, the conditions on them, and its effect. Each has a file of its
-// own, storm_KIND.go, and a field of Storm.
+// Trouble is the fault of one kind of storm: its keys, with a rule for each as in checkKeys, and its effect. Each has a
+// file of its own, storm_KIND.go, and a field of Storm.
 type Trouble interface {
-	// check reports errors in the keys of the fault, which lie at a path.
-	check(c *stormChecker, at keyPath)
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
 	effect(lasts time.Duration) Effect
+}
+
+// checkedTrouble is a Trouble some of whose keys must agree.
+type checkedTrouble interface {
+	// check reports errors in the keys of the fault, which lie at a path, beside those that checkKeys finds.
+	check(c *stormChecker, at keyPath)
 }
 
 // stormChecker checks the keys of one storm against the scenario around it.
@@ -75,6 +81,50 @@ type keyPath []any
 // key returns the path of a key below the path p.
 func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
 
+// checkKeys checks each key of a fault at a path by its type and its tag `rule`, which makes it required: positive, it is
+// above 0s; class or dependency, it names one; a verb, the storm does something to a share above 0%. Stall must be true.
+func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
+	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		key, rule := at.key(name), v.Type().Field(i).Tag.Get("rule")
+		if rule != "" && rule != "stall" && !c.Required(key...) {
+			continue
+		}
+		sound := c.Sound(key...)
+		switch value := v.Field(i).Interface().(type) {
+		case Nodes:
+			c.checkNodes(value, key...)
+		case *Nodes:
+			if value != nil {
+				c.checkNodes(*value, key...)
+			}
+		case []string:
+			if name == "hits" {
+				c.checkHits(value, key...)
+			}
+		case Share:
+			if rule != "" && value.Num == 0 && sound {
+				c.Warnf(c.Near(key...), "the storm %s nothing", rule)
+			}
+		case Duration:
+			if rule == "positive" {
+				c.Positive(value, key...)
+			}
+		case bool:
+			if rule == "stall" && !value && c.Sound(at...) {
+				c.Errorf(c.Near(key...), "the storm stalls nothing").Help = "write {stall: true}"
+			}
+		case string:
+			if bad := checks.BadErrorKind(value); name == "error" && bad != "" && sound {
+				c.Errorf(c.Near(key...), "bad error kind %s: %s", quantity.Quote(value), bad)
+			}
+			if names := map[string][]checks.NameAt{"class": c.Classes, "dependency": c.Dependencies}[rule]; rule != "" && sound {
+				c.Known(map[string]string{"class": "job class", "dependency": "dependency"}[rule], c.Near(key...), value, names)
+			}
+		}
+	}
+}
+
 // checkHits checks the names of the classes and dependencies that a storm hits; none means all classes.
 func (c *stormChecker) checkHits(hits []string, path ...any) {
 	node := c.Node(path...)
@@ -86,15 +136,8 @@ func (c *stormChecker) checkHits(hits []string, path ...any) {
 	}
 }
 
-// checkNodes reports a storm without the processes it hits, or with processes that do not exist.
+// checkNodes checks that the processes that a storm hits exist.
 func (c *stormChecker) checkNodes(n Nodes, path ...any) {
-	if c.Required(path...) {
-		c.checkWhichNodes(n, path...)
-	}
-}
-
-// checkWhichNodes checks that the processes that a storm hits exist.
-func (c *stormChecker) checkWhichNodes(n Nodes, path ...any) {
 	if !c.Sound(path...) || !c.Sound("engine", "nodes") {
 		return
 	}
@@ -119,36 +162,6 @@ func (c *stormChecker) checkWhichNodes(n Nodes, path ...any) {
 	}
 }
 
-// checkLoss checks a required share of a storm; 0% has no effect, which is a warning with the words nothing.
-func (c *stormChecker) checkLoss(share Share, nothing string, path ...any) {
-	if c.Required(path...) && share.Num == 0 && c.Sound(path...) {
-		c.Warnf(c.Near(path...), "%s", nothing)
-	}
-}
-
-func (c *stormChecker) checkErrorKind(name string, path ...any) {
-	if bad := checks.BadErrorKind(name); bad != "" && c.Sound(path...) {
-		c.Errorf(c.Near(path...), "bad error kind %s: %s", quantity.Quote(name), bad)
-	}
-}
-
-// checkDependencyHit checks the dependency named at path of a storm, and returns it; nil if there is none.
-func (c *stormChecker) checkDependencyHit(name string, path ...any) *Dependency {
-	path = append(path, "dependency")
-	if !c.Required(path...) || !c.Sound(path...) || !c.Known("dependency", c.Near(path...), name, c.Dependencies) {
-		return nil
-	}
-	i := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == name })
-	return &c.services[i]
-}
-
-// checkSomeNodes checks the processes that a storm hits, if any are given.
-func (c *stormChecker) checkSomeNodes(n *Nodes, path ...any) {
-	if n != nil {
-		c.checkWhichNodes(*n, path...)
-	}
-}
-
 // Calls lists the names of the calls between nodes and store that a storm can disturb or be triggered by.
 var Calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
@@ -164,12 +177,5 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
 	if !slices.Contains(Calls, op) {
 		c.Add(at, diagnostics.Error, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))
-	}
-}
-
-// checkStall reports a storm that sets stall to false, and so has no effect.
-func (c *stormChecker) checkStall(stalls bool, at keyPath) {
-	if !stalls && c.Sound(at...) {
-		c.Errorf(c.Near(at.key("stall")...), "the storm stalls nothing").Help = "write {stall: true}"
 	}
 }

@@ -51,7 +51,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 // named returns file with a name added if it has none: that of the file path.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if tree.Lookup(file, "name") != nil || checks.BadName(base) != "" || strings.Contains(base, "_") {
+	if tree.Lookup(file, "name") != nil || checks.BadTitle(base) != "" {
 		return file
 	}
 	over := &yaml.Node{Kind: yaml.MappingNode, Line: file.Line, Column: file.Column, Content: []*yaml.Node{

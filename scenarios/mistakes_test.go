@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"qsim/scenarios/reference"
-	"qsim/scenarios/spec"
 )
 
 // TestMistakes: habits of other systems, and typing errors, have errors with a position, a message and a correction.
@@ -204,10 +203,10 @@ func TestParseObjective(t *testing.T) {
 
 // TestSynonymsAreKeys: every other system's word leads to a key that there is.
 func TestSynonymsAreKeys(t *testing.T) {
-	types, first := spec.KeysOfTypes(), map[string]bool{}
+	first := map[string]bool{}
 	for i := range reference.Synonyms {
 		s := &reference.Synonyms[i]
-		known := types[s.In]
+		known := language().KeysIn(s.In)
 		if known == nil || s.Key == "" && s.Hint == "" {
 			t.Errorf("%+v", s)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/scenarios/spec"
+	"go.yaml.in/yaml/v4"
 )
 
 // TestSchemaHasKeys: the schema has the keys of every struct, and no others.
@@ -24,8 +24,10 @@ func TestSchemaHasKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Definitions["Scenario"] = s.object
-	s.Definitions["plainDistribution"] = s.Definitions["DistributionMap"]
-	keys := spec.KeysOfTypes()
+	s.Definitions["distributionMap"] = s.Definitions["DistributionMap"]
+	keys := map[string][]string{}
+	collectKeys(reflect.TypeFor[Scenario](), keys)
+	collectKeys(reflect.TypeFor[distributionMap](), keys)
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		have := s.Definitions[name].Properties
 		if len(have) == 0 {
@@ -95,5 +97,24 @@ func TestSchemaIsAboutScenarios(t *testing.T) {
 	}
 	if defaults < 80 || examples < 120 {
 		t.Errorf("%d defaults and %d examples", defaults, examples)
+	}
+}
+
+// collectKeys adds the keys of a struct and of those in it, by the name of the type.
+func collectKeys(t reflect.Type, keys map[string][]string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || keys[t.Name()] != nil || t == reflect.TypeFor[yaml.Node]() {
+		return
+	}
+	keys[t.Name()] = []string{}
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" {
+			keys[t.Name()] = append(keys[t.Name()], key)
+		}
+		if t.Field(i).IsExported() {
+			collectKeys(t.Field(i).Type, keys)
+		}
 	}
 }

@@ -103,11 +103,8 @@ func Renamed(src []byte, name string) ([]byte, error) {
 }
 
 func startName(name string) error {
-	if bad := checks.BadName(name); bad != "" {
+	if bad := checks.BadTitle(name); bad != "" {
 		return fmt.Errorf("bad name %s: %s", quantity.Quote(name), bad)
-	}
-	if strings.Contains(name, "_") {
-		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", quantity.Quote(name))
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"qsim/engine/quantity"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
-	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
 
@@ -49,7 +48,7 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 			what = "a list"
 		case strings.HasPrefix(m[2], "map["):
 			what = "a map of keys"
-		case !found && spec.KeysOfTypes()[name] != nil:
+		case !found && language().KeysIn(name) != nil:
 			what = "a map of keys"
 		case !found:
 			what = "a single word"
@@ -78,8 +77,7 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 // unknownKeyIn returns the error for an unknown key of a map of the Go type in; around, the map, may be nil.
 func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	in = in[strings.LastIndexByte(in, '.')+1:]
-	known := spec.KeysOfTypes()[in]
-	e := language().UnknownKey(in, key, known, around)
+	e := language().UnknownKey(in, key, around)
 	if key == "kind" && in == "Retry" && PresetNamed(tree.Word(around, key)) != nil {
 		e.Help = "write preset: " + tree.Word(around, key)
 	}

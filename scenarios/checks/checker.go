@@ -139,13 +139,6 @@ func (c *Checker) SoundNode(node *yaml.Node) bool {
 	return true
 }
 
-// CheckKind checks the key that names the kind of a map in which another mistake was found.
-func (c *Checker) CheckKind(t *reference.KindTable, node *yaml.Node) {
-	if name := tree.Lookup(node, t.Key); name != nil && name.Kind == yaml.ScalarNode && len(t.RowsOf(name.Value)) == 0 {
-		c.AddAll([]*yaml.LoadError{t.Unknown(name)})
-	}
-}
-
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.Report(at, diagnostics.Error, format, arguments...)
 }
@@ -305,6 +298,14 @@ func BadName(name string) string {
 		return "want only a-z, 0-9 and -"
 	}
 	return ""
+}
+
+// BadTitle returns, as text, the mistake in the name of a scenario; "" if it is valid.
+func BadTitle(name string) string {
+	if bad := BadName(name); bad != "" || !strings.Contains(name, "_") {
+		return bad
+	}
+	return "want only a-z, 0-9 and -"
 }
 
 // BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. Canceled

@@ -68,7 +68,7 @@ var Table = []Entry{
 	{"engine.workers", "100", count(1, MostWorkers, memory), ""},
 	{"engine.fetch", "{wake: true, cooldown: 0s, error-pause: 100ms}", free, ""},
 	{"engine.fetch.batch", "100", count(1, MostBatch, batch), ""},
-	{"engine.fetch.poll", "100ms", positive, ""},
+	{"engine.fetch.poll", "100ms", free, ""},
 	{"engine.fetch.prefetch", "0", count(0, MostWorkers, memory), ""},
 	{"engine.fetch.on-due", "", free, "wake"},
 	{"engine.fetch.cooldown-from", "", free, "claim"},

@@ -37,6 +37,25 @@ type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 type Language struct {
 	Keys  []Key
 	Kinds Kinds
+
+	root, defs *yaml.Node // the schema, and its definitions by Go type
+}
+
+// KeysIn returns the keys of the maps of a Go type, in their order; nil if it is none of the language.
+func (l *Language) KeysIn(in string) (keys []string) {
+	of := tree.Lookup(l.defs, map[string]string{"plainDistribution": "DistributionMap"}[in])
+	if of == nil {
+		of = tree.Lookup(l.defs, in)
+	}
+	if in == "Scenario" {
+		of = l.root
+	}
+	if properties := tree.Lookup(of, "properties"); properties != nil {
+		for i := 0; i < len(properties.Content); i += 2 {
+			keys = append(keys, properties.Content[i].Value)
+		}
+	}
+	return keys
 }
 
 // KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of a
@@ -70,7 +89,7 @@ func Read(schema []byte, storms []string) *Language {
 		panic("reference: " + problems[0].Error())
 	}
 	r := referenceReader{defs: tree.Lookup(root, "$defs")}
-	l := &Language{Keys: r.walk("", root)}
+	l := &Language{Keys: r.walk("", root), root: root, defs: r.defs}
 	l.Kinds.Arrivals = r.ofTable(&Processes, "Arrivals")
 	l.Kinds.Distributions = r.ofTable(&Distributions, "DistributionMap")
 	l.Kinds.Backoffs = r.ofTable(&Backoffs, "Backoff")

@@ -149,9 +149,10 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// UnknownKey returns the error for an unknown key of a map of the type in, which has the keys known, with the word's
-// meaning in other systems; around, the map, may be nil.
-func (l *Language) UnknownKey(in, key string, known []string, around *yaml.Node) *quantity.Error {
+// UnknownKey returns the error for an unknown key of a map of the type in, with the word's meaning in other
+// systems; around, the map, may be nil.
+func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error {
+	known := l.KeysIn(in)
 	e := UnknownKey(key, known)
 	s, near, rows := synonymOf(in, key), Closest(key, known), rowsAround(in, around)
 	switch {

@@ -17,6 +17,7 @@ func (c *validator) checkEngine() {
 			say("%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, reference.MostWorkers), ""},
 		{len(e.Commit.Backoff) > mostSteps, "commit.backoff", say("%d pauses are too many: at most %d", len(e.Commit.Backoff), mostSteps), ""},
 	}, "engine")
+	c.Positive(e.Fetch.Poll.Average(), "engine", "fetch", "poll")
 	c.checkTicks(e)
 	c.checkExpiries()
 	c.checkEarlyAck()

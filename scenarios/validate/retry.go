@@ -26,7 +26,9 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 		return
 	}
 	if !c.SoundNode(backoff) {
-		c.CheckKind(&reference.Backoffs, backoff)
+		if kind := tree.Lookup(backoff, "kind"); kind != nil && kind.Kind == yaml.ScalarNode && !slices.Contains(reference.Backoffs.Kinds(), kind.Value) {
+			c.AddAll([]*yaml.LoadError{reference.Backoffs.Unknown(kind)})
+		}
 		return
 	}
 	problems := reference.Backoffs.Check(backoff)

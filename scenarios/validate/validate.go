@@ -4,7 +4,6 @@ package validate
 
 import (
 	"math"
-	"strings"
 
 	"qsim/engine/quantity"
 	"qsim/scenarios/checks"
@@ -31,7 +30,7 @@ func namesIn[T any](c *checks.Checker, list, key string, all []T, name func(*T) 
 
 // all checks the whole scenario.
 func (c *validator) all() {
-	c.CheckKeys(c.sc)
+	c.CheckKeys()
 	c.checkRun()
 	c.checkEngine()
 	c.checkRetry(c.Node("retry"), &c.sc.Retry, "retry")
@@ -49,10 +48,7 @@ func (c *validator) checkRun() {
 	if sc.Version != 1 && c.Sound("version") {
 		c.Errorf(c.Near("version"), "version %d is not known: this release reads version 1", sc.Version)
 	}
-	if bad := checks.BadName(sc.Name); c.Sound("name") && (bad != "" || strings.Contains(sc.Name, "_")) {
-		if bad == "" {
-			bad = "want only a-z, 0-9 and -"
-		}
+	if bad := checks.BadTitle(sc.Name); bad != "" && c.Sound("name") {
 		c.Errorf(c.Near("name"), "bad name %s: %s", quantity.Quote(sc.Name), bad)
 	}
 	if c.Sound("seed") && (sc.Seed < 1 || sc.Seed > math.MaxInt64) {

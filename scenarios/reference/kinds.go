@@ -115,11 +115,15 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 		}
 	}
 	if len(missing) > 0 {
-		problems = append(problems, tree.ErrorAt(name, t.missing(rows, missing)))
+		bad := quantity.Errorf("%s %s needs %s", t.what, name.Value, strings.Join(missing, " and "))
+		if bad.Help = spell(rows); len(rows) > 1 {
+			bad.Message = fmt.Sprintf("%s %s is incomplete", t.what, name.Value)
+		}
+		problems = append(problems, tree.ErrorAt(name, bad))
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		if key.Value == t.Key || slices.Contains(row.Required, key.Value) || slices.Contains(row.Optional, key.Value) || !t.has(key.Value) {
+		if key.Value == t.Key || row.takes(key.Value) || !slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key.Value) }) {
 			continue // a key that no kind has is reported as an unknown key
 		}
 		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)
@@ -137,15 +141,6 @@ func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 		bad.Help = "want " + quantity.OrList(t.Kinds())
 	}
 	return tree.ErrorAt(name, bad)
-}
-
-func (t *KindTable) missing(rows []kindRow, keys []string) *quantity.Error {
-	bad := quantity.Errorf("%s %s needs %s", t.what, rows[0].Kind, strings.Join(keys, " and "))
-	if len(rows) > 1 {
-		bad.Message = fmt.Sprintf("%s %s is incomplete", t.what, rows[0].Kind)
-	}
-	bad.Help = spell(rows)
-	return bad
 }
 
 // closestRow returns, among several combinations of keys for a kind, the one most similar to the map.
@@ -205,11 +200,7 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 // Doc returns the documentation of a kind, such as a storm or a distribution.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].doc }
 
-func (t *KindTable) has(key string) bool {
-	for _, row := range t.Rows {
-		if slices.Contains(row.Required, key) || slices.Contains(row.Optional, key) {
-			return true
-		}
-	}
-	return false
+// takes reports whether a kind given in this way may have a key.
+func (r kindRow) takes(key string) bool {
+	return slices.Contains(r.Required, key) || slices.Contains(r.Optional, key)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -87,39 +88,48 @@ const (
 	mostValueBytes = 32 << 20
 )
 
-// values reads an empirical distribution: one value a line, in seconds or with a unit. Empty lines and text after a #
-// are ignored.
-func (f *Folder) values(name string) ([]Duration, error) {
+// eachLine calls use with the first lines of a file, at most that many, until it returns an error; it returns their number.
+func (f *Folder) eachLine(name string, most int, use func(line string) error) (n int, err error) {
 	file, err := f.open(name)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer file.Close()
-	var values []Duration
 	lines := bufio.NewScanner(io.LimitReader(file, mostValueBytes))
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+	for n < most && lines.Scan() {
+		n++
+		if err := use(lines.Text()); err != nil {
+			return n, quantity.Errorf("file %s, line %d: %v", quantity.Quote(name), n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return n, quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
+	}
+	return n, nil
+}
+
+// values reads an empirical distribution: one value a line, in seconds or with a unit. Empty lines and text after a #
+// are ignored.
+func (f *Folder) values(name string) (values []Duration, err error) {
+	_, err = f.eachLine(name, math.MaxInt, func(line string) error {
+		text, _, _ := strings.Cut(line, "#")
 		if text = strings.TrimSpace(text); text == "" {
-			continue
+			return nil
 		}
 		if quantity.IsNumber(text) {
 			text += "s"
 		}
 		value, err := quantity.ParseDuration(text)
-		if err != nil {
-			return nil, quantity.Errorf("file %s, line %d: %v", quantity.Quote(name), n, err)
-		}
-		if values = append(values, Duration(value)); len(values) > mostValues {
-			return nil, quantity.Errorf("file %s has too many values (at most %d)", quantity.Quote(name), mostValues)
-		}
+		values = append(values, Duration(value))
+		return err
+	})
+	switch {
+	case err == nil && len(values) > mostValues:
+		err = quantity.Errorf("file %s has too many values (at most %d)", quantity.Quote(name), mostValues)
+	case err == nil && len(values) == 0:
+		err = quantity.Errorf("file %s has no values", quantity.Quote(name))
 	}
-	if err := lines.Err(); err != nil {
-		return nil, quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
-	}
-	if len(values) == 0 {
-		return nil, quantity.Errorf("file %s has no values", quantity.Quote(name))
-	}
-	return values, nil
+	return values, err
 }
 
 // dist returns the distribution of the values in a file, which is read once.
@@ -150,26 +160,21 @@ func (sc *Scenario) readValues() []*yaml.LoadError {
 	r := valueReader{files: sc.files}
 	r.walk(reflect.ValueOf(sc).Elem())
 	r.walk(reflect.ValueOf(sc.retry))
-	if r.failed {
-		r.blame(sc.tree.Full)
-	}
+	r.blame(sc.tree.Full)
 	return r.problems
 }
 
 // valueReader completes the empirical distributions whose values are in files.
 type valueReader struct {
 	files    *Folder
-	failed   bool
 	problems []*yaml.LoadError
 }
-
-var distributionType = reflect.TypeFor[Distribution]()
 
 // walk completes the empirical distributions inside a value.
 func (r *valueReader) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if !v.IsNil() && v.Type().Elem().PkgPath() == distributionType.PkgPath() {
+		if !v.IsNil() && v.Type().Elem().PkgPath() == reflect.TypeFor[Distribution]().PkgPath() {
 			r.walk(v.Elem())
 		}
 	case reflect.Slice:
@@ -177,8 +182,10 @@ func (r *valueReader) walk(v reflect.Value) {
 			r.walk(v.Index(i))
 		}
 	case reflect.Struct:
-		if v.Type() == distributionType {
-			r.finish(v.Addr().Interface().(*Distribution))
+		if d, ok := v.Addr().Interface().(*Distribution); ok {
+			if d.Kind == "empirical" && d.File != "" {
+				d.dist, _ = r.files.dist(d.File)
+			}
 			return
 		}
 		for i := range v.NumField() {
@@ -189,18 +196,9 @@ func (r *valueReader) walk(v reflect.Value) {
 	}
 }
 
-func (r *valueReader) finish(d *Distribution) {
-	if d.Kind != "empirical" || d.File == "" {
-		return
-	}
-	var err error
-	d.dist, err = r.files.dist(d.File)
-	r.failed = r.failed || err != nil
-}
-
 // blame reports the errors in files of values at the YAML nodes that name the files.
 func (r *valueReader) blame(node *yaml.Node) {
-	if kind, file := tree.Lookup(node, "dist"), tree.Lookup(node, "file"); kind != nil && file != nil {
+	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
 		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {
 			r.problems = append(r.problems, tree.ErrorAt(file, own))
 		}
@@ -215,16 +213,9 @@ const linesChecked = 1000
 
 // CheckTrace returns an error if the first lines of the trace with that name, for a class, are not valid.
 func (sc *Scenario) CheckTrace(class int, name string) error {
-	file, err := sc.files.open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(io.LimitReader(file, mostValueBytes))
-	last, n := 0.0, 0
-	for n < linesChecked && lines.Scan() {
-		n++
-		seconds, tenant, err := TraceLine(lines.Text())
+	last := 0.0
+	n, err := sc.files.eachLine(name, linesChecked, func(line string) error {
+		seconds, tenant, err := TraceLine(line)
 		switch {
 		case err != nil:
 		case seconds < last:
@@ -232,16 +223,11 @@ func (sc *Scenario) CheckTrace(class int, name string) error {
 		case tenant != "" && !sc.HasTenant(class, tenant):
 			err = fmt.Errorf("class %s has no tenant %s", sc.Jobs[class].Class, quantity.Quote(tenant))
 		}
-		if err != nil {
-			return quantity.Errorf("file %s, line %d: %v", quantity.Quote(name), n, err)
-		}
 		last = seconds
-	}
-	if err := lines.Err(); err != nil {
-		return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
-	}
-	if n == 0 {
+		return err
+	})
+	if err == nil && n == 0 {
 		return quantity.Errorf("file %s has no arrivals", quantity.Quote(name))
 	}
-	return nil
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 )
 
@@ -65,20 +66,13 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 		}
 		return id, nil
 	}
-	className, rest, found := strings.Cut(text, "/")
+	className, rest, _ := strings.Cut(text, "/")
 	class := sc.ClassIndex(className)
 	if class < 0 {
-		var names []string
-		for i := range sc.Jobs {
-			names = append(names, sc.Jobs[i].Class)
-		}
-		e := reference.UnknownName("job class", className, names)
+		e := reference.UnknownName("job class", className, plain.Names(sc.Jobs, func(j JobClass) string { return j.Class }))
 		return 0, fmt.Errorf("job %s: %w%s", quantity.Quote(text), e, helpOf(e))
 	}
 	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quantity.Quote(text), className)
-	if !found {
-		return 0, bad
-	}
 	rest, copyText, resubmitted := strings.Cut(rest, "+")
 	again, err := uint64(0), error(nil)
 	if resubmitted {
@@ -86,17 +80,13 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quantity.Quote(text), CopyMask)
 		}
 	}
-	storm, number, ofBurst := strings.Cut(rest, "/")
-	if !ofBurst {
-		index, err := strconv.ParseUint(rest, 10, BurstShift)
-		if err != nil {
-			return 0, bad
-		}
-		return JobID(class, index) | engine.JobID(again), nil
-	}
-	index, err := strconv.ParseUint(number, 10, BurstShift)
-	if err != nil {
+	storm, _, ofBurst := strings.Cut(rest, "/")
+	index, err := strconv.ParseUint(rest[strings.IndexByte(rest, '/')+1:], 10, BurstShift)
+	switch {
+	case err != nil:
 		return 0, bad
+	case !ofBurst:
+		return JobID(class, index) | engine.JobID(again), nil
 	}
 	for i := range sc.Storms {
 		if x := sc.Storms[i].Effect(); sc.Storms[i].Name == storm && x.Class == className && x.Jobs != nil {

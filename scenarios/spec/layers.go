@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
@@ -67,10 +68,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	if p := PresetNamed(at.Value); p != nil {
 		return p
 	}
-	var names []string
-	for _, p := range Presets() {
-		names = append(names, p.Name)
-	}
+	names := plain.Names(Presets(), func(p Preset) string { return p.Name })
 	e := reference.UnknownWord("preset", at.Value, names, "`qsim list presets` prints them all")
 	l.problems = append(l.problems, tree.ErrorAt(at, e))
 	return nil

@@ -11,6 +11,7 @@ import (
 	"qsim/engine/fault"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 )
 
@@ -40,10 +41,7 @@ func (sc *Scenario) Words(path string) []string {
 	if words[0] != "policies" {
 		return words
 	}
-	var labels []string
-	for i := range sc.Policies {
-		labels = append(labels, sc.Policies[i].Label)
-	}
+	labels := plain.Names(sc.Policies, func(p Policy) string { return p.Label })
 	return slices.Concat(words[:1], reference.WithName(words[1:], labels))
 }
 

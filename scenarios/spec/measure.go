@@ -1,12 +1,14 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 )
 
@@ -15,10 +17,7 @@ import (
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {
-			if e.Help != "" {
-				return fmt.Errorf("%s: %s; %s", q, e.Message, e.Help)
-			}
-			return fmt.Errorf("%s: %s", q, e.Message)
+			return fmt.Errorf("%s: %s%s", q, e.Message, helpOf(e))
 		}
 		if !slices.Contains(sc.asked, q) {
 			sc.asked = append(slices.Clip(sc.asked), q)
@@ -32,20 +31,16 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {
 		e := reference.UnknownName("metric", q.Metric, MetricNames())
-		if e.Help == "" {
-			e.Help = "qsim list metrics prints them all"
-		}
+		e.Help = cmp.Or(e.Help, "qsim list metrics prints them all")
 		return e
 	}
-	var storms, classes []string
+	var storms []string
 	for i := range sc.Storms {
 		if sc.Storms[i].On == "" {
 			storms = append(storms, sc.Storms[i].Name)
 		}
 	}
-	for i := range sc.Jobs {
-		classes = append(classes, sc.Jobs[i].Class)
-	}
+	classes := plain.Names(sc.Jobs, func(j JobClass) string { return j.Class })
 	for _, f := range []struct {
 		key, value, what string
 		filter           measure.Filters
@@ -94,9 +89,6 @@ func (sc *Scenario) Files() []string {
 }
 
 // MetricNames returns the names of all metrics.
-func MetricNames() (names []string) {
-	for _, m := range measure.Metrics() {
-		names = append(names, m.Name)
-	}
-	return names
+func MetricNames() []string {
+	return plain.Names(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
 }

@@ -11,6 +11,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -110,10 +111,7 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	for _, name := range names {
 		found := sc.PoliciesNamed(name)
 		if len(found) == 0 {
-			var labels []string
-			for i := range sc.Policies {
-				labels = append(labels, sc.Policies[i].Label)
-			}
+			labels := plain.Names(sc.Policies, func(p Policy) string { return p.Label })
 			return nil, fmt.Errorf("no policy is named %q: there are %s", name, strings.Join(labels, ", "))
 		}
 		keep = append(keep, found...)

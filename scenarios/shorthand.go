@@ -86,9 +86,7 @@ func (e *expander) job(node *yaml.Node) *yaml.Node {
 		if value.Kind != yaml.ScalarNode {
 			return value
 		}
-		process := tree.Scalar("poisson")
-		process.Tag, process.Line, process.Column = "!!str", value.Line, value.Column
-		return tree.MapOf(value, "process", process, "rate", value)
+		return tree.MapOf(value, "process", "poisson", "rate", value)
 	}})
 }
 

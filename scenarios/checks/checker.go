@@ -64,13 +64,7 @@ func (c *Checker) Node(path ...any) *yaml.Node {
 		case string:
 			node = tree.Lookup(node, step)
 		case int:
-			if node == nil || node.Kind != yaml.SequenceNode || step >= len(node.Content) {
-				return nil
-			}
-			node = node.Content[step]
-		}
-		if node == nil {
-			return nil
+			node = tree.LookupAt(node, step)
 		}
 	}
 	return node

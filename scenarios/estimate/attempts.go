@@ -23,8 +23,7 @@ type failing struct {
 	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
-// MostAttempts returns how many attempts of a class can fail in one way, of the ways in which it can the one with the
-// most, and of that way the mean seconds of an attempt and the number of jobs: +Inf attempts if no time passes between
+// Attempts returns how many attempts of a class can fail in one way, of the ways in which they can the one with the most, and of that way the mean seconds of an attempt and the number of jobs: +Inf attempts if no time passes between
 // them, 0 if the retries of all ways end soon.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
@@ -191,9 +190,6 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 
 // kindsOfFailures returns the names of the error kinds that attempts may fail with.
 func kindsOfFailures(f *spec.Fails) []string {
-	if len(f.Errors) == 0 {
-		return []string{reference.DefaultError}
-	}
 	var kinds []string
 	for _, e := range f.Errors {
 		if e.Share.Num > 0 {

@@ -43,12 +43,12 @@ type Language struct {
 
 // KeysIn returns the keys of the maps of a Go type, in their order; nil if it is none of the language.
 func (l *Language) KeysIn(in string) (keys []string) {
-	of := tree.Lookup(l.defs, map[string]string{"plainDistribution": "DistributionMap"}[in])
-	if of == nil {
-		of = tree.Lookup(l.defs, in)
-	}
-	if in == "Scenario" {
+	of := tree.Lookup(l.defs, in)
+	switch in {
+	case "Scenario":
 		of = l.root
+	case "plainDistribution":
+		of = tree.Lookup(l.defs, "DistributionMap")
 	}
 	if properties := tree.Lookup(of, "properties"); properties != nil {
 		for i := 0; i < len(properties.Content); i += 2 {

@@ -85,7 +85,7 @@ func (sc *Scenario) ErrorNames() []string {
 		names = append(names, kind.Name())
 	}
 	add := func(name string) {
-		if !slices.Contains(names, name) {
+		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -96,32 +96,29 @@ func (sc *Scenario) ErrorNames() []string {
 		}
 	}
 	for i := range sc.Storms {
-		if kind := sc.Storms[i].Effect().Error; kind != "" {
-			add(kind)
-		}
+		add(sc.Storms[i].Effect().Error)
 	}
 	return names
 }
 
 // nameErrors numbers the error kinds of sc and all its variants.
 func (sc *Scenario) nameErrors() {
-	names := sc.ErrorNames()
-	for _, v := range sc.variants {
-		if v == nil {
-			continue
-		}
+	var names []string
+	for _, v := range sc.all() {
 		for _, name := range v.ErrorNames() {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	sc.errorKinds = names
-	for _, v := range sc.variants {
-		if v != nil {
-			v.errorKinds = names
-		}
+	for _, v := range sc.all() {
+		v.errorKinds = names
 	}
+}
+
+// all returns sc and its variants.
+func (sc *Scenario) all() []*Scenario {
+	return slices.DeleteFunc(append([]*Scenario{sc}, sc.variants...), func(v *Scenario) bool { return v == nil })
 }
 
 // Asked returns the queries added by Measure to those of the objectives.
@@ -196,12 +193,7 @@ func (sc *Scenario) numberTenants() {
 		}
 		return number
 	}
-	all := []*Scenario{sc}
-	for _, v := range sc.variants {
-		if v != nil {
-			all = append(all, v)
-		}
-	}
+	all := sc.all()
 	for class := range sc.Jobs {
 		t.first = append(t.first, engine.TenantID(len(t.names)))
 		t.named = append(t.named, nil)

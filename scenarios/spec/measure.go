@@ -74,10 +74,7 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 // them.
 func (sc *Scenario) Files() []string {
 	names := slices.Sorted(maps.Keys(sc.files.dists))
-	for _, seen := range append([]*Scenario{sc}, sc.variants...) {
-		if seen == nil {
-			continue
-		}
+	for _, seen := range sc.all() {
 		for i := range seen.Jobs {
 			if name := seen.Jobs[i].Arrivals.File; name != "" {
 				names = append(names, name)

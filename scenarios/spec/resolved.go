@@ -26,9 +26,10 @@ func (sc *Scenario) Resolved() []byte {
 // Canonical returns sc with its free-form parts in a fixed order.
 func (sc *Scenario) Canonical() *Scenario {
 	plain := *sc
-	if p := &plain.Engine.Promoter; p.First == nil && presetSays(sc.Engine.Preset, "promoter", "first") {
-		every := p.Every
-		p.First = &every // says the same, and the preset no more
+	preset := PresetNamed(sc.Engine.Preset)
+	if plain.Engine.Promoter.First == nil && preset != nil && tree.Lookup(tree.Lookup(preset.Engine, "promoter"), "first") != nil {
+		every := plain.Engine.Promoter.Every
+		plain.Engine.Promoter.First = &every // says the same, and the preset no more
 	}
 	plain.Jobs = append([]JobClass(nil), sc.Jobs...)
 	for i := range plain.Jobs {
@@ -42,28 +43,12 @@ func (sc *Scenario) Canonical() *Scenario {
 	return &plain
 }
 
-// presetSays reports whether the engine preset with that name sets a value at path.
-func presetSays(name string, path ...string) bool {
-	p := PresetNamed(name)
-	if p == nil {
-		return false
-	}
-	node := p.Engine
-	for _, key := range path {
-		node = tree.Lookup(node, key)
-	}
-	return node != nil
-}
-
 // spell stores for every policy the overrides in the form that Resolved writes.
 func (sc *Scenario) spell() {
 	for i := range sc.Policies {
 		spelled := sc.spelled(i)
-		sc.Policies[i].spelled = spelled
-		for _, v := range sc.variants {
-			if v != nil {
-				v.Policies[i].spelled = spelled
-			}
+		for _, v := range sc.all() {
+			v.Policies[i].spelled = spelled
 		}
 	}
 }

@@ -19,15 +19,17 @@ import (
 
 // parse parses the value of an override, the index-th, as YAML.
 func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
-	at := position(index)
-	if len(o.Value) > 1<<16 {
-		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("the value is too long"))}
+	at, bad := position(index), ""
+	switch problems := diagnostics.CheckText([]byte(o.Value)); {
+	case len(o.Value) > 1<<16:
+		bad = "the value is too long"
+	case strings.TrimSpace(o.Value) == "":
+		bad = "there is no value"
+	case len(problems) > 0:
+		bad = problems[0].Message
 	}
-	if strings.TrimSpace(o.Value) == "" {
-		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("there is no value"))}
-	}
-	if problems := diagnostics.CheckText([]byte(o.Value)); len(problems) > 0 {
-		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("%s", problems[0].Message))}
+	if bad != "" {
+		return nil, []*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("%s", bad))}
 	}
 	node, problems := tree.Parse([]byte(o.Value))
 	for _, p := range problems {
@@ -182,31 +184,16 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	if with == nil || with.Kind != yaml.MappingNode {
 		return given, nil
 	}
-	type entry struct{ key, value *yaml.Node }
-	entries := make([]entry, 0, len(with.Content)/2)
-	for i := 0; i+1 < len(with.Content); i += 2 {
-		entries = append(entries, entry{with.Content[i], with.Content[i+1]})
-	}
-	sort.SliceStable(entries, func(i, j int) bool { return spec.Before(entries[i].key.Value, entries[j].key.Value) })
+	entries := slices.Collect(slices.Chunk(with.Content, 2))
+	sort.SliceStable(entries, func(i, j int) bool { return spec.Before(entries[i][0].Value, entries[j][0].Value) })
 	var problems []*yaml.LoadError
-	for _, e := range entries {
-		first, _, _ := strings.Cut(e.key.Value, ".")
-		if !slices.Contains(overridable, first) {
-			bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(e.key.Value))
-			bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
-			if near := reference.Closest(first, overridable); near != "" {
-				bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
-			}
-			problems = append(problems, tree.ErrorAt(e.key, bad))
-			continue
+	for _, entry := range entries {
+		next, bad := given, notForPolicy(entry[0].Value, entry[1])
+		if bad == nil {
+			next, bad = apply(given, entry[0], entry[0].Value, entry[1])
 		}
-		if bad := keepsNames(e.key.Value, e.value); bad != nil {
-			problems = append(problems, tree.ErrorAt(e.key, bad))
-			continue
-		}
-		next, bad := apply(given, e.key, e.key.Value, e.value)
 		if bad != nil {
-			problems = append(problems, tree.ErrorAt(e.key, bad))
+			problems = append(problems, tree.ErrorAt(entry[0], bad))
 			continue
 		}
 		given = next
@@ -214,10 +201,18 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	return given, problems
 }
 
-// keepsNames returns an error for an override that renames, adds or removes classes or storms for a policy: the
-// policies would not be comparable.
-func keepsNames(path string, value *yaml.Node) *quantity.Error {
+// notForPolicy returns an error for an override that a policy cannot have. It may change some parts of a scenario only,
+// and not rename, add or remove classes or storms: the policies would not be comparable.
+func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
+	if !slices.Contains(overridable, words[0]) {
+		bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(path))
+		bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
+		if near := reference.Closest(words[0], overridable); near != "" {
+			bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(path, words[0]))
+		}
+		return bad
+	}
 	keys := reference.NamesOf[words[0]]
 	if keys == nil {
 		return nil

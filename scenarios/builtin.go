@@ -150,10 +150,7 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 			return "", nil, fmt.Errorf("%w; did you mean %s?", err, name)
 		}
 	}
-	if len(names) > 12 {
-		return "", nil, fmt.Errorf("%w; qsim list scenarios prints those there are", err)
-	}
-	return "", nil, fmt.Errorf("%w; built in are %s", err, strings.Join(names, ", "))
+	return "", nil, fmt.Errorf("%w; qsim list scenarios prints those there are", err)
 }
 
 // readFile reads at most one byte more of a file than Load accepts, so that Load refuses too large a file without it

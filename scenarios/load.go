@@ -86,13 +86,12 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 		return given
 	}
 	at := position(index)
-	if set.NoFile && namesFile(set.Path, value) {
-		l.add([]*yaml.LoadError{tree.ErrorAt(at, quantity.Errorf("no file can be named here, only in the scenario itself"))}, "")
-		return given
-	}
 	next, bad := apply(given, at, set.Path, value)
+	if set.NoFile && namesFile(set.Path, value) {
+		bad = quantity.Errorf("no file can be named here, only in the scenario itself")
+	}
 	if bad != nil {
-		l.add([]*yaml.LoadError{tree.ErrorAt(at, bad)}, "")
+		l.addOne(tree.ErrorAt(at, bad), diagnostics.Error, "")
 		return given
 	}
 	if storm, found := strings.CutPrefix(set.Path, "storms."); found && value.Value == noStorm {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"qsim/engine/quantity"
 	"qsim/scenarios/checks"
@@ -68,17 +67,22 @@ const modeline = "# yaml-language-server: $schema=" + SchemaFile
 
 var (
 	anyModeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=.*\n?`)
+	nameLine    = regexp.MustCompile(`(?m)^name:.*\n?`)
 	firstKey    = regexp.MustCompile(`(?m)^[^#\s]`)
 )
 
 // WithSchema returns a scenario with a comment above its first key that refers editors to SchemaFile.
 func WithSchema(src []byte) []byte {
-	src = anyModeline.ReplaceAll(src, nil)
+	return aboveFirstKey(anyModeline.ReplaceAll(src, nil), modeline+"\n")
+}
+
+// aboveFirstKey returns a scenario with a line above its first key.
+func aboveFirstKey(src []byte, line string) []byte {
 	at := len(src)
 	if key := firstKey.FindIndex(src); key != nil {
 		at = key[0]
 	}
-	return slices.Concat(src[:at], []byte(modeline+"\n"), src[at:])
+	return slices.Concat(src[:at], []byte(line), src[at:])
 }
 
 // Renamed returns a copy of the scenario src with another name, and with its comments.
@@ -86,20 +90,10 @@ func Renamed(src []byte, name string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err
 	}
-	lines := strings.SplitAfter(string(src), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "name:") {
-			lines[i] = "name: " + name + "\n"
-			return []byte(strings.Join(lines, "")), nil
-		}
+	if at := nameLine.FindIndex(src); at != nil {
+		return slices.Concat(src[:at[0]], []byte("name: "+name+"\n"), src[at[1]:]), nil
 	}
-	for i, line := range lines {
-		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
-			lines[i] = "name: " + name + "\n" + line
-			break
-		}
-	}
-	return []byte(strings.Join(lines, "")), nil
+	return aboveFirstKey(src, "name: "+name+"\n"), nil
 }
 
 func startName(name string) error {

@@ -3,6 +3,7 @@
 package origins
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,14 +95,10 @@ func branches(value *yaml.Node) bool {
 
 // source returns the YAML node in the file's map given from which the value of key was decoded.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
-	node := tree.Lookup(given, key)
-	switch {
-	case node == nil && key == "max-attempts":
-		return tree.Lookup(given, "max-retries")
-	case node == nil && key == "guard":
-		return tree.Lookup(given, "idempotent")
+	if node := tree.Lookup(given, key); node != nil {
+		return node
 	}
-	return node
+	return tree.Lookup(given, map[string]string{"max-attempts": "max-retries", "guard": "idempotent"}[key])
 }
 
 // list adds the settings of the elements of a list of maps, each under the element's name.
@@ -131,11 +128,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	list := tree.Lookup(e.sc.Origin().Full, "policies")
 	for i := 0; tree.LookupAt(list, i) != nil; i++ {
 		own := list.Content[i]
-		label := tree.Lookup(own, "label")
-		if label == nil {
-			label = tree.Lookup(own, "kind")
-		}
-		if label != nil && label.Value == tree.Lookup(item, "label").Value {
+		if cmp.Or(tree.Word(own, "label"), tree.Word(own, "kind")) == tree.Word(item, "label") {
 			return own
 		}
 	}

@@ -246,18 +246,9 @@ func has(list *yaml.Node, w string) bool {
 
 // Because returns the rule, in words, for a default that depends on other keys; "" if it is a constant.
 func Because(path string) string {
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	switch {
-	case path == "name":
-		return "the file's name"
-	case path == "warmup":
-		return "2m, or a tenth of the duration if that is less"
-	case path == "drain":
-		return "the duration"
-	case path == "baseline":
-		return "the first policy"
-	case strings.HasPrefix(path, "policies.") && last == "label":
+	if strings.HasPrefix(path, "policies.") && strings.HasSuffix(path, ".label") {
 		return "the kind"
 	}
-	return ""
+	return map[string]string{"name": "the file's name", "warmup": "2m, or a tenth of the duration if that is less",
+		"drain": "the duration", "baseline": "the first policy"}[path]
 }

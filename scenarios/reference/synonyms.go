@@ -117,17 +117,8 @@ func (s *synonym) help(l *Language, in string) string {
 	if s.Hint != "" {
 		return fmt.Sprintf("write %s: %s", write, s.Hint)
 	}
-	return fmt.Sprintf("write %s: %s", write, l.DocOf(path))
-}
-
-// DocOf returns the documentation of the key with that path.
-func (l *Language) DocOf(path string) string {
-	for _, k := range l.Keys {
-		if k.Path == path {
-			return k.Doc
-		}
-	}
-	return "" // a test checks that every path in the table exists
+	k, _ := l.KeyOf(path) // a test checks that every path in the table exists
+	return fmt.Sprintf("write %s: %s", write, k.Doc)
 }
 
 // synonymOf returns the synonym for a word in a map of a type, or nil.

@@ -70,12 +70,7 @@ func (sc *Scenario) ErrorKinds() []string { return sc.errorKinds }
 
 // ErrorKind returns the error kind with that name, or NoError if no attempt can fail with it.
 func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
-	for kind, n := range sc.errorKinds {
-		if n == name && kind > 0 {
-			return engine.ErrorKind(kind)
-		}
-	}
-	return engine.NoError
+	return engine.ErrorKind(max(0, slices.Index(sc.errorKinds, name)))
 }
 
 // ErrorNames returns the names of the reserved error kinds and of those in sc, in order of appearance.

@@ -183,10 +183,7 @@ var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
 // AllInOrder returns the values of a map, each in the order of InOrder.
 func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {
-	if m == nil {
-		return nil
-	}
-	result := make(map[string]yaml.Node, len(m))
+	result := maps.Clone(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		value := m[key]
 		result[key] = *InOrder(&value)

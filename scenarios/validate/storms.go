@@ -82,10 +82,7 @@ func (c *validator) checkTrouble(i int, s *spec.Storm) {
 			kinds = append(kinds, trouble)
 		}
 	}
-	sound, second := c.Sound("storms", i), ""
-	if len(kinds) > 1 {
-		second = kinds[1]
-	}
+	sound, second := c.Sound("storms", i), append(kinds, "", "")[1]
 	c.hold(fault, []conflict{
 		{len(kinds) == 0 && sound, "", "the storm brings no trouble", "want one of " + quantity.OrList(spec.Troubles())},
 		{len(kinds) > 1, second + ":", "the storm brings two kinds of trouble",

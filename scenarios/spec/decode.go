@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -83,9 +84,7 @@ func (sc *Scenario) fill() {
 		p.First = nil
 	}
 	for i := range sc.Policies {
-		if p := &sc.Policies[i]; p.Label == "" {
-			p.Label = p.Kind
-		}
+		sc.Policies[i].Label = cmp.Or(sc.Policies[i].Label, sc.Policies[i].Kind)
 	}
 	for i := range sc.Objectives {
 		if at := tree.LookupAt(tree.Lookup(sc.tree.Full, "objectives"), i); at != nil {
@@ -105,17 +104,16 @@ func (sc *Scenario) fill() {
 		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
 			f.Errors = ErrorShares{{reference.DefaultError, quantity.Percent(100)}}
 		}
+		given := tree.LookupAt(tree.Lookup(sc.tree.Given, "jobs"), i)
+		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && tree.Lookup(tree.Lookup(given, "tenants"), "count") == nil {
+			t.Count = Count(len(t.Names))
+		}
 	}
 	for i := range sc.Storms {
 		sc.Storms[i].fill()
 	}
 	for i := range sc.Dependencies {
 		sc.Dependencies[i].fill()
-	}
-	for i := range sc.Jobs {
-		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && tree.Lookup(tree.Lookup(tree.LookupAt(tree.Lookup(sc.tree.Given, "jobs"), i), "tenants"), "count") == nil {
-			t.Count = Count(len(t.Names))
-		}
 	}
 }
 

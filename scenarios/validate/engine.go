@@ -11,11 +11,12 @@ import (
 // checkEngine checks the size of the engine and its durations, and names settings that change nothing.
 func (c *validator) checkEngine() {
 	e := &c.sc.Engine
-	nodes, workers := int(e.Nodes), int(e.Workers)
+	const most = reference.MostWorkers
+	nodes, workers, pauses := int(e.Nodes), int(e.Workers), len(e.Commit.Backoff)
 	c.hold(fault, []conflict{
-		{nodes <= reference.MostNodes && workers <= reference.MostWorkers && nodes*workers > reference.MostWorkers, "workers nodes",
-			say("%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, reference.MostWorkers), ""},
-		{len(e.Commit.Backoff) > mostSteps, "commit.backoff", say("%d pauses are too many: at most %d", len(e.Commit.Backoff), mostSteps), ""},
+		{!tooLarge(e) && nodes*workers > most, "workers nodes",
+			say("%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, most), ""},
+		{pauses > mostSteps, "commit.backoff", say("%d pauses are too many: at most %d", pauses, mostSteps), ""},
 	}, "engine")
 	c.Positive(e.Fetch.Poll.Average(), "engine", "fetch", "poll")
 	c.checkTicks(e)
@@ -29,32 +30,35 @@ func (c *validator) checkEngine() {
 		l := &e.Lease
 		c.hold(warning, []conflict{
 			{l.Max > 0 && l.Max < l.TTL, "max ttl", say("no lease lasts its ttl (%v): max is %v", l.TTL, l.Max), ""},
-			{l.Of.Value() && l.Heartbeat == 0, "of heartbeat", "a node's leases live while it beats, but there are no heartbeats", "write heartbeat: 10s"},
+			{l.Of.Value() && l.Heartbeat == 0, "of heartbeat", "a node's leases live while it beats, but there are no heartbeats",
+				"write heartbeat: 10s"},
 		}, "engine", "lease")
 	}
 	if c.Sound("engine", "reaper") {
 		r, path := &e.Reaper, []any{"engine", "reaper"}
-		c.hold(fault, []conflict{{r.Every == 0 && r.Gap > 0, "gap every", "leases that end at the instant of their expiry leave no gap",
-			"a reaper that comes every: 1s reads, pauses and writes"}}, path...)
+		c.hold(fault, []conflict{{r.Every == 0 && r.Gap > 0, "gap every",
+			"leases that end at the instant of their expiry leave no gap", "a reaper that comes every: 1s reads, pauses and writes"}}, path...)
 		c.hold(warning, []conflict{
 			{r.Gap == 0 && r.Guard != "token" && c.Stated("engine", "reaper", "guard"), "guard",
 				"guard changes nothing: without a gap the reaper reads and writes at once", ""},
-			{r.Max < 0 && r.Within > 0 && c.Stated("engine", "reaper", "within"), "within", "within changes nothing: max is unlimited", ""},
+			{r.Max < 0 && r.Within > 0 && c.Stated("engine", "reaper", "within"), "within",
+				"within changes nothing: max is unlimited", ""},
 		}, path...)
 	}
 	if c.Sound("engine", "promoter") {
-		p, mean := &e.Promoter, e.Promoter.Every.Dist().Mean()
-		c.hold(fault, []conflict{{p.On() && mean < 1e-6, "promoter.every",
+		const held = "waiting jobs are held by their nodes"
+		p, on, mean := &e.Promoter, e.Promoter.On(), e.Promoter.Every.Dist().Mean()
+		c.hold(fault, []conflict{{on && mean < 1e-6, "promoter.every",
 			say("a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean)), ""}}, "engine")
 		c.hold(warning, []conflict{
-			{p.First != nil && !p.On(), "promoter.first promoter.every", "there is no promoter to come first", "write every: 5s"},
-			{p.Gap > 0 && !p.On(), "promoter.gap promoter.every", "there is no promoter to pause between two steps", "write every: 5s"},
-			{e.Waiting.Value() && p.On(), "waiting promoter", "waiting jobs are held by their nodes: the promoter has nothing to promote", ""},
+			{p.First != nil && !on, "promoter.first promoter.every", "there is no promoter to come first", "write every: 5s"},
+			{p.Gap > 0 && !on, "promoter.gap promoter.every", "there is no promoter to pause between two steps", "write every: 5s"},
+			{on && e.Waiting.Value(), "waiting promoter", held + ": the promoter has nothing to promote", ""},
 		}, "engine")
 	}
 	if f := &e.Fetch; c.Sound("engine", "fetch") {
-		c.hold(warning, []conflict{{f.CooldownFrom.Value() && f.Cooldown == 0, "cooldown-from cooldown", "there is no cooldown to begin",
-			"write cooldown: 100ms"}}, "engine", "fetch")
+		c.hold(warning, []conflict{{f.CooldownFrom.Value() && f.Cooldown == 0, "cooldown-from cooldown",
+			"there is no cooldown to begin", "write cooldown: 100ms"}}, "engine", "fetch")
 	}
 }
 
@@ -84,9 +88,9 @@ func (c *validator) checkTimes(e *spec.Engine) {
 	beats := l.TTL > 0 && l.Heartbeat > 0
 	c.hold(warning, []conflict{
 		{l.TTL > 0 && call >= l.TTL, "lease.ttl call-timeout",
-			say("the lease (%v) is not longer than a call may take (%v): jobs are recovered while their claim is still awaited", l.TTL, call), ""},
-		{beats && l.Heartbeat >= l.TTL, "lease.heartbeat lease.ttl", say("a heartbeat every %v cannot keep a lease of %v", l.Heartbeat, l.TTL),
-			"a third of the lease is usual; 0s turns heartbeats off"},
+			say("the lease (%v) is not longer than a call may take (%v)", l.TTL, call) + ": jobs are recovered while their claim is still awaited", ""},
+		{beats && l.Heartbeat >= l.TTL, "lease.heartbeat lease.ttl",
+			say("a heartbeat every %v cannot keep a lease of %v", l.Heartbeat, l.TTL), "a third of the lease is usual; 0s turns heartbeats off"},
 		{beats && l.Heartbeat < l.TTL && l.Heartbeat+call >= l.TTL, "lease.heartbeat lease.ttl call-timeout",
 			say("one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", l.Heartbeat, call, l.TTL), ""},
 		{e.Commit.Timeout > 0 && e.Commit.Linger >= e.Commit.Timeout, "commit.linger commit.timeout",

@@ -88,20 +88,21 @@ func (c *validator) checkDependency(i int, d *spec.Dependency) {
 	if d.Limit != nil {
 		limit = *d.Limit
 	}
-	rate, concurrency := limit.Rate != nil, limit.Concurrency != nil
+	const example = "limit: {concurrency: N}"
+	o, rate, concurrency := &d.Over, limit.Rate != nil, limit.Concurrency != nil
 	called := slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return j.Calls == d.Name })
 	c.hold(fault, []conflict{
 		{d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty", "write {rate: 300/s} or {concurrency: 50}"},
 		{rate && concurrency, "limit.concurrency:", "a limit is a rate or a concurrency, not both", ""},
 		{rate && !concurrency && limit.Rate.Num == 0, "limit.rate", say("a limit of %v lets nothing through", limit.Rate),
 			"an outage storm does that for a while"},
-		{d.Over.Slow != nil && (d.Over.Fail != nil || d.Over.RejectsIn != nil), "over.slow:", "calls over the limit fail or are slow, not both", ""},
-		{d.Slows.Num > 0 && !concurrency, "slows", "slows needs limit: {concurrency: N}: it counts calls in progress against that", ""},
+		{o.Slow != nil && (o.Fail != nil || o.RejectsIn != nil), "over.slow:", "calls over the limit fail or are slow, not both", ""},
+		{d.Slows.Num > 0 && !concurrency, "slows", "slows needs " + example + ": it counts calls in progress against that", ""},
 	}, "dependencies", i)
 	c.hold(warning, []conflict{
 		{d.Limit == nil && c.Node("dependencies", i, "over") != nil && !d.Over.IsDefault(), "over",
 			say("over changes nothing: %s has no limit", d.Name), "write limit: {concurrency: 50}"},
-		{d.Name != "" && !called, "name", say("no job class calls %s", quantity.Quote(d.Name)), "write calls: " + d.Name + " beside a class"},
+		{d.Name != "" && !called, "name", "no job class calls " + quantity.Quote(d.Name), "write calls: " + d.Name + " beside a class"},
 	}, "dependencies", i)
 }
 
@@ -118,9 +119,10 @@ func (c *validator) checkTenants(i int, t *spec.Tenants) {
 			c.Errorf(at, "tenant %s is named twice", quantity.Quote(name))
 		}
 	}
+	names := len(t.Names)
 	c.hold(fault, []conflict{
 		{t.Skew > 10, "skew", say("skew %v is out of range: want at least 0 and at most 10", float64(t.Skew)), ""},
-		{len(t.Names) > 0 && int(t.Count) != len(t.Names), "count names", say("%d tenants have %d names", t.Count, len(t.Names)), "leave count out"},
+		{names > 0 && int(t.Count) != names, "count names", say("%d tenants have %d names", t.Count, names), "leave count out"},
 	}, "jobs", i, "tenants")
 }
 

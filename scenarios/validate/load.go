@@ -42,11 +42,15 @@ func (c *validator) checkLoad() {
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
 func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
-	needs := "the class needs " + short(need) + " jobs running at once"
-	c.hold(warning, []conflict{{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + ": the backlog will never drain", ""}}, "jobs", i)
-	if keys := job.Serial; keys != nil && need > float64(keys.Keys) {
-		c.Warnf(c.Near("jobs", i, "serial"), "%s, but has %d keys: the backlog will never drain", needs, keys.Keys)
+	keys := spec.Count(math.MaxInt32)
+	if job.Serial != nil {
+		keys = job.Serial.Keys
 	}
+	needs, grows := "the class needs "+short(need)+" jobs running at once", ": the backlog will never drain"
+	c.hold(warning, []conflict{
+		{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + grows, ""},
+		{need > float64(keys), "serial", say("%s, but has %d keys%s", needs, keys, grows), ""},
+	}, "jobs", i)
 }
 
 // checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
@@ -164,7 +168,7 @@ func (c *validator) checkEndless(i int) {
 // heartbeats in time.
 func (c *validator) checkExpiries() {
 	e := &c.sc.Engine
-	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.Sound() || e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers {
+	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.Sound() || tooLarge(e) {
 		return
 	}
 	holders, who := float64(e.Nodes), "nodes"
@@ -176,4 +180,9 @@ func (c *validator) checkExpiries() {
 		c.Errorf(c.Near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(reference.MostTicks)).Note =
 			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
 	}
+}
+
+// tooLarge reports whether an engine has more nodes or workers than one run can have, which has been reported.
+func tooLarge(e *spec.Engine) bool {
+	return e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers
 }

@@ -65,7 +65,8 @@ func (c *validator) checkPolicy(i int, p *spec.Policy) {
 		}
 	}
 	if kind.Name == "" {
-		c.Add(c.Near("policies", i, "kind"), fault, reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
+		bad := reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names))
+		c.Add(c.Near("policies", i, "kind"), fault, bad)
 		return
 	}
 	known := []string{"kind", "label", "with"}
@@ -150,10 +151,11 @@ func (c *validator) checkObjectives() {
 				c.Known("policy", node.Content[k], name, c.policyNames())
 			}
 		}
+		sound := c.Sound("objectives", i)
 		c.hold(fault, []conflict{
 			{c.Node("objectives", i, "below") != nil && c.Node("objectives", i, "above") != nil, "above:",
 				"an objective is below or above something, not both", "make it two objectives"},
-			{o.Below == nil && o.Above == nil && c.Sound("objectives", i), "", "the objective has no bound", "write below: or above:"},
+			{o.Below == nil && o.Above == nil && sound, "", "the objective has no bound", "write below: or above:"},
 		}, "objectives", i)
 	}
 }
@@ -199,7 +201,8 @@ func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
 func (c *validator) checkMetric(i int, o *spec.Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
-		c.Add(c.Near("objectives", i, "metric"), fault, reference.UnknownWord("metric", o.Metric, spec.MetricNames(), "`qsim list metrics` prints them all"))
+		bad := reference.UnknownWord("metric", o.Metric, spec.MetricNames(), "`qsim list metrics` prints them all")
+		c.Add(c.Near("objectives", i, "metric"), fault, bad)
 		return
 	}
 	has, narrowed := info.Filters.Has, o.Metric+" cannot be narrowed by "
@@ -208,7 +211,8 @@ func (c *validator) checkMetric(i int, o *spec.Objective) {
 		{o.After != "" && !has(measure.ByAfter), "after:", narrowed + "after", ""},
 		{o.Class != "" && !has(measure.ByClass), "class:", narrowed + "class", ""},
 		{o.Tenant != "" && !has(measure.ByTenant), "tenant:", narrowed + "tenant", ""},
-		{has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i), "metric", o.Metric + " needs a limit", "write limit: 10s beside it"},
+		{has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i), "metric",
+			o.Metric + " needs a limit", "write limit: 10s beside it"},
 		{!has(measure.NeedsLimit) && o.Limit != nil, "limit:", o.Metric + " takes no limit", ""},
 	}, "objectives", i)
 	if o.Below != nil {

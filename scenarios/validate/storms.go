@@ -36,15 +36,20 @@ func (c *validator) checkStorm(i int, s *spec.Storm) {
 
 // checkWindows compares the windows of a storm with the run, and with each other.
 func (c *validator) checkWindows(i int, s *spec.Storm) {
-	if !c.Sound("duration") || !c.Sound("storms", i, "at") || !c.Sound("storms", i, "for") || !c.Sound("storms", i, "repeat") || !c.checkRepeat(i, s) {
+	for _, key := range []string{"at", "for", "repeat"} {
+		if !c.Sound("duration") || !c.Sound("storms", i, key) {
+			return
+		}
+	}
+	if !c.checkRepeat(i, s) {
 		return
 	}
 	whole, end, times := c.sc.Duration, spec.Duration(s.End()), s.Windows()
-	late := s.At < whole && end > whole
+	late, ends := s.At < whole && end > whole, say(" ends at %v, after the arrivals end (%v)", end, whole)
 	c.hold(warning, []conflict{
 		{s.At >= whole, "at", say("the storm comes at %v, after the arrivals end (%v)", s.At, whole), ""},
-		{late && s.Repeat != nil, "repeat.times for at", say("the last storm of %.0f ends at %v, after the arrivals end (%v)", times, end, whole), ""},
-		{late && s.Repeat == nil, "for at", say("the storm ends at %v, after the arrivals end (%v)", end, whole), ""},
+		{late && s.Repeat != nil, "repeat.times for at", say("the last storm of %.0f%s", times, ends), ""},
+		{late && s.Repeat == nil, "for at", "the storm" + ends, ""},
 	}, "storms", i)
 }
 

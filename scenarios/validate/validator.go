@@ -24,7 +24,7 @@ type validator struct {
 // conflict is a rule about several keys of one map: what is wrong with them.
 type conflict struct {
 	when bool   // the rule is broken
-	at   string // paths of the keys below the map, separated by spaces, of which the first in the file has the position; "": the map
+	at   string // paths of the keys below the map, of which the first in the file has the position; empty: the map
 	says string
 	help string
 }
@@ -34,7 +34,7 @@ const fault, warning = diagnostics.Error, diagnostics.Warning
 // say is short for the text of a conflict with values in it.
 func say(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
 
-// hold reports the conflicts in the map at a path. A path of a key that ends in a colon stands for the key, not its value.
+// hold reports the conflicts in the map at a path. A key's path that ends in a colon stands for the key, not its value.
 func (c *validator) hold(severity diagnostics.Severity, conflicts []conflict, path ...any) {
 	for _, x := range conflicts {
 		if x.when {

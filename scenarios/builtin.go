@@ -26,7 +26,8 @@ var builtin embed.FS
 // shelves lists the folders of built-in scenarios, in the order of look-up by name.
 var shelves = []string{".", "incidents", "published"}
 
-// folderOf returns the folder of the files that a scenario names: that of its own file, or the program for a built-in one.
+// folderOf returns the folder of the files that a scenario names: that of its own file, with the files of the program
+// beside it for a built-in one.
 func folderOf(scenario string) *spec.Folder {
 	own := filepath.Dir(scenario)
 	if slices.Contains(shelves, own) {

@@ -19,9 +19,9 @@
 // replace values in the tree; package spec completes the tree with the defaults and converts it to structs; package
 // validate compares the values with each other. Every node of the tree keeps its position for the errors of each step.
 //
-// This package loads, and has the scenarios, the presets and the schema that are built into the program. The language
-// itself lies below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference,
-// what is known of each key; checks, the rules of single keys; spec, the sections as structs; estimate, how large a run
-// will be; validate. Above it, beside world, are origins, where each value comes from, apply, a scenario in the settings
-// of a job system, and checked, how far presets follow real libraries.
+// This package loads, and has the scenarios and the schema that are built into the program. The language itself lies
+// below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference, what is
+// known of each key; checks, the rules of single keys; spec, the sections as structs, and presets; estimate, how large a
+// run will be; validate. Beside it is origins, where each value comes from; above it are world, apply, a scenario in the
+// settings of a job system, and checked, how far presets follow real libraries.
 package scenarios

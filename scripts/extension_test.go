@@ -12,22 +12,14 @@ import (
 // fog is the source of an invented kind of storm: in its window promotions get lost.
 const fog = `package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // FogStorm loses the calls that make waiting jobs ready.
 type FogStorm struct {
-	Lose Share ` + "`yaml:\"lose\"`" + ` // share of the promotions that get lost in the fog
+	Lose Share ` + "`yaml:\"lose\" rule:\"loses\"`" + ` // share of the promotions that get lost in the fog
 }
 
-func (t *FogStorm) check(c *stormChecker, at keyPath) {
-	c.checkLoss(t.Lose, "the fog loses nothing", at.key("lose")...)
-}
-
-func (t *FogStorm) effect(time.Duration) Effect {
+func (t *FogStorm) effect(Duration) Effect {
 	return Effect{Simulated: ofNetwork, Fault: &fault.Fault{Ops: callsNamed([]string{"promote"}), LoseRequest: t.Lose.Float()}}
 }
 `

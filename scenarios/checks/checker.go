@@ -117,10 +117,12 @@ func (c *Checker) Sound(path ...any) bool {
 	return node == nil || c.SoundNode(node)
 }
 
+// FailedAt reports whether the value of a node could not be decoded.
 func (c *Checker) FailedAt(node *yaml.Node) bool {
 	return node.Line != 0 && c.failed[yaml.Mark{Line: node.Line, Column: node.Column}]
 }
 
+// SoundNode reports whether a node and all nodes in it were decoded without an error.
 func (c *Checker) SoundNode(node *yaml.Node) bool {
 	if c.FailedAt(node) {
 		return false
@@ -133,10 +135,12 @@ func (c *Checker) SoundNode(node *yaml.Node) bool {
 	return true
 }
 
+// Errorf adds an error at a node. The caller may still add help or a note to it.
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.Report(at, diagnostics.Error, format, arguments...)
 }
 
+// Warnf adds a warning at a node. The caller may still add help or a note to it.
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.Report(at, diagnostics.Warning, format, arguments...)
 }
@@ -148,6 +152,7 @@ func (c *Checker) Report(at *yaml.Node, severity diagnostics.Severity, format st
 	return e
 }
 
+// Add adds a problem whose text is made already at a node.
 func (c *Checker) Add(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) {
 	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
 }

@@ -23,8 +23,8 @@ type failing struct {
 	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
-// Attempts returns how many attempts of a class can fail in one way, of the ways in which they can the one with the most, and of that way the mean seconds of an attempt and the number of jobs: +Inf attempts if no time passes between
-// them, 0 if the retries of all ways end soon.
+// Attempts returns the most attempts of a class that can fail in any one way, and for that way the mean seconds of an
+// attempt and the number of jobs: +Inf attempts if no time passes between them, 0 if the retries of all ways end soon.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)

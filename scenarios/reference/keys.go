@@ -1,5 +1,5 @@
-// Package reference is what is known of the keys of the language, apart from any scenario: the table of their defaults
-// and rules, the tables of the kinds of distributions, backoffs and arrival processes, what other systems call them, and
+// Package reference describes the keys of the language, apart from any scenario: the table of their defaults and rules,
+// the tables of the kinds of distributions, backoffs and arrival processes, the words of other systems for them, and
 // their documentation, which comes from the JSON schema.
 package reference
 

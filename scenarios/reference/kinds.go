@@ -26,6 +26,7 @@ type kindRow struct {
 	doc, example       string
 }
 
+// Distributions lists the kinds of distributions of a duration.
 var Distributions = KindTable{what: "distribution", Key: "dist", Rows: []kindRow{
 	{Kind: "constant", Required: []string{"value"},
 		doc: "always the same; a bare duration says it too", example: "value: 100ms"},
@@ -55,6 +56,7 @@ var Distributions = KindTable{what: "distribution", Key: "dist", Rows: []kindRow
 	{Kind: "empirical", Required: []string{"file"}, example: "file: durations.txt"},
 }}
 
+// Backoffs lists the kinds of delays between the attempts of a job.
 var Backoffs = KindTable{what: "backoff", Key: "kind", Rows: []kindRow{
 	{Kind: "exponential", Required: []string{"first"}, Optional: []string{"factor", "plus", "scale", "max"},
 		doc: "first × factor^(n-1) + plus after the n-th failure, at most max", example: "first: 500ms, factor: 2, max: 30s"},
@@ -72,6 +74,7 @@ var Backoffs = KindTable{what: "backoff", Key: "kind", Rows: []kindRow{
 	{Kind: "none", doc: "no delay: due again at once"},
 }}
 
+// Processes lists the kinds of arrival processes of a class.
 var Processes = KindTable{what: "arrival process", Key: "process", Rows: []kindRow{
 	{Kind: "poisson", Required: []string{"rate"}, Optional: startStop,
 		doc: "independent jobs at a rate: exponential gaps", example: "rate: 72/s"},
@@ -176,6 +179,7 @@ func spell(rows []kindRow) string {
 	return rows[0].Kind + " takes " + strings.Join(ways, "; or ")
 }
 
+// Kinds returns the names of the kinds, each once, in the order of the table.
 func (t *KindTable) Kinds() []string {
 	var kinds []string
 	for _, row := range t.Rows {

@@ -30,6 +30,7 @@ func Matches(pattern, path string) bool {
 	return true
 }
 
+// Join returns the path of a key below another path, which may be empty.
 func Join(path, key string) string {
 	if path == "" {
 		return key
@@ -40,6 +41,7 @@ func Join(path, key string) string {
 // NamesOf maps each list of a scenario to the keys that name its elements in paths.
 var NamesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
 
+// WordFor maps each list of a scenario to the noun for its elements.
 var WordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
 
 // WithName returns the parts of a path with those that spell a name, which may contain dots, joined to its first part.

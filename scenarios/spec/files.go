@@ -28,8 +28,8 @@ type Folder struct {
 	bad     map[string]error     // errors of the files that could not be read
 }
 
-// NewFolder returns the folder at a path; shipped has the files built into the program that may stand in for its own, and
-// may be nil.
+// NewFolder returns the folder at a path; shipped has files built into the program that may stand in for its own. It may
+// be nil.
 func NewFolder(path string, shipped fs.FS) *Folder {
 	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]error{}}
 }
@@ -88,7 +88,7 @@ const (
 	mostValueBytes = 32 << 20
 )
 
-// eachLine calls use with the first lines of a file, at most that many, until it returns an error; it returns their number.
+// eachLine calls use with each of the first lines of a file, until it returns an error, and returns their number.
 func (f *Folder) eachLine(name string, most int, use func(line string) error) (n int, err error) {
 	file, err := f.open(name)
 	if err != nil {

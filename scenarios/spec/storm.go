@@ -101,7 +101,7 @@ func (s *Storm) End() time.Duration {
 // Effect returns the faults of a storm; none if it has an error.
 func (s *Storm) Effect() Effect {
 	if t, _ := s.Trouble(); t != nil {
-		return t.effect(s.For.Std())
+		return t.effect(s.For)
 	}
 	return Effect{}
 }

@@ -1,7 +1,5 @@
 package spec
 
-import "time"
-
 // BurstStorm brings more jobs: a count at once, or a multiple of the rate during the window.
 type BurstStorm struct {
 	Class  string  `yaml:"class" rule:"class"` // class of the additional jobs
@@ -18,6 +16,6 @@ func (t *BurstStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *BurstStorm) effect(time.Duration) Effect {
+func (t *BurstStorm) effect(Duration) Effect {
 	return Effect{Class: t.Class, Jobs: t.Count, Rate: t.Factor, Instant: t.Factor == nil}
 }

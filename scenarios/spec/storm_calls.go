@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // CallStorm disturbs calls between nodes and store. Each share is drawn for itself.
 type CallStorm struct {
@@ -36,7 +32,7 @@ func (t *CallStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *CallStorm) effect(time.Duration) Effect {
+func (t *CallStorm) effect(Duration) Effect {
 	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed(t.Ops), LoseRequest: t.LoseRequest.Float(),
 		LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(), Echo: t.Echo.Float(), Error: t.Error.Float(),
 		Delay: t.Delay.Drawn()}}

@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // ClockStorm makes clocks of nodes wrong: by a skew during the window, or by a jump from its start on. Exactly one of
 // them is set. It affects only nodes that check leases by their own clock: see Lease.Check.
@@ -30,8 +26,8 @@ func (t *ClockStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *ClockStorm) effect(lasts time.Duration) Effect {
-	c := &fault.Control{Kind: fault.ShiftClock, For: lasts}
+func (t *ClockStorm) effect(lasts Duration) Effect {
+	c := &fault.Control{Kind: fault.ShiftClock, For: lasts.Std()}
 	if t.Jump != nil {
 		c.For, c.Offset = 0, t.Jump.Std()
 	} else if t.Skew != nil {

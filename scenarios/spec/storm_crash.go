@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // CrashStorm kills processes at its start, whatever its length.
 type CrashStorm struct {
@@ -13,7 +9,7 @@ type CrashStorm struct {
 	RestartAfter Duration `yaml:"restart-after" rule:"required"` // time that the processes stay down
 }
 
-func (t *CrashStorm) effect(lasts time.Duration) Effect {
-	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.RestartAfter.Std()), Nodes: &t.Nodes,
+func (t *CrashStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.RestartAfter).Std(), Nodes: &t.Nodes,
 		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std()}}
 }

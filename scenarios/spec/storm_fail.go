@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/scenarios/reference"
-)
+import "qsim/scenarios/reference"
 
 // FailStorm makes attempts fail.
 type FailStorm struct {
@@ -15,7 +11,7 @@ type FailStorm struct {
 	Takes *Distribution `yaml:"takes,omitempty"`   // run time of a failing attempt; left out: the service time
 }
 
-func (t *FailStorm) effect(time.Duration) Effect {
+func (t *FailStorm) effect(Duration) Effect {
 	return Effect{Hits: t.Hits, Fails: t.Rate.Float(), Error: t.Error, Takes: t.Takes}
 }
 

@@ -1,7 +1,5 @@
 package spec
 
-import "time"
-
 // HangStorm makes attempts take longer and ignore cancellation.
 type HangStorm struct {
 	Hits  []string `yaml:"hits,flow"`             // classes, and dependencies: all classes that call them; none: every class
@@ -9,6 +7,6 @@ type HangStorm struct {
 	Extra Duration `yaml:"extra" rule:"positive"` // time added to their run time; more than 0s
 }
 
-func (t *HangStorm) effect(time.Duration) Effect {
+func (t *HangStorm) effect(Duration) Effect {
 	return Effect{Hits: t.Hits, Hangs: t.Rate.Float(), Extra: t.Extra.Std()}
 }

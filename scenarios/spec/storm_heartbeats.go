@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // HeartbeatStorm loses heartbeats on their way to the store.
 type HeartbeatStorm struct {
@@ -18,6 +14,6 @@ func (t *HeartbeatStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *HeartbeatStorm) effect(time.Duration) Effect {
+func (t *HeartbeatStorm) effect(Duration) Effect {
 	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed([]string{"extend"}), LoseRequest: t.Lose.Float()}}
 }

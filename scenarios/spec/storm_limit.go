@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"time"
 
 	"qsim/engine/quantity"
 )
@@ -27,6 +26,6 @@ func (t *LimitStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *LimitStorm) effect(time.Duration) Effect {
+func (t *LimitStorm) effect(Duration) Effect {
 	return Effect{Dependency: t.Dependency, Limit: float64(t.Factor)}
 }

@@ -1,7 +1,5 @@
 package spec
 
-import "time"
-
 // OutageStorm makes every call to a dependency fail, whatever its limit.
 type OutageStorm struct {
 	Dependency string        `yaml:"dependency" rule:"dependency"` // name of the dependency
@@ -9,7 +7,7 @@ type OutageStorm struct {
 	Takes      *Distribution `yaml:"takes,omitempty"`              // run time of a failing attempt; left out: the service time
 }
 
-func (t *OutageStorm) effect(time.Duration) Effect {
+func (t *OutageStorm) effect(Duration) Effect {
 	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
 }
 

@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // PauseStorm freezes processes for the window. Afterwards they go on where they stopped.
 type PauseStorm struct {
@@ -12,6 +8,6 @@ type PauseStorm struct {
 	Nodes Nodes `yaml:"nodes" rule:"required"`
 }
 
-func (t *PauseStorm) effect(lasts time.Duration) Effect {
-	return Effect{Simulated: ofProcess, Follows: true, Nodes: &t.Nodes, Control: &fault.Control{Kind: fault.Pause, For: lasts}}
+func (t *PauseStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Nodes: &t.Nodes, Control: &fault.Control{Kind: fault.Pause, For: lasts.Std()}}
 }

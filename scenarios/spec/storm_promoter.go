@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // PromoterStorm stops the promoter, which makes waiting jobs ready.
 type PromoterStorm struct {
@@ -17,6 +13,6 @@ func (t *PromoterStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *PromoterStorm) effect(lasts time.Duration) Effect {
-	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: lasts}}
+func (t *PromoterStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: lasts.Std()}}
 }

@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // RedriveStorm makes dead jobs ready again at its start, whatever its length.
 type RedriveStorm struct {
@@ -12,7 +8,7 @@ type RedriveStorm struct {
 	Reset bool  `yaml:"reset"`                 // forget their attempts; otherwise the next failure is their last
 }
 
-func (t *RedriveStorm) effect(lasts time.Duration) Effect {
+func (t *RedriveStorm) effect(lasts Duration) Effect {
 	return Effect{Simulated: ofStore, Follows: true, Instant: true,
-		Control: &fault.Control{Kind: fault.Redrive, For: lasts, Share: t.Share.Float(), Reset: t.Reset}}
+		Control: &fault.Control{Kind: fault.Redrive, For: lasts.Std(), Share: t.Share.Float(), Reset: t.Reset}}
 }

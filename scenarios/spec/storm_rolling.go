@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // RollingStorm kills one process after the other, by index, as a deployment does: node 0
 // at the start of the window, then the next one, and round again until the window ends.
@@ -29,8 +25,8 @@ func (t *RollingStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *RollingStorm) effect(lasts time.Duration) Effect {
-	return Effect{Simulated: ofProcess, Lasts: lasts + t.RestartAfter.Std(),
+func (t *RollingStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofProcess, Lasts: (lasts + t.RestartAfter).Std(),
 		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
 }
 

@@ -1,13 +1,11 @@
 package spec
 
-import "time"
-
 // SlowStorm multiplies run times.
 type SlowStorm struct {
 	Hits   []string `yaml:"hits,flow"`              // classes, and dependencies: all classes that call them; none: every class
 	Factor Factor   `yaml:"factor" rule:"required"` // factor on run times
 }
 
-func (t *SlowStorm) effect(time.Duration) Effect {
+func (t *SlowStorm) effect(Duration) Effect {
 	return Effect{Hits: t.Hits, Slower: float64(t.Factor)}
 }

@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"time"
-
-	"qsim/engine/fault"
-)
+import "qsim/engine/fault"
 
 // StopStorm tells processes to stop at its start, as a deployment does (SIGTERM): they claim no more, hand back what
 // they have not begun and finish what they run. The window does not matter.
@@ -14,7 +10,7 @@ type StopStorm struct {
 	Grace Duration `yaml:"grace" rule:"required"` // time after which the processes end in any case, and others replace them
 }
 
-func (t *StopStorm) effect(lasts time.Duration) Effect {
-	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.Grace.Std()), Nodes: &t.Nodes,
+func (t *StopStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.Grace).Std(), Nodes: &t.Nodes,
 		Control: &fault.Control{Kind: fault.StopNode, For: t.Grace.Std()}}
 }

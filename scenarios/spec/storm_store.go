@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"time"
-
 	"qsim/engine/fault"
 	"qsim/scenarios/reference"
 )
@@ -37,13 +35,13 @@ func (t *StoreStorm) check(c *stormChecker, at keyPath) {
 	}
 }
 
-func (t *StoreStorm) effect(lasts time.Duration) Effect {
+func (t *StoreStorm) effect(lasts Duration) Effect {
 	x := Effect{Simulated: ofStore, Follows: t.Stall || t.Parallel != nil}
 	switch {
 	case t.Stall:
-		x.Control = &fault.Control{Kind: fault.StallStore, For: lasts}
+		x.Control = &fault.Control{Kind: fault.StallStore, For: lasts.Std()}
 	case t.Parallel != nil:
-		x.Control = &fault.Control{Kind: fault.LimitStore, For: lasts, Limit: int(*t.Parallel)}
+		x.Control = &fault.Control{Kind: fault.LimitStore, For: lasts.Std(), Limit: int(*t.Parallel)}
 	case t.Slow != nil:
 		x.Store = float64(*t.Slow)
 	case t.Error != nil:

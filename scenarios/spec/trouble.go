@@ -20,7 +20,7 @@ import (
 // file of its own, storm_KIND.go, and a field of Storm.
 type Trouble interface {
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
-	effect(lasts time.Duration) Effect
+	effect(lasts Duration) Effect
 }
 
 // checkedTrouble is a Trouble some of whose keys must agree.
@@ -67,8 +67,8 @@ type Effect struct {
 	Rate  *Factor // or factor on the class's rate
 }
 
-// ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in simulations
-// only, such as a frozen process.
+// ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in
+// simulations only, such as a frozen process.
 const (
 	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
 	ofNetwork = "the network is real: its faults cannot be had at will"
@@ -81,8 +81,8 @@ type keyPath []any
 // key returns the path of a key below the path p.
 func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
 
-// checkKeys checks each key of a fault at a path by its type and its tag `rule`, which makes it required: positive, it is
-// above 0s; class or dependency, it names one; a verb, the storm does something to a share above 0%. Stall must be true.
+// checkKeys checks each key of a fault at a path by its type and its tag `rule`. The tag makes it required: positive is
+// a time above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%. A stall must be true.
 func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")

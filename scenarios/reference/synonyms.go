@@ -123,17 +123,15 @@ func (s *synonym) help(l *Language, in string) string {
 
 // synonymOf returns the synonym for a word in a map of a type, or nil.
 func synonymOf(in, word string) *synonym {
-	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
+	word = plainWord(word)
 	var elsewhere *synonym
 	for i := range Synonyms {
 		s := &Synonyms[i]
-		if !slices.Contains(strings.Fields(s.Words), word) {
-			continue
-		}
-		if s.In == in {
+		switch {
+		case !slices.Contains(strings.Fields(s.Words), word):
+		case s.In == in:
 			return s
-		}
-		if elsewhere == nil && s.Key != "" && s.At == strings.ToLower(s.At) && s.At != "" {
+		case elsewhere == nil && s.Key != "" && s.At == strings.ToLower(s.At) && s.At != "":
 			elsewhere = s
 		}
 	}
@@ -191,11 +189,13 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 
 // MeansElsewhere reports whether word is some other system's word for a key.
 func MeansElsewhere(word string, key any) bool {
-	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
-	for i := range Synonyms {
-		if s := &Synonyms[i]; slices.Contains(strings.Fields(s.Words), word) && (s.Key == key || strings.HasPrefix(s.Key, fmt.Sprint(key)+".")) {
-			return true
-		}
-	}
-	return false
+	word = plainWord(word)
+	return slices.ContainsFunc(Synonyms, func(s synonym) bool {
+		return slices.Contains(strings.Fields(s.Words), word) && (s.Key == key || strings.HasPrefix(s.Key, fmt.Sprint(key)+"."))
+	})
+}
+
+// plainWord returns a word in the spelling of the synonyms.
+func plainWord(word string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 }

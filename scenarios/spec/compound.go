@@ -92,11 +92,9 @@ func (n Nodes) MarshalYAML() (any, error) {
 		return tree.Scalar(thatNode), nil
 	}
 	if n.List != nil {
-		node := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, index := range n.List {
-			node.Content = append(node.Content, tree.Scalar(index.String()))
-		}
-		return node, nil
+		node := tree.Dumped(n.List)
+		node.Style = yaml.FlowStyle
+		return &node, nil
 	}
 	return tree.Scalar(n.String()), nil
 }

@@ -88,15 +88,9 @@ func (d Distribution) MarshalYAML() (any, error) {
 	if d.Kind == "constant" {
 		return tree.Scalar(d.Value.String()), nil
 	}
-	node := &yaml.Node{}
-	if err := node.Dump((*plainDistribution)(&d)); err != nil {
-		return nil, err
-	}
-	if node.Kind == yaml.DocumentNode {
-		node = node.Content[0]
-	}
+	node := tree.Dumped((*plainDistribution)(&d))
 	node.Style = yaml.FlowStyle
-	return node, nil
+	return &node, nil
 }
 
 // Average returns the mean of a distribution as a duration, at most the longest.

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,19 +46,25 @@ func (f *Folder) open(name string) (io.ReadCloser, error) {
 			file, err = own, nil
 		}
 	}
-	if err != nil {
-		return nil, f.explain(name, err)
+	if err == nil {
+		if info, e := file.Stat(); e != nil || !info.Mode().IsRegular() {
+			file.Close()
+			err = cmp.Or(e, errNotRegular)
+		}
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
+	if own := (*fs.PathError)(nil); errors.As(err, &own) {
+		err = own.Err
 	}
-	if err != nil {
-		file.Close()
-		return nil, f.explain(name, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, quantity.Errorf("there is no file %s in the scenario's folder", quantity.Quote(name))
+	case err != nil:
+		return nil, quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 	}
 	return file, nil
 }
+
+var errNotRegular = errors.New("it is not a regular file")
 
 func (f *Folder) openHere(name string) (fs.File, error) {
 	root, err := os.OpenRoot(f.path)
@@ -67,19 +74,9 @@ func (f *Folder) openHere(name string) (fs.File, error) {
 	defer root.Close()
 	// Opening something that is not a file, such as a pipe, could block for ever.
 	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errNotRegular
 	}
 	return root.Open(name)
-}
-
-func (f *Folder) explain(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return quantity.Errorf("there is no file %s in the scenario's folder", quantity.Quote(name))
-	}
-	if own := (*fs.PathError)(nil); errors.As(err, &own) {
-		err = own.Err
-	}
-	return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 }
 
 // mostValues and the constants below limit a file of values of an empirical distribution.

@@ -79,12 +79,9 @@ type Repeat struct {
 
 // Starts returns the start times of the windows of s, in order. Each lasts For.
 func (s *Storm) Starts() []time.Duration {
-	if s.Repeat == nil {
-		return []time.Duration{s.At.Std()}
-	}
-	starts := make([]time.Duration, s.Repeat.Times)
-	for i := range starts {
-		starts[i] = s.At.Std() + time.Duration(i)*s.Repeat.Every.Std()
+	starts := []time.Duration{s.At.Std()}
+	for len(starts) < int(s.Windows()) {
+		starts = append(starts, starts[len(starts)-1]+s.Repeat.Every.Std())
 	}
 	return starts
 }

@@ -14,6 +14,7 @@ import (
 	"qsim/scenarios/checks"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
 )
 
 // Trouble is the fault of one kind of storm: its keys, with a rule for each as in checkKeys, and its effect. Each has a
@@ -99,8 +100,10 @@ func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
 				c.checkNodes(*value, key...)
 			}
 		case []string:
-			if name == "hits" {
-				c.checkHits(value, key...)
+			for k, hit := range value {
+				if node := tree.LookupAt(c.Node(key...), k); name == "hits" && node != nil {
+					c.Known("job class or dependency", node, hit, append(c.Classes, c.Dependencies...))
+				}
 			}
 		case Share:
 			if rule != "" && value.Num == 0 && sound {
@@ -122,17 +125,6 @@ func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
 				c.Known(map[string]string{"class": "job class", "dependency": "dependency"}[rule], c.Near(key...), value, names)
 			}
 		}
-	}
-}
-
-// checkHits checks the names of the classes and dependencies that a storm hits; none means all classes.
-func (c *stormChecker) checkHits(hits []string, path ...any) {
-	node := c.Node(path...)
-	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) != len(hits) {
-		return
-	}
-	for k, name := range hits {
-		c.Known("job class or dependency", node.Content[k], name, append(c.Classes, c.Dependencies...))
 	}
 }
 

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"maps"
 	"math"
@@ -189,4 +190,21 @@ func (n *jsonNode) appendTo(out []byte, depth int) []byte {
 		line(depth)
 	}
 	return append(out, n.open+2) // the other bracket
+}
+
+// The schemas are made from the types that are written, and their comments.
+//
+//go:generate go test -run ^TestSchemas$ . -rewrite
+
+//go:embed *.schema.json
+var schemas embed.FS
+
+// Schema returns the JSON schema (draft 2020-12) of a format that this package writes: summary (summary.json), run
+// (run.json), compare (what MarshalComparisons returns) or tune (tune.json). It is nil for another name.
+func Schema(name string) []byte {
+	text, err := schemas.ReadFile(name + ".schema.json")
+	if err != nil {
+		return nil
+	}
+	return text
 }

@@ -1,15 +1,26 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"math"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/engine/quantity"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
+	"qsim/scenarios/estimate"
 )
 
 // wanted returns a check of a command's arguments, with the usage error for fewer than least or more than most of them.
@@ -82,4 +93,260 @@ func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) 
 	addMemory(c, &f.memory)
 	addFormat(c, &f.format, formats...)
 	flags.StringVarP(&f.out, "out", "o", "", out)
+}
+
+// percent is the value of a flag for a share above 0 %.
+type percent float64
+
+// String returns the flag's share as text, "" for none.
+func (p *percent) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*p)*100, 'g', -1, 64) + "%"
+}
+
+// Set parses a percentage such as 5%.
+func (p *percent) Set(text string) error {
+	number, ok := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || v != v:
+		return errors.New("want a percentage, as 5%")
+	case !ok && v < 1:
+		return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v*100, 'g', 12, 64) + "%?")
+	case !ok:
+		return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v, 'g', -1, 64) + "%?")
+	case v < 0 || v > mostPercent:
+		return errors.New("want a percentage of at least 0% that is not beyond all measure")
+	}
+	*p = percent(v / 100)
+	return nil
+}
+
+// mostPercent is the largest percentage accepted, so that a product with it does not overflow.
+const mostPercent = 1e9
+
+// Type returns the name that the help text uses for the flag's value.
+func (p *percent) Type() string { return "PERCENT" }
+
+// addSameWithin defines the flag of the equivalence band.
+func addSameWithin(c *cobra.Command, within *percent) {
+	c.Flags().Var(within, "same-within",
+		"≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
+}
+
+const (
+	fewestUntil     = 10  // number of seeds below which no interval is narrow enough
+	defaultMaxSeeds = 200 // default of --max-seeds; the scenario's number, if higher
+)
+
+// addUntilFlags defines the flags --until-ci and --max-seeds, which add seeds until intervals are narrow.
+func addUntilFlags(c *cobra.Command, until *percent, most *int) {
+	flags := c.Flags()
+	flags.Var(until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
+	flags.IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
+		"scenario's if they are more)")
+}
+
+func checkUntilFlags(c *cobra.Command, until percent, most int) error {
+	changed := c.Flags().Changed
+	switch {
+	case changed("until-ci") && (until <= 0 || until >= 1):
+		return ui.UsageError("--until-ci %s%%: want more than 0%% and less than 100%%",
+			strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
+	case changed("max-seeds") && !changed("until-ci"):
+		return ui.UsageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
+	case changed("max-seeds") && most < fewestUntil:
+		return ui.UsageError("--max-seeds %d: want at least %d, below which --until-ci never stops", most, fewestUntil)
+	}
+	return nil
+}
+
+// checkMostSeeds returns an error if --max-seeds is below the scenario's number of seeds, which are run in any case.
+func checkMostSeeds(most int, l loaded) error {
+	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
+		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
+			"%d, or fewer --seeds", most, asked, l.Name, asked)
+	}
+	return nil
+}
+
+// mostSeeds returns the highest number of seeds to run for a scenario.
+func (s *session) mostSeeds(sc *scenarios.Scenario) int {
+	switch {
+	case s.flags.untilCI == 0:
+		return int(sc.Seeds)
+	case s.flags.maxSeeds > 0:
+		return s.flags.maxSeeds
+	}
+	return max(defaultMaxSeeds, int(sc.Seeds))
+}
+
+// enough returns a function that decides after each seed whether the run may end: never before fewest have run.
+func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
+	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
+	return func(seed []measure.Run) bool {
+		seeds++
+		return watch.Add(seed) && seeds >= fewest
+	}
+}
+
+// seedsOf returns the seeds requested of a run, to tell whether some are missing: after an interrupt under
+// --until-ci all up to the maximum, since the needed number is unknown.
+func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
+	last := sc.Seed + uint64(s.mostSeeds(sc))
+	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {
+		last = runs[len(runs)-1].Seed + 1
+	}
+	var seeds []uint64
+	for seed := sc.Seed; seed < last; seed++ {
+		seeds = append(seeds, seed)
+	}
+	return seeds
+}
+
+// memorySize is the value of a flag for an amount of memory, in bytes, such as 12GB.
+type memorySize float64
+
+// sizes lists the units of memory, the longest names first.
+var sizes = []struct {
+	unit  string
+	bytes float64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
+
+// String returns the flag's amount of memory as text, "" for none.
+func (m *memorySize) String() string {
+	if *m == 0 {
+		return ""
+	}
+	return inMemory(float64(*m))
+}
+
+// Type returns the name that the help text uses for the flag's value.
+func (m *memorySize) Type() string { return "SIZE" }
+
+// Set parses an amount of memory such as 12GB.
+func (m *memorySize) Set(text string) error {
+	for _, s := range sizes {
+		if number, found := strings.CutSuffix(text, s.unit); found {
+			if n, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && n > 0 && !math.IsInf(n, 0) {
+				*m = memorySize(n * s.bytes)
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("want a size such as 12GB or 800MiB")
+}
+
+// inMemory returns a number of bytes as text: 1.2 GB.
+func inMemory(bytes float64) string {
+	for _, s := range sizes[2:] {
+		if bytes >= s.bytes {
+			return plain.Digits(bytes/s.bytes, 2) + " " + s.unit
+		}
+	}
+	return plain.Digits(bytes, 2) + " B"
+}
+
+// addMemory adds the flag --memory of a command that simulates.
+func addMemory(c *cobra.Command, most *memorySize) {
+	c.Flags().Var(most, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters "+
+		"of the machine's)")
+}
+
+// fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take more
+// memory than m; 0 stands for three quarters of the machine's memory.
+func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) error {
+	limit, of := float64(m), "--memory says"
+	if m == 0 {
+		limit, of = 0.75*machineMemory(), "three quarters of this machine's are"
+	}
+	if parallel == 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	f := estimate.Of(sc)
+	abreast := min(parallel, simulations)
+	if limit > 0 && f.Bytes*float64(abreast) > limit {
+		return fmt.Errorf("%s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+
+			"time; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", f.Key,
+			plain.Grouped(plain.Digits(f.Jobs, 2)), inMemory(f.Bytes), plain.Plural(abreast, "simulation"), of, inMemory(limit))
+	}
+	return nil
+}
+
+// machineMemory returns the memory of this machine in bytes, or of this control group if that is less; 0: it is not
+// known.
+func machineMemory() (all float64) {
+	text, _ := os.ReadFile("/proc/meminfo")
+	if _, rest, found := bytes.Cut(text, []byte("MemTotal:")); found {
+		kilobytes, _ := strconv.ParseFloat(string(bytes.Fields(rest)[0]), 64)
+		all = kilobytes * 1024
+	}
+	text, _ = os.ReadFile("/sys/fs/cgroup/memory.max")
+	if most, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64); err == nil && (all == 0 || most < all) {
+		all = most
+	}
+	return all
+}
+
+// addFormat defines the flag --format of a command that prints a table; more are formats besides the common ones.
+func addFormat(c *cobra.Command, to *string, more ...string) {
+	words := append([]string{"table", "markdown", "csv", "json"}, more...)
+	ui.AddChoice(c, to, "format", "FORMAT", "of the result: "+quantity.OrList(words), words...)
+}
+
+// plotMode is the value of --plot: the way a plot is drawn in the terminal.
+type plotMode string
+
+// String returns the mode as text.
+func (m *plotMode) String() string { return string(*m) }
+
+// Set parses a mode of plotting; true and false, as in environment variables, mean auto and never.
+func (m *plotMode) Set(text string) error {
+	switch text {
+	case "true":
+		text = "auto"
+	case "false":
+		text = "never"
+	}
+	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
+}
+
+// Type returns the name that the help text uses for the flag's value.
+func (m *plotMode) Type() string { return "HOW" }
+
+// apart returns names without a plot mode that a space separates from its flag, and sets that mode: --plot needs no
+// value, so that a word after a space is parsed as a scenario.
+func (m *plotMode) apart(names []string) []string {
+	if *m != "auto" {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		is := (name == "ascii" || name == "unicode" || name == "auto" || name == "never") && !isScenario(name)
+		if is {
+			*m = plotMode(name)
+		}
+		return is
+	})
+}
+
+// on reports whether --plot asks for a plot in the terminal: every mode but never does.
+func (m plotMode) on() bool { return m != "never" }
+
+// ascii reports whether a plot is drawn with ASCII characters: where the terminal or the locale is known to have no
+// others.
+func (m plotMode) ascii() bool {
+	if m != "auto" {
+		return m == "ascii"
+	}
+	if os.Getenv("TERM") == "dumb" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first variable that is set counts
+		if locale := strings.ToUpper(os.Getenv(name)); locale != "" {
+			return !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
+		}
+	}
+	return false
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"qsim/cmd/ui"
 	"qsim/policies"
 )
@@ -22,4 +24,47 @@ func Main(kinds ...policies.Kind) {
 		os.Exit(int(ui.ExitUsage))
 	}
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:])))
+}
+
+// keeping is the message at the first interrupt of a command.
+const keeping = "interrupted: keeping what has finished; once more to quit at once"
+
+func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
+	root := &cobra.Command{
+		Use:   "qsim",
+		Short: "simulate job queues, compare their policies",
+		Long: `qsim runs a job queue in virtual time, with the same arrivals, run times and failures
+under every policy, and reports what each policy does and costs, with intervals.`,
+		Example: `  qsim run retry-storm                 the main scenario: an outage and its retries
+  qsim list scenarios                  the other ones that are built in
+  qsim run my.yaml --seeds 5           your own, quickly`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          ui.UnknownCommand(runOf),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
+	}
+	for _, g := range []cobra.Group{{ID: "run", Title: "Run"}, {ID: "explore", Title: "Explore"}, {ID: "write", Title: "Write"},
+		{ID: "trust", Title: "Trust"}, {ID: "cluster", Title: "Cluster"}, {ID: "about", Title: "About"}} {
+		root.AddGroup(&g)
+	}
+	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
+		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
+		newChaos(), newMerge(), newVersion(), ui.NewDocs())
+	ui.AddAbout(root)
+	complete(root)
+	ui.SetHelp(root)
+	return root
+}
+
+func newVersion() *cobra.Command { return ui.NewVersion(cobra.NoArgs) }
+
+// runOf returns the command line `qsim run WORD` if word, which is no command, is a scenario; "" otherwise.
+func runOf(word string) string {
+	if isScenario(word) {
+		return "qsim run " + word
+	}
+	return ""
 }

@@ -1,21 +1,31 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/plain"
+	"qsim/results/report"
 	"qsim/results/text"
+	"qsim/scenarios"
 	"qsim/scenarios/study"
+	"qsim/scenarios/trace"
 	"qsim/scenarios/world"
 )
 
@@ -123,4 +133,203 @@ func shown(folder string) string {
 		return relative
 	}
 	return folder
+}
+
+// replay returns the command line that repeats only the simulation with a broken invariant; more are keys and values in
+// the syntax of --set.
+func (s *session) replay(l loaded, b *world.Broken, more []string) string {
+	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
+	if s.flags.check {
+		words = append(words, "--check")
+	}
+	return plain.ShellLine(words...)
+}
+
+// leading returns the command line that prints the trace of the last second before an invariant broke.
+func (s *session) leading(l loaded, b *world.Broken, more []string) string {
+	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
+	return plain.ShellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000")...)
+}
+
+// naming returns the arguments of a command that repeats the simulation with a broken invariant.
+func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
+	return oneSimulation(command, l.Name, append(slices.Clip(s.flags.set), more...), b.Policy, b.Seed)
+}
+
+// oneSimulation returns the arguments of a command for a scenario under one policy and one seed.
+func oneSimulation(command, scenario string, sets []string, policy string, seed uint64) []string {
+	words := []string{"qsim", command, openable(scenario)}
+	for _, set := range sets {
+		words = append(words, "--set", set)
+	}
+	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
+}
+
+// openable returns the name by which Open finds a scenario, given its display name: a built-in one is displayed as a
+// file.
+func openable(name string) string {
+	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
+		return short
+	}
+	return name
+}
+
+// refreshed is the interval at which progress bars are redrawn.
+const refreshed = 100 * time.Millisecond
+
+// bars shows a progress bar for each label, each up to most; what is the noun for the things counted.
+func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
+	p := s.console.Progress(&s.flags.Terminal, refreshed)
+	for _, label := range labels {
+		p.Add(label, most, what, nil)
+	}
+	return p
+}
+
+// sweepBar shows on standard error the progress of a sweep, with an estimate of the time left from the mean time of
+// this process's simulations.
+type sweepBar struct {
+	mutex    sync.Mutex
+	console  *ui.Console
+	progress *ui.Progress
+	lines    bool // print a line for each cell, not a bar
+	start    time.Time
+
+	there, all  int // number of cells finished before the start, and of all cells of the shard
+	done        int // number of cells finished by this process
+	each        int // number of simulations of a cell
+	simulations int // number of simulations by this process
+}
+
+func (s *sweeping) newBar(there, all int) *sweepBar {
+	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, each: s.plan.Simulations()}
+	b.progress = s.bars("simulations", 0)
+	b.lines = s.flags.Verbose && !b.progress.Drawn()
+	b.progress.Add(s.plan.Sweep.Scenario, all*b.each, "simulations", b.words)
+	b.progress.Set(0, there*b.each)
+	return b
+}
+
+// words returns the number of finished cells and, from the first simulation on, an estimate of the time left.
+func (b *sweepBar) words() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	words := fmt.Sprintf("%d of %s", b.there+b.done, cellCount(b.all))
+	left := (b.all-b.there)*b.each - b.simulations
+	if b.simulations == 0 || left == 0 {
+		return words
+	}
+	each := time.Since(b.start).Seconds() / float64(b.simulations)
+	return words + ", " + plain.Duration(each*float64(left)) + " left"
+}
+
+// simulated counts a finished simulation. It may be called from several goroutines.
+func (b *sweepBar) simulated() {
+	b.mutex.Lock()
+	b.simulations++
+	now := b.there*b.each + b.simulations
+	b.mutex.Unlock()
+	b.progress.Set(0, now)
+}
+
+func (b *sweepBar) kept() {
+	b.mutex.Lock()
+	b.done++
+	b.mutex.Unlock()
+	if b.lines {
+		fmt.Fprintln(b.console, b.words())
+	}
+}
+
+// What sweep, map and tune have in common: one scenario under many values of its keys.
+
+// load loads the only scenario of a study, with the overrides of the flags and then more.
+func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
+	overrides, err := s.flags.overrides(c)
+	if err != nil {
+		return loaded{}, study.Source{}, err
+	}
+	overrides = append(overrides, more...)
+	l, err := s.loadOne(name, overrides)
+	fits := func(sc *scenarios.Scenario) error { return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel) } // of all cells
+	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
+}
+
+// loadOne loads a scenario with the overrides given; in a workflow its diagnostics stand where their lines are shown.
+func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, error) {
+	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
+	if s.flags.format == "github" {
+		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed([]loaded{l}))), err)
+	}
+	return l, err
+}
+
+// checkError returns the command's error for flag values that cannot be simulated, after printing their problems to
+// standard error.
+func (s *session) checkError(err error, name, flag string) error {
+	var wrong *study.Wrong
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, errors.New(name+": interrupted before anything was computed"))
+	case errors.As(err, &wrong):
+		if err := wrong.Render(s.stderr, flag); err != nil {
+			return ui.IOError("write diagnostics", err)
+		}
+		return ui.Fail(ui.ExitUsage, nil)
+	}
+	return ui.UsageError("%s: %w", name, err)
+}
+
+// store writes the result of a study into a folder: NAME.json and NAME.csv, its charts, and further files.
+func (o *output) store(folder, name string, figures []report.Figure, more ...results.File) error {
+	encoded, err := o.json()
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := o.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
+		return err
+	}
+	charts, err := report.Files("charts", figures)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	files := []results.File{{Path: name + ".json", Data: encoded}, {Path: name + ".csv", Data: table.Bytes()}}
+	return results.Replace(folder, slices.Concat(more, files, charts))
+}
+
+// mostNotes is the highest number of printed warnings about cells of a study.
+const mostNotes = 10
+
+// tellNotes prints warnings about cells of a study; count formats a number of cells, and where names the file with
+// further warnings.
+func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
+	for i, note := range notes {
+		if i == mostNotes {
+			s.console.Note("and %d warnings more%s", len(notes)-i, where)
+			return
+		}
+		s.console.Note("%s: warning: %s (%s, first with %s)", name, note.Text, count(note.Cells), note.First)
+	}
+}
+
+// tellShort prints a note for each range whose steps do not reach its end exactly.
+func tellShort(console *ui.Console, axes []study.Axis) {
+	for i := range axes {
+		for _, short := range axes[i].Range.Short {
+			console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
+		}
+	}
+}
+
+// studyError adds an exit code to an error of a study: 2 for a refused setting, 4 for a failure to read or write.
+func studyError(err error) error {
+	var refusal *study.Refusal
+	if errors.As(err, &refusal) {
+		return ui.Fail(ui.ExitUsage, err)
+	}
+	return ui.IOError("sweep", err)
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"slices"
+	"sort"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -130,4 +132,168 @@ func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
 		ticks = append(ticks, plot.Tick{Value: k.xs[i], Label: label(i)})
 	}
 	return ticks
+}
+
+const day = 24 * time.Hour
+
+// steps lists the possible distances between ticks on a linear time axis.
+var steps = []time.Duration{
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day, 200 * day, 500 * day, 1000 * day, 10000 * day,
+}
+
+// clock returns the ticks of a linear axis in seconds that begins at 0, with at most limit steps.
+func clock(limit int) plot.Ticker {
+	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		step := steps[len(steps)-1]
+		for _, s := range steps {
+			if high/s.Seconds() <= float64(limit)+1e-9 {
+				step = s
+				break
+			}
+		}
+		ticks := []plot.Tick{{Value: 0, Label: "0"}}
+		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: duration(time.Duration(i) * step)})
+		}
+		return ticks
+	})
+}
+
+// counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
+func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
+
+// percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
+func percents(limit int) plot.Ticker {
+	return linear(limit, 100, func(v float64) string { return significant(v, 3) + "%" })
+}
+
+// linear returns the ticks of a linear axis that begins at 0, at round multiples of a value times scale.
+func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {
+	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		high *= scale
+		step := countStep(high, limit)
+		var ticks []plot.Tick
+		for i := 0; i <= limit && float64(i)*step <= high*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step / scale, Label: label(float64(i) * step)})
+		}
+		return ticks
+	})
+}
+
+// countStep returns the least of 1, 2 and 5 times a power of ten that divides 0 to high into at most limit steps.
+func countStep(high float64, limit int) float64 {
+	if !(high > 0) {
+		high = 1
+	}
+	for power := math.Pow(10, math.Floor(math.Log10(high))-2); ; power *= 10 {
+		for _, m := range [...]float64{1, 2, 5} {
+			if high/(m*power) <= float64(limit)+1e-9 {
+				return m * power
+			}
+		}
+	}
+}
+
+// leastWait is where a logarithmic time axis begins at the earliest: 0 has no logarithm, and no wait of interest is
+// shorter; if all waits are shorter it is tinyWait.
+const (
+	leastWait = 1e-3
+	tinyWait  = 1e-6
+)
+
+// mostWait is the last tick of a time axis in s, 27 years: longer waits are drawn there.
+const mostWait = 864000000
+
+// decades lists the ticks of a logarithmic time axis, in s, at customary units: 1ms, 1s, 1m, 1h and so on.
+var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
+
+// waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks
+// at least. floor is from if something lies below it, else 0.
+func waitRange(low, high float64) (from, to, floor float64) {
+	least := leastWait
+	if high > tinyWait && high < 2*leastWait {
+		least = tinyWait
+	}
+	high = math.Min(math.Max(zeroed(high), least), mostWait)
+	if !(low <= high) { // no number, too
+		low = high
+	}
+	from = math.Max(least, math.Max(low, high*1e-7))
+	clipped := low < from
+	from = niceBelow(from / 1.1)
+	from = math.Max(from, least)
+	to = niceAbove(high * 1.25)
+	if ticksIn(from, to) < 2 {
+		from = math.Max(decades[max(sort.SearchFloat64s(decades, from*1.001)-1, 0)], least)
+	}
+	if ticksIn(from, to) < 2 {
+		to = decades[min(sort.SearchFloat64s(decades, to), len(decades)-1)]
+	}
+	if clipped {
+		floor = from
+	}
+	return from, to, floor
+}
+
+func ticksIn(from, to float64) int {
+	n := 0
+	for _, v := range decades {
+		if v >= from*.999 && v <= to*1.001 {
+			n++
+		}
+	}
+	return n
+}
+
+// niceBelow and niceAbove round v > 0 down and up to 1, 2 or 5 times a power of ten.
+func niceBelow(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range [...]float64{5, 2} {
+		if m*power <= v*(1+1e-9) {
+			return m * power
+		}
+	}
+	return power
+}
+
+func niceAbove(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range [...]float64{1, 2, 5} {
+		if m*power >= v*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// logScale is a logarithmic scale that shows values below its range at its lower end: gonum's panics at zero.
+type logScale struct{}
+
+func (logScale) Normalize(low, high, v float64) float64 {
+	return plot.LogScale{}.Normalize(low, high, math.Max(v, low))
+}
+
+// waits returns the ticks of a logarithmic axis in seconds, at most limit of them. If floor is not 0, the lowest is
+// marked to show that smaller values are drawn there.
+func waits(floor float64, limit int) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) []plot.Tick {
+		var ticks []plot.Tick
+		if floor > 0 {
+			ticks = append(ticks, plot.Tick{Value: floor, Label: "≤ " + seconds(floor)})
+			low = floor * 3
+		}
+		left := max(limit-len(ticks), 1)
+		every := (ticksIn(low, high) + left - 1) / left
+		for i, v := range decades[sort.SearchFloat64s(decades, low*.999):] {
+			if v <= high*1.001 && i%every == every-1 {
+				ticks = append(ticks, plot.Tick{Value: v, Label: seconds(v)})
+			}
+		}
+		return ticks
+	})
 }

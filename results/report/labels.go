@@ -4,9 +4,13 @@ import (
 	"image/color"
 	"math"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results"
+	"qsim/results/measure"
 )
 
 // tag draws text with its lower left corner at a point, on a background that covers the drawing beneath.
@@ -104,4 +108,178 @@ func alone(places []vg.Point, i int, width vg.Length) bool {
 		}
 	}
 	return true
+}
+
+// limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
+type limit struct {
+	measure.Query // the jobs, by storm and class; without Metric
+	seconds       float64
+	text          string // bound as text, for example "≤ 10s"
+}
+
+// limitCount is the highest number of limits that a chart draws.
+const limitCount = 3
+
+var (
+	limitStyle = draw.LineStyle{Color: ink, Width: .7, Dashes: []vg.Length{3, 2}}
+	limitText  = textStyle(8, ink, false)
+)
+
+// limits returns the distinct bounds of the objectives on the fresh p99 wait of all tenants together, in file order.
+func (d *drawing) limits() []limit {
+	var found []limit
+	for _, o := range d.settings.Objectives {
+		l := limit{measure.Query{During: o.During, After: o.After, Class: o.Class}, o.Bound, o.Text}
+		if o.Query != l.query(waitMetric) || o.Above || !(o.Bound > 0) ||
+			math.IsInf(o.Bound, 0) {
+			continue
+		}
+		if l.text == "" {
+			l.text = "below " + seconds(o.Bound)
+		}
+		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
+		known := false
+		for _, f := range found {
+			known = known || f.seconds == l.seconds && f.Query == l.Query
+		}
+		if !known && len(found) < limitCount {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// query returns the query for a metric, restricted to the jobs that the limit applies to.
+func (l limit) query(metric string) measure.Query {
+	l.Metric = metric
+	return l.Query
+}
+
+// limitLabel returns the text that names a limit on a chart.
+func (d *drawing) limitLabel(l limit) string {
+	words := "objective: p99 "
+	if l.Class != "" {
+		words += "of " + shortName(l.Class) + " "
+	}
+	words += l.text
+	switch {
+	case l.During != "" && len(d.settings.Storms) == 1:
+		words += " in the storm"
+	case l.During != "":
+		words += " in " + shortName(l.During)
+	case l.After != "" && len(d.settings.Storms) == 1:
+		words += " after the storm"
+	case l.After != "":
+		words += " after " + shortName(l.After)
+	}
+	return words
+}
+
+// limitLines plots limits as horizontal lines, in a chart with waits along y. Their names stand where they hide least
+// of the curves.
+type limitLines struct {
+	limits []limit
+	names  []string // names from limitNames
+	curves []curve
+}
+
+func (b limitLines) Plot(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	for _, l := range b.limits {
+		c.StrokeLine2(limitStyle, c.Min.X, ty(l.seconds), c.Max.X, ty(l.seconds))
+	}
+}
+
+// limitNames plots the names of limit lines.
+type limitNames limitLines
+
+func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	taken := along(b.curves, tx, ty, p)
+	for _, l := range b.limits {
+		for x := c.Min.X; x < c.Max.X; x += apart {
+			taken = append(taken, vg.Point{X: x, Y: ty(l.seconds)})
+		}
+	}
+	for i, l := range b.limits {
+		wide := limitText.Width(b.names[i])
+		var places []vg.Point
+		for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
+			x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
+			places = append(places, vg.Point{X: x, Y: ty(l.seconds) + 2}, vg.Point{X: x, Y: ty(l.seconds) - 11})
+		}
+		at := emptiest(places, wide, taken)
+		tag(c, limitText, at, b.names[i])
+		for x := vg.Length(0); x < wide; x++ { // the next name keeps off this one
+			taken = append(taken, vg.Point{X: at.X + x, Y: at.Y + 4}, vg.Point{X: at.X + x, Y: at.Y + 6})
+		}
+	}
+}
+
+// apart is the spacing, in points of length, at which curves are sampled for placing names clear of them.
+const apart = 4
+
+// emptiest returns the first of the candidate positions, each the lower left corner of a name of width wide, at which
+// the name covers fewest points of curves.
+func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
+	best, least := places[0], math.MaxInt
+	for _, at := range places {
+		hits := 0
+		for _, p := range taken {
+			if p.X >= at.X-2 && p.X <= at.X+wide+2 && p.Y >= at.Y-1 && p.Y <= at.Y+9 {
+				hits++
+			}
+		}
+		if hits < least {
+			best, least = at, hits
+		}
+	}
+	return best
+}
+
+// along returns points sampled all along some curves, in canvas positions.
+func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
+	var points []vg.Point
+	for _, l := range curves {
+		for i, v := range l.ys {
+			if math.IsNaN(v) {
+				continue
+			}
+			at := vg.Point{X: tx(l.xs[i]), Y: ty(floored(v, p))}
+			if i > 0 && !math.IsNaN(l.ys[i-1]) {
+				before := points[len(points)-1]
+				steps := math.Ceil(math.Max(math.Abs(float64(at.X-before.X)), math.Abs(float64(at.Y-before.Y))) / apart)
+				for k := 1.0; k < steps; k++ {
+					points = append(points, vg.Point{X: before.X + (at.X-before.X)*vg.Length(k/steps),
+						Y: before.Y + (at.Y-before.Y)*vg.Length(k/steps)})
+				}
+			}
+			points = append(points, at)
+		}
+	}
+	return points
+}
+
+// limitLine plots a limit as a vertical line, in a chart with waits along x.
+type limitLine struct {
+	at     float64
+	name   string
+	curves []curve
+}
+
+func (l limitLine) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	x, wide := tx(l.at), limitText.Width(l.name)
+	c.StrokeLine2(limitStyle, x, c.Min.Y, x, c.Max.Y)
+	var places []vg.Point
+	for _, side := range [...]vg.Length{x + 3, x - 3 - wide} {
+		if side >= c.Min.X && side+wide <= c.Max.X {
+			places = append(places, vg.Point{X: side, Y: c.Max.Y - 12}, vg.Point{X: side, Y: c.Min.Y + 4}, vg.Point{X: side,
+				Y: (c.Min.Y + c.Max.Y) / 2})
+		}
+	}
+	if places == nil {
+		places = append(places, vg.Point{X: c.Min.X, Y: c.Min.Y + 4})
+	}
+	tag(c, limitText, emptiest(places, wide, along(l.curves, tx, ty, p)), l.name)
 }

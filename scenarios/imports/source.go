@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -104,3 +105,124 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 
 // trimmed returns text without space around it, as valid UTF-8 with � for invalid bytes.
 func trimmed(text string) string { return strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD") }
+
+// sourcePos is the position of a row: a line of an input file.
+type sourcePos struct {
+	file uint8
+	line uint32 // line from 1; the highest number stands for all lines beyond it
+}
+
+func posOf(file int, line int64) sourcePos {
+	return sourcePos{uint8(file), uint32(min(line, math.MaxUint32))}
+}
+
+func (p sourcePos) before(q sourcePos) bool {
+	return p.file < q.file || p.file == q.file && p.line < q.line
+}
+
+// LineError is an error in a line of the input.
+type LineError struct {
+	File string
+	Line int64
+	Err  error
+}
+
+// Error returns the file, the line and the error.
+func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns the error without the file and line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Repair is a kind of mistake in the input with only one sensible reading, with its count and its first position.
+type Repair struct {
+	What  string // was done about it
+	Count int64  // number of rows, or of jobs if What is about jobs
+	File  string // file of the first one
+	Line  int64
+}
+
+// repair is the kind of mistake behind a Repair.
+type repair uint8
+
+const (
+	twice repair = iota
+	endsBeforeStart
+	startsBitBeforeDue
+	startsBeforeDue
+	noEnqueued
+	noTime
+	laterAttemptsFirst
+	noStart
+	noFinish
+	dueForEnqueued
+	repeatedHour
+	zeroIsUnknown
+	outsideWindow
+	tenantsLeftOut
+	noPriority
+	repairCount
+)
+
+// repairs lists the repair for each kind of mistake, and whether it loses data: many of these are an error.
+var repairs = [repairCount]struct {
+	what  string
+	loses bool
+}{
+	twice:           {"stand there twice, word for word: taken once", false},
+	endsBeforeStart: {"end before they start: their run time is left out", true},
+	startsBitBeforeDue: {"start up to a second before they are enqueued, as when two clocks differ: their wait is 0",
+		false},
+	startsBeforeDue: {"start more than a second before they are enqueued: their wait is left out", true},
+	noEnqueued: {"do not say when they were enqueued: the first time that they do say stands in, and their wait is " +
+		"not known", false},
+	noTime:             {"say no time at all: left out", true},
+	laterAttemptsFirst: {"start before the attempt before them ended: the pause between the two is left out", true},
+	noStart:            {"ended and do not say when they began: their run time and wait are left out", false},
+	noFinish: {"began and do not say when they ended: their run time is left out, and with no other word of it " +
+		"they count as still running", false},
+	dueForEnqueued: {"do not say when they were enqueued: when they were due stands in", false},
+	repeatedHour: {"have a time without a zone in the hour that a clock change repeats: of the two that which follows " +
+		"the times before it is taken", false},
+	outsideWindow:  {"are outside the window asked for: left out", false},
+	zeroIsUnknown:  {"have a time of 0: taken for unknown", false},
+	tenantsLeftOut: {"have a tenant beyond the limit: tenants are left out altogether", false},
+	noPriority:     {"have a priority that is no whole number from -32768 to 32767: left out", false},
+}
+
+// mostRepaired is the share of rows with data lost by repairs beyond which the whole file is an error.
+const mostRepaired = 0.1
+
+// repairLog counts the repairs of each kind, with the position of the first.
+type repairLog struct {
+	count [repairCount]int64
+	first [repairCount]sourcePos
+}
+
+func (r *repairLog) add(what repair, at sourcePos) {
+	if r.count[what]++; r.count[what] == 1 || at.before(r.first[what]) {
+		r.first[what] = at
+	}
+}
+
+// list returns the repairs made, or an error if they are too many for the number of rows.
+func (r *repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
+	for kind, n := range r.count {
+		if n == 0 {
+			continue
+		}
+		how, first := &repairs[kind], r.first[kind]
+		one := Repair{how.what, n, files[first.file].Name, int64(first.line)}
+		switch {
+		case strict && repair(kind) != outsideWindow:
+			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", n, one.What)
+		case how.loses && float64(n) > mostRepaired*float64(rows):
+			err = fmt.Errorf("%d of %d rows, from here on, %s. So many are no exception: are columns and time zones right? "+
+				"--columns and --timezone say otherwise", n, rows, one.What)
+		}
+		if err != nil {
+			return nil, &LineError{one.File, one.Line, err}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -3,6 +3,7 @@ package study
 import (
 	"bufio"
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -162,3 +163,19 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	}
 	return out
 }
+
+// The schema is made from the types that are written, and their comments.
+//
+//go:generate go test -run ^TestSchema$ . -rewrite
+
+//go:embed sweep.schema.json
+var schema []byte
+
+// Schema returns the JSON schema (draft 2020-12) of sweep.json. The caller must not change it.
+func Schema() []byte { return schema }
+
+//go:embed doctor.schema.json
+var doctorSchema []byte
+
+// DoctorSchema returns the JSON schema of doctor.json. The caller must not change it.
+func DoctorSchema() []byte { return doctorSchema }

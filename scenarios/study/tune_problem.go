@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"qsim/results/measure"
+	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -229,4 +231,18 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		o.Goal = -margin
 	}
 	return o
+}
+
+// Objectives returns the override that replaces a scenario's objectives by the given ones, as text.
+func Objectives(texts []string) (scenarios.Override, error) {
+	var list []string
+	var problems []error
+	for _, text := range texts {
+		if _, _, _, err := scenarios.ParseObjective(text); err != nil {
+			problems = append(problems, fmt.Errorf("--objective %s: %w", text, err))
+		}
+		list = append(list, strconv.Quote(text))
+	}
+	return scenarios.Override{Path: "objectives", Value: "[" + strings.Join(list, ", ") + "]",
+		Flag: "--objective " + strings.Join(texts, " --objective ")}, errors.Join(problems...)
 }

@@ -12,6 +12,233 @@ import (
 	"qsim/results/text"
 )
 
+// say returns the findings of a search as sentences: the best setting, its confidence, and the values not tried.
+func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
+	var said []string
+	add := func(format string, arguments ...any) { said = append(said, fmt.Sprintf(format, arguments...)) }
+	if p.Aim.ofKey() {
+		p.sayBisection(a, out, add)
+	} else {
+		p.sayChoice(a, out, add)
+	}
+	switch disagreement := disagreement(out.Checked); {
+	case a.refuted:
+		add("But with %d fresh seeds beside the %[1]d it was chosen by, it is no longer clear that it meets the "+
+			"objectives: seeds scatter more than the first ones show. Give more with --max-seeds, or a longer scenario.",
+			len(a.tried[a.best].seen))
+	case disagreement != "":
+		add("But qsim run, which pools the jobs of all seeds, finds %s with %d fresh seeds: look at it with more.",
+			disagreement, len(a.tried[a.best].seen))
+	case len(out.Checked) > 0:
+		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
+	}
+	add("%d simulations; a full grid, all %d settings with as many seeds as the one that took most, takes %d.", out.Runs,
+		p.plan.Size(), out.Grid)
+	return said
+}
+
+func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(string, ...any)) {
+	word, wanted := "smallest", "below"
+	if p.Aim == Largest {
+		word, wanted = "largest", "above"
+	}
+	n := p.plan.Size()
+	text := func(c *candidate) string { return p.values(c.setting)[0] }
+	edge := func(c *candidate) bool {
+		return p.Aim == Smallest && c.setting == 0 || p.Aim == Largest && c.setting == n-1
+	}
+	switch {
+	case a.best < 0 && out.Outcome == results.Unclear:
+		add("No value is known to meet all objectives; of some it is unclear after %d seeds.", p.MostSeeds)
+	case a.best < 0:
+		easiest := a.tried[len(a.tried)-1]
+		add("No value meets all objectives: even %s %s.", text(easiest), easiest.why)
+	case edge(a.tried[a.best]):
+		add("%s=%s meets all objectives, and it is the end of the range: %s it nothing was tried.", p.Key,
+			text(a.tried[a.best]), wanted)
+	case !a.decided && a.monotone:
+		p.sayBracket(a, word, add)
+	default:
+		before := a.tried[a.best-1]
+		why := before.why
+		if why == "" {
+			why = fmt.Sprintf("is unclear after %d seeds, which counts as not met", len(before.seen))
+		}
+		add("%s=%s is the %s value that meets all objectives; %s %s.", p.Key, text(a.tried[a.best]), word, text(before), why)
+	}
+	p.saySure(a, word, add)
+	if missing := p.missing(a); missing != "" {
+		add("Not tried: %s, and what lies between the values given.", missing)
+	} else {
+		add("Not tried: what lies between the values given.")
+	}
+}
+
+// sayBracket adds the sentences for a best setting next to a better value that is still unclear.
+func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
+	text := func(c *candidate) string { return p.values(c.setting)[0] }
+	best, beyond, most := text(a.tried[a.best]), "above", "at most"
+	if p.Aim == Largest {
+		beyond, most = "below", "at least"
+	}
+	var unclear []string
+	seeds := 0
+	for _, c := range a.tried[:a.best] {
+		switch c.outcome {
+		case results.Unclear:
+			unclear, seeds = append(unclear, text(c)), max(seeds, len(c.seen))
+		case results.Missed:
+			unclear = nil
+		}
+	}
+	verb := "are"
+	if len(unclear) == 1 {
+		verb = "is"
+	}
+	add("%s=%s is the %s value known to meet all objectives; %s %s unclear after %d seeds.", p.Key, best, word,
+		strings.Join(unclear, ", "), verb, seeds)
+	if a.misses != nil {
+		add("The %s one that does is %s %s, which %s, and %s %s.", word, beyond, text(a.misses), a.misses.why, most, best)
+	}
+}
+
+// saySure adds the sentence about the confidence of a bisection's verdicts.
+func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
+	judged := counted(len(a.tried), "value was", "values were")
+	switch {
+	case !a.monotone:
+		add("Values contradict each other (one does where an easier one does not), so all of them were judged. The "+
+			"verdicts, each at %s, are no longer sure to %s together.", share(a.level), share(p.Confidence))
+	case a.refuted:
+		add("%s judged, each verdict at %s if seeds scatter normally, which they do not seem to.", judged, share(a.level))
+	case a.decided && len(a.tried) == 1:
+		add("Sure to %s if seeds scatter normally: 1 value was judged, each verdict at %s.", share(p.Confidence),
+			share(a.level))
+	case a.decided:
+		add("Sure to %s if seeds scatter normally: %s judged, each verdict at %s, and what meets the objectives at one "+
+			"value is taken to meet them at all easier ones, as the neighbours do.", share(p.Confidence), judged, share(a.level))
+	case a.best >= 0:
+		add("Sure to %s if seeds scatter normally that it meets them (%s judged, each verdict at %s); not that it is the %s.",
+			share(p.Confidence), judged, share(a.level), word)
+	}
+}
+
+// counted returns a number followed by its noun and verb in singular or plural.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string, ...any)) {
+	k := len(a.tried) - a.dropped
+	meeting := " and meets the objectives"
+	if len(p.settings.Objectives) == 0 {
+		meeting = ""
+	}
+	missed, equal := 0, []int(nil)
+	for i, c := range a.tried[:k] {
+		if c.outcome == results.Missed {
+			missed++
+		}
+		if c.why == whyEqual && a.decided && a.best >= 0 {
+			equal = append(equal, i)
+		}
+	}
+	near := fmt.Sprintf("%s of the %s", share(p.Indifference), p.goal())
+	switch {
+	case p.Aim == Margin:
+		near = fmt.Sprintf("%s of the bounds", share(p.Indifference))
+	case a.absolute: // there is no share of a least value of 0
+		info, _ := measure.Lookup(p.Query.Metric)
+		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info),
+			share(p.Indifference), p.Query.String())
+	}
+	switch {
+	case a.best < 0 && len(a.rivals) == 0:
+		add("No setting meets all objectives.")
+	case a.best < 0:
+		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(a.rivals), p.MostSeeds)
+	case !a.decided:
+		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]),
+			counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
+	default:
+		if missed > 0 { // settings that may be better, but miss objectives
+			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
+		}
+		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(),
+			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
+	}
+	if len(equal) > 0 {
+		add("As good on average: %s.", p.list(a, equal))
+	}
+	if a.best >= 0 && a.decided && k > 1 {
+		none := "none"
+		if missed > 0 {
+			none = "none that meets the objectives"
+		}
+		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, "+
+			"common random numbers).", share(p.Confidence), k, none, near)
+	}
+	if a.dropped > 0 {
+		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised "+
+			"about them.", counted(a.dropped, "setting that was", "settings that were"))
+	}
+	add("Not tried: what lies between the values given.")
+}
+
+func (p *Problem) nameOf(c *candidate) string { return p.plan.cellName(c.setting) }
+
+// list returns the values of some candidates as text, the first few by name.
+func (p *Problem) list(a *answer, which []int) string {
+	const most = 5
+	var words []string
+	for i, at := range which {
+		if i == most {
+			words = append(words, fmt.Sprintf("%d more", len(which)-i))
+			break
+		}
+		words = append(words, strings.Join(p.values(a.tried[at].setting), " "))
+	}
+	return strings.Join(words, ", ")
+}
+
+// missing returns a sentence that lists the settings of the search that were not tried.
+func (p *Problem) missing(a *answer) string {
+	tried := map[int]bool{}
+	for _, c := range a.tried {
+		tried[c.setting] = true
+	}
+	var left []string
+	for i := range p.plan.Size() {
+		if !tried[i] {
+			left = append(left, p.values(i)[0])
+		}
+	}
+	const most = 8
+	switch {
+	case len(left) == 0:
+		return ""
+	case len(left) > most:
+		return fmt.Sprintf("%d of %d values (%s, ...)", len(left), p.plan.Size(), strings.Join(left[:most], ", "))
+	}
+	return fmt.Sprintf("%d of %d values (%s)", len(left), p.plan.Size(), strings.Join(left, ", "))
+}
+
+// disagreement returns, as text, the first objective not met among the verdicts of a run.
+func disagreement(checked []results.Verdict) string {
+	for i := range checked {
+		if v := &checked[i]; v.Outcome != results.Met {
+			return fmt.Sprintf("%s %s %s", v.Query, v.Text, v.Outcome)
+		}
+	}
+	return ""
+}
+
+// share returns a share as a percentage of up to four digits.
+func share(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
+
 // WriteTuning writes the settings tried by a search: as CSV a row for each, or for people a table for each policy with
 // the findings, and the command line that runs a policy with the best setting; command formats it from keys and values
 // in the syntax of --set.

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -124,3 +125,13 @@ func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format strin
 	}
 	return err
 }
+
+// The schema is made from the types that are written, and their comments.
+//
+//go:generate go test -run ^TestSchema$ . -rewrite
+
+//go:embed trace.schema.json
+var schema []byte
+
+// Schema returns the JSON schema (draft 2020-12) of a trace as JSON. The caller must not change it.
+func Schema() []byte { return schema }

@@ -5,6 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"qsim/results/plain"
+	"qsim/results/text"
 )
 
 // Options are the options of Check.
@@ -92,4 +99,130 @@ func (r *Result) conclude(expected []item, asked []*experiment) {
 	if r.Verdict == LeftOut {
 		r.Reason = "nothing measures what it expects"
 	}
+}
+
+// Summary holds the results of all verify rows that were checked, and how many were met.
+type Summary struct {
+	Version int      `json:"version"`
+	Rows    []Result `json:"rows"`
+	Met     int      `json:"met"` // number of rows met
+	Failed  int      `json:"failed"`
+	LeftOut int      `json:"left_out"`
+	Exit    int      `json:"exit"` // 1: a row failed; else 0
+}
+
+// Summarize counts the verdicts of verify rows.
+func Summarize(list []Result) *Summary {
+	s := &Summary{Version: 1, Rows: list}
+	for i := range list {
+		switch {
+		case list[i].Failed():
+			s.Failed, s.Exit = s.Failed+1, 1
+		case list[i].Verdict == LeftOut:
+			s.LeftOut++
+		default:
+			s.Met++
+		}
+	}
+	return s
+}
+
+// Write writes a table of all quantities; for people also the verify rows left out and why, the failures, and the
+// probability of a false alarm.
+func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
+	rows := s.cells(o.Format != text.CSV)
+	if o.Format == text.Text { // a model's name stands in its first line only
+		for i := len(rows) - 1; i > 0; i-- {
+			if rows[i][0] == rows[i-1][0] {
+				rows[i][0] = ""
+			}
+		}
+	}
+	err := text.WriteCells(w, []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}, rows, 2, o)
+	if err == nil && o.Format != text.CSV {
+		err = s.writeVerdict(w)
+	}
+	return err
+}
+
+// cells returns a table row for each quantity, and for each verify row that was left out; for people with the allowed
+// width of an interval where that is larger than usual.
+func (s *Summary) cells(people bool) (rows [][]string) {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	if people {
+		number = func(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+	}
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if len(r.Quantities) == 0 {
+			rows = append(rows, []string{r.ID, "", "", "", "", string(r.Verdict)})
+		}
+		for _, q := range r.Quantities {
+			half := ""
+			if q.Half > 0 {
+				half = "±" + number(q.Half)
+			}
+			verdict := string(q.Verdict)
+			if expected, ok := q.Expected.(float64); ok && q.Loose && people {
+				verdict += fmt.Sprintf(", ±%.2g%% allowed", 100*q.Allowed/math.Abs(expected))
+			}
+			if q.Repeated {
+				verdict += " (measured twice)"
+			}
+			rows = append(rows, []string{r.ID, q.Name, written(q.Expected, number), written(q.Measured, number), half, verdict})
+		}
+	}
+	return rows
+}
+
+// written returns a value as text, – for none.
+func written(v any, number func(v float64) string) string {
+	switch v := v.(type) {
+	case nil:
+		return plain.Missing
+	case float64:
+		return number(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// writeVerdict writes the notes below the table: rows left out and why, failures, and the probability of a false alarm.
+func (s *Summary) writeVerdict(to io.Writer) error {
+	var notes, lines []string
+	measured, passedOver := 0, 0
+	note := func(what, reason string) {
+		if line := reason + ": "; reason != "" {
+			if at := slices.Index(notes, line); at >= 0 {
+				lines[at] += ", " + what
+				return
+			}
+			notes, lines = append(notes, line), append(lines, what)
+		}
+	}
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		note(r.ID, r.Reason)
+		for _, q := range r.Quantities {
+			if q.Half > 0 {
+				measured++
+			}
+			if q.Verdict == LeftOut {
+				passedOver++
+			}
+			note(r.ID+" "+q.Name, q.Reason)
+		}
+	}
+	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", plain.Plural(len(s.Rows), "row"), s.Met, s.Failed, s.LeftOut)
+	if passedOver == 1 {
+		fmt.Fprint(to, "; of the others 1 quantity is left out")
+	} else if passedOver > 0 {
+		fmt.Fprintf(to, "; of the others %d quantities are left out", passedOver)
+	}
+	fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
+	for i := range notes {
+		if _, err := fmt.Fprintf(to, "  %s%s\n", notes[i], lines[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

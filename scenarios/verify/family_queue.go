@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"qsim/engine"
 )
 
 // Queues whose jobs all succeed.
@@ -117,4 +119,153 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 	s.workers = 1
 	s.horizon(2*relaxation(load, rates/load, most), rates, usualJobs)
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
+}
+
+// openChain returns an experiment with two independent classes of jobs, all of which succeed, for open queues of two
+// classes. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
+// features that distinguish classes: priorities, weighted queues, and a limit on running jobs of a class.
+func openChain(p *params) ([]experiment, error) {
+	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
+	first, second, policy := 0, 0, "{kind: fifo}"
+	switch word := p.text("policy"); word {
+	case "fifo":
+	case "fresh_first":
+		second = 1
+	case "retry_first":
+		first = 1
+	case "bernoulli":
+		switch phi := p.share("phi"); phi {
+		case 0:
+			first = 1
+		case 1:
+			second = 1
+		default:
+			const parts = 1e6
+			weight := min(max(math.Round(phi*parts), 1), parts-1)
+			policy = fmt.Sprintf("{kind: queues, weights: {fresh: %.0f, retry: %.0f}}", weight, parts-weight)
+		}
+	default:
+		p.wrong("params.policy: %q is none of fresh_first, retry_first, bernoulli, fifo", word)
+		return nil, nil
+	}
+	load := (fresh + retries) * mean / float64(c)
+	slowest := relaxation(load, float64(c)/mean, 1) / (1 - min(max(fresh, retries)*mean/float64(c), 0.9))
+	bound := "priority: " + fmt.Sprint(second)
+	if p.has("cap") {
+		cap := p.count("cap")
+		bound += fmt.Sprintf(", max-running: %d", cap)
+		own := retries * mean / float64(min(cap, c))
+		load = max(load, own)
+		slowest = max(slowest, 2*relaxation(own, float64(min(cap, c))/mean, 1))
+	}
+	s := setup{workers: c, policy: policy, classes: []string{
+		class("fresh", poisson(fresh), exponential(mean), "priority: "+fmt.Sprint(first)),
+		class("retry", poisson(retries), exponential(mean), bound),
+	}}
+	s.horizon(slowest, fresh+retries, usualJobs)
+	return []experiment{{setup: s, load: load, plan: observation{on: byClass}, others: true, measures: map[string]gauge{
+		"fresh_wait_mean":  waitOfClass(0),
+		"retry_wait_mean":  waitOfClass(1),
+		"fresh_queue_mean": queueOfClass(0),
+		"retry_queue_mean": queueOfClass(1),
+		"fresh_rate":       claimsOfClass(0),
+		"retry_rate":       claimsOfClass(1),
+	}}}, nil
+}
+
+// ownLevel and the constants below are byClass's indexes of class i: jobs ready, their time integral in s, and claims.
+const (
+	ownLevel  = 0
+	ownArea   = 2
+	ownClaims = 4
+	ownSince  = 6 // s: until when the areas count
+)
+
+// byClass counts how many jobs of each of two classes are ready.
+func byClass(o *observer, e *engine.Event) {
+	if e.Kind != engine.Enqueued && e.Kind != engine.Leased {
+		return
+	}
+	standUntil(o, o.now)
+	if e.Kind == engine.Enqueued {
+		o.own[ownLevel+int(e.JobKind)]++
+		return
+	}
+	o.own[ownLevel+int(e.JobKind)]--
+	if o.inWindow(o.now) {
+		o.own[ownClaims+int(e.JobKind)]++
+	}
+}
+
+// standUntil integrates the numbers of ready jobs of byClass until t.
+func standUntil(o *observer, t engine.Time) {
+	now := min(max(t, o.from), o.to).Sub(o.from).Seconds()
+	for i := range 2 {
+		o.own[ownArea+i] += float64(o.own[ownLevel+i] * (now - o.own[ownSince]))
+	}
+	o.own[ownSince] = now
+}
+
+func waitOfClass(i int) gauge {
+	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
+}
+
+func queueOfClass(i int) gauge {
+	return mean(func(o *observer) float64 {
+		standUntil(o, o.to)
+		return o.own[ownArea+i] / o.length()
+	})
+}
+
+func claimsOfClass(i int) gauge {
+	return mean(func(o *observer) float64 { return o.own[ownClaims+i] / o.length() })
+}
+
+// pollingNode returns the setup of a node that only polls: every interval it claims up to batch jobs, with a worker for
+// each.
+func pollingNode(interval float64, batch int) setup {
+	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
+	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
+}
+
+// polling returns an experiment that measures the wait of Poisson arrivals until the next poll with free capacity.
+func polling(p *params) ([]experiment, error) {
+	rate, interval, batch := p.positive("lam"), p.positive("interval"), p.count("batch")
+	load := rate * interval / float64(batch)
+	build := func(batch int) setup {
+		s := pollingNode(interval, batch)
+		s.classes = []string{class("job", poisson(rate), "1us")}
+		s.horizon(interval*relaxation(min(load, 0.95), 1, 1), rate, usualJobs)
+		return s
+	}
+	plan := observation{on: func(o *observer, e *engine.Event) {
+		switch {
+		case !o.inWindow(o.now):
+		case e.Kind == engine.Called && e.Op == engine.OpClaim: // before what it does
+			o.own[0]++
+			o.own[1] += float64(o.level[freshReady])
+		case e.Kind == engine.Leased:
+			o.own[2]++
+		}
+	}}
+	return []experiment{
+		{setup: build(batch), load: load, heavy: true, plan: plan, measures: map[string]gauge{
+			"wait_mean":         meanOf(firstWait, firsts),
+			"queue_before_poll": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
+			// What is seldom there has the spread of a second moment.
+			"left_after_poll": moment(func(o *observer) float64 { return (o.own[1] - o.own[2]) / o.own[0] }),
+		}},
+		// With room for all that come in an interval the wait is half of it.
+		{setup: build(int(math.Ceil(rate*interval))*20 + 100),
+			measures: map[string]gauge{"half_interval": meanOf(firstWait, firsts)}},
+	}, nil
+}
+
+// tracePolling returns an experiment with jobs enqueued at given times, claimed by polls.
+func tracePolling(p *params) ([]experiment, error) {
+	s := pollingNode(p.positive("interval"), p.count("batch"))
+	x := traced(s, p.numbers("arrivals"), 0.001)
+	n := float64(len(x.setup.classes))
+	x.measures["wait_mean"] = same(func(o *observer) float64 { return o.sum(firstWait) / n })
+	return []experiment{x}, nil
 }

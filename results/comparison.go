@@ -24,13 +24,13 @@ type Comparison struct {
 	Exit       int // 1: a regression, or under Gate.Strict a possible one; else 0
 }
 
-// Side is one of the two results of a comparison: its name, version and seeds.
+// Side is one of the results compared.
 type Side struct {
-	Name       string // name of the result: a folder or a scenario
-	ConfigHash string
-	Seeds      []uint64
-	Partial    bool
-	Version    string // version of the program that made it, "" if unknown
+	Name       string   `json:"name"`              // folder or scenario, as the command line names it
+	ConfigHash string   `json:"config"`            // digest of the whole configuration
+	Seeds      []uint64 `json:"seeds"`             // seeds that every policy finished
+	Partial    bool     `json:"partial"`           // the run was interrupted
+	Version    string   `json:"made_by,omitempty"` // version of the program that ran it
 }
 
 // Gate is the limit beyond which a change for the worse counts as a regression.
@@ -300,25 +300,16 @@ type storedComparisons struct {
 
 // storedComparison holds the changes of every metric from one result to another.
 type storedComparison struct {
-	Scenario string     `json:"scenario"`    // name of the scenario
-	Base     storedSide `json:"base"`        // the earlier result
-	New      storedSide `json:"new"`         // the later result
-	Paired   bool       `json:"paired"`      // both have the same seeds: differences are paired by seed
-	Within   *Float     `json:"same_within"` // share of the base value within which a difference counts as none
+	Scenario string `json:"scenario"`    // name of the scenario
+	Base     Side   `json:"base"`        // the earlier result
+	New      Side   `json:"new"`         // the later result
+	Paired   bool   `json:"paired"`      // both have the same seeds: differences are paired by seed
+	Within   *Float `json:"same_within"` // share of the base value within which a difference counts as none
 	// Share of the base value by which a metric may get worse; null: no change is judged
 	Most     *Float         `json:"max_regression"`
 	Changes  []storedChange `json:"changes"`  // one for each policy and metric
 	Warnings []string       `json:"warnings"` // warnings as sentences
 	Exit     int            `json:"exit"`     // exit code: 0 nothing is worse than allowed, 1 something is
-}
-
-// storedSide is one of the results compared.
-type storedSide struct {
-	Name    string   `json:"name"`              // folder or scenario, as the command line names it
-	Config  string   `json:"config"`            // digest of the whole configuration
-	Seeds   []uint64 `json:"seeds"`             // seeds that every policy finished
-	Partial bool     `json:"partial"`           // the run was interrupted
-	Version string   `json:"made_by,omitempty"` // version of the program that ran it
 }
 
 // storedChange is the change of one metric under one policy.
@@ -360,7 +351,7 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 }
 
 func (c *Comparison) stored() storedComparison {
-	stored := storedComparison{Scenario: c.Scenario, Base: c.Base.stored(), New: c.New.stored(), Paired: c.Paired, Within: orNull(c.SameWithin),
+	stored := storedComparison{Scenario: c.Scenario, Base: c.Base, New: c.New, Paired: c.Paired, Within: orNull(c.SameWithin),
 		Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
 	if c.Gate.Set {
 		stored.Most = orNull(c.Gate.Most)
@@ -373,8 +364,4 @@ func (c *Comparison) stored() storedComparison {
 			N: d.N, P: orNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell, Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
 	}
 	return stored
-}
-
-func (s *Side) stored() storedSide {
-	return storedSide{Name: s.Name, Config: s.ConfigHash, Seeds: orEmpty(s.Seeds), Partial: s.Partial, Version: s.Version}
 }

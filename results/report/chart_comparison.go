@@ -150,7 +150,7 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 		names = append(names, plot.Tick{Value: row, Label: name})
 		e := m.Cells[i].Estimate
 		if !e.Finite() {
-			p.Add(remark{row, m.words(i)})
+			p.Add(remark(row, m.words(i)))
 			continue
 		}
 		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least),

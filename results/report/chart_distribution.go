@@ -92,7 +92,7 @@ func distributionChart(d *drawing) *sheet {
 			p.Add(group)
 		}
 		if at.seconds > 0 {
-			p.Add(limitLine{at.seconds, "objective: " + at.text, curves})
+			p.Add(limitLine(at.seconds, "objective: "+at.text, curves))
 		}
 		p.Draw(c)
 	}

@@ -62,22 +62,23 @@ func stormChart(d *drawing) *sheet {
 		for i, own := range lanes {
 			row := float64(len(lanes) - 1 - i)
 			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
-			l := lane{bucket: d.settings.Bucket.Seconds(), row: row}
-			t.inside = append(t.inside, l.of(own.retry, retryColor, .36, func(v float64) float64 {
+			retries := func(v float64) float64 {
 				if v > left {
 					return .75
 				}
 				return 0
-			}), l.of(own.starved, stormInk, .24, func(v float64) float64 { return math.Min(v, 1) }))
+			}
+			t.inside = append(t.inside, lane(d.settings.Bucket.Seconds(), row, .36, own.retry, retryColor, retries),
+				lane(d.settings.Bucket.Seconds(), row, .24, own.starved, stormInk, func(v float64) float64 { return math.Min(v, 1) }))
 			words := seconds(totals[own.index])
 			if totals[own.index] == 0 {
 				words = "none"
 			}
 			if back != nil {
-				t.inside = append(t.inside, recovered{back[i].at, row})
+				t.inside = append(t.inside, recovered(back[i].at, row))
 				words = back[i].words
 			}
-			t.around = append(t.around, laneWords{row, words})
+			t.around = append(t.around, laneWords(row, words))
 		}
 		p.Y.Tick.Marker, p.Y.Tick.Label.Color = rows, ink
 		p.Y.Min, p.Y.Max = -.5, float64(len(lanes))-.5
@@ -176,73 +177,53 @@ func (d *drawing) mayWait() string {
 	return " (starved-after)"
 }
 
-// lane is a row of boxes, one for each bucket of time, each as dark as its value, a share in [0, 1].
-type lane struct {
-	bucket float64 // width in s
-	row    float64
-	values []float64
-	color  color.NRGBA
-	half   float64 // half the height of the lane, in rows
-	degree func(v float64) float64
-}
-
-func (l lane) of(values []float64, c color.NRGBA, half float64, degree func(v float64) float64) lane {
-	l.values, l.color, l.half, l.degree = values, c, half, degree
-	return l
-}
-
 // shadesOfLane is the number of degrees of darkness of a lane: neighbouring boxes of one degree are drawn as one.
 const shadesOfLane = 6
 
-func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
-	low, high := ty(l.row-l.half), ty(l.row+l.half)
+// lane plots a row of boxes, one for each bucket of time (s), each as dark as the degree of its value, in [0, 1]; half is
+// half its height, in rows.
+func lane(bucket, row, half float64, values []float64, color color.NRGBA, darkness func(v float64) float64) sketch {
 	degree := func(i int) int {
-		if v := l.degree(zeroed(l.values[i])); v > 0 {
+		if v := darkness(zeroed(values[i])); v > 0 {
 			return max(int(math.Ceil(v*shadesOfLane)), 1)
 		}
 		return 0
 	}
-	for from := 0; from < len(l.values); {
-		to, own := from+1, degree(from)
-		for to < len(l.values) && degree(to) == own {
-			to++
+	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
+		low, high := ty(row-half), ty(row+half)
+		for from := 0; from < len(values); {
+			to, own := from+1, degree(from)
+			for to < len(values) && degree(to) == own {
+				to++
+			}
+			if own > 0 && float64(from)*bucket < p.X.Max {
+				x0, x1 := tx(float64(from)*bucket), tx(math.Min(float64(to)*bucket, p.X.Max))
+				x1 = max(x1, x0+.8) // far enough apart to be seen
+				c.FillPolygon(alpha(color, uint8(40+215*own/shadesOfLane)), box(x0, low, x1, high))
+			}
+			from = to
 		}
-		if own > 0 && float64(from)*l.bucket < p.X.Max {
-			x0, x1 := tx(float64(from)*l.bucket), tx(math.Min(float64(to)*l.bucket, p.X.Max))
-			x1 = max(x1, x0+.8) // far enough apart to be seen
-			c.FillPolygon(alpha(l.color, uint8(40+215*own/shadesOfLane)), box(x0, low, x1, high))
-		}
-		from = to
 	}
 }
 
 // recovered plots marks at the times when the waits of fresh jobs were back to normal after a storm.
-type recovered struct {
-	at  []float64
-	row float64
-}
-
-func (r recovered) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
-	for _, at := range r.at {
-		if at > p.X.Max {
-			continue
+func recovered(times []float64, row float64) sketch {
+	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
+		for _, at := range times {
+			if at > p.X.Max {
+				continue
+			}
+			x, y, size := tx(at), ty(row), vg.Length(5)
+			c.FillPolygon(ink, []vg.Point{{X: x - size, Y: y}, {X: x, Y: y + size}, {X: x + size, Y: y}, {X: x, Y: y - size}})
 		}
-		x, y, size := tx(at), ty(r.row), vg.Length(5)
-		c.FillPolygon(ink, []vg.Point{{X: x - size, Y: y}, {X: x, Y: y + size}, {X: x + size, Y: y}, {X: x, Y: y - size}})
 	}
 }
 
 // laneWords plots a text at the right end of a lane, the row of boxes of one policy.
-type laneWords struct {
-	row   float64
-	words string
-}
-
-func (l laneWords) Plot(c draw.Canvas, p *plot.Plot) {
-	_, ty := p.Transforms(&c)
-	style := textStyle(8.5, ink, false)
-	style.YAlign = draw.YCenter
-	c.FillText(style, vg.Point{X: c.Max.X + 6, Y: ty(l.row)}, l.words)
+func laneWords(row float64, words string) sketch {
+	return func(c draw.Canvas, _ *plot.Plot, _, ty func(float64) vg.Length) {
+		style := textStyle(8.5, ink, false)
+		style.YAlign = draw.YCenter
+		c.FillText(style, vg.Point{X: c.Max.X + 6, Y: ty(row)}, words)
+	}
 }

@@ -309,23 +309,21 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // bound plots an objective's bound: a dashed line across a panel.
-type bound float64
-
-func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
-	_, ty := p.Transforms(&c)
-	if v := float64(b); v >= p.Y.Min && v <= p.Y.Max {
-		c.StrokeLine2(limitStyle, c.Min.X, ty(v), c.Max.X, ty(v))
+func bound(v float64) sketch {
+	return func(c draw.Canvas, p *plot.Plot, _, ty func(float64) vg.Length) {
+		if v >= p.Y.Min && v <= p.Y.Max {
+			c.StrokeLine2(limitStyle, c.Min.X, ty(v), c.Max.X, ty(v))
+		}
 	}
 }
 
 // note plots a text in the middle of a panel that has no values.
-type note string
-
-func (n note) Plot(c draw.Canvas, _ *plot.Plot) {
-	style := textStyle(8, muted, false)
-	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-	lines := wrap(style, shorten(string(n), 120), c.Max.X-c.Min.X-8)
-	for i, l := range lines {
-		c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
+func note(words string) sketch {
+	return func(c draw.Canvas, _ *plot.Plot, _, _ func(float64) vg.Length) {
+		style := textStyle(8, muted, false)
+		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+		for i, l := range wrap(style, shorten(words, 120), c.Max.X-c.Min.X-8) {
+			c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
+		}
 	}
 }

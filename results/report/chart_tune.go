@@ -165,7 +165,7 @@ func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 		p.Y.Tick.Marker = margins(rows)
 		p.Add(bound(0))
 	}
-	p.Add(tuneDots{d, own})
+	p.Add(d.dots(own))
 	p.Add(heading{name: clean(own.Label), remarks: []string{
 		fmt.Sprintf("%d of %s", own.Runs, plain.Plural(own.Grid, "simulation")),
 		fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
@@ -191,12 +191,6 @@ func margins(limit int) plot.Ticker {
 	})
 }
 
-// tuneDots plots tried settings as dots.
-type tuneDots struct {
-	d   *tuneDrawing
-	own *results.TunedPolicy
-}
-
 var (
 	metColor     = hues[1].line
 	missedColor  = hues[0].line
@@ -213,14 +207,18 @@ func outcomeColor(o results.Outcome) color.NRGBA {
 	return unclearColor
 }
 
-func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+// dots plots the settings tried for a policy.
+func (d *tuneDrawing) dots(own *results.TunedPolicy) sketch {
+	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) { d.drawDots(own, c, p, tx, ty) }
+}
+
+func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
 	inside := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
 	tried := map[float64]int{}
-	for i := range t.own.Trials {
-		tried[t.own.Trials[i].Number]++
+	for i := range own.Trials {
+		tried[own.Trials[i].Number]++
 	}
-	for _, x := range t.d.across.xs {
+	for _, x := range d.across.xs {
 		if tried[x] == 0 {
 			c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .8}, tx(x), c.Min.Y+1, tx(x), c.Min.Y+6)
 		}
@@ -228,11 +226,11 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 	before := map[float64]int{}
 	var at []vg.Point
 	var seeds []int
-	for i := range t.own.Trials {
-		r := &t.own.Trials[i]
+	for i := range own.Trials {
+		r := &own.Trials[i]
 		place := float64(before[r.Number]) - float64(tried[r.Number]-1)/2
 		before[r.Number]++
-		mean, half, ok := t.d.value(r)
+		mean, half, ok := d.value(r)
 		if !ok {
 			continue
 		}
@@ -250,13 +248,13 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 		default:
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: line.Color, Radius: 2.8, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 		}
-		if i == t.own.Best {
+		if i == own.Best {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 5.6, Shape: draw.RingGlyph{}}, vg.Point{X: x, Y: y})
 		}
 		at = append(at, vg.Point{X: x + 8, Y: y - 3})
 		seeds = append(seeds, r.Seeds)
 	}
-	if len(at) > 16 || len(t.d.shown) > 4 {
+	if len(at) > 16 || len(d.shown) > 4 {
 		return
 	}
 	style := textStyle(7, muted, false)

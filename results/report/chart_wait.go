@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 const waitMetric = "fresh.wait.p99"
@@ -93,7 +94,7 @@ func waitChart(d *drawing) *sheet {
 			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index),
 				[]plot.Plotter{windows(d.windows(until)),
 					d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
-					curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines{limits: d.limits()}},
+					curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines(d.limits())},
 				[]plot.Plotter{heading{own.name, peakWords(highest[own.index])}}})
 		})
 		return s
@@ -104,7 +105,7 @@ func waitChart(d *drawing) *sheet {
 		above: 4 + windowLine*vg.Length(names.rows(until))}
 	if len(rows) > 1 {
 		s.subtitle += "; a plot for each class of jobs"
-		s.key, s.footer = append(s.key, d.windowKey()...), d.footer(d.medianMarks())
+		s.key, s.footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median"))
 		s.panels.tall, s.panels.above = 118, abovePanel
 	}
 	s.panels.build = func(i int, _ bool) *plot.Plot {
@@ -157,14 +158,11 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 		}
 		names = append(names, peak{i, own.name, own.hue, line})
 	}
-	limits := limitLines{curves: curves}
-	for _, l := range d.limits() {
-		if l.Class == "" || l.Class == row.class || row.class == "" {
-			limits.limits, limits.names = append(limits.limits, l), append(limits.names, d.limitLabel(l))
-		}
-	}
-	t.inside = append(t.inside, limitLines{limits: limits.limits})
-	t.around = append(t.around, names, limitNames(limits))
+	limits := slices.DeleteFunc(d.limits(), func(l limit) bool {
+		return l.Class != "" && l.Class != row.class && row.class != ""
+	})
+	t.inside = append(t.inside, limitLines(limits))
+	t.around = append(t.around, names, limitNames(limits, plain.Names(limits, d.limitLabel), curves))
 	addTimeline(p, t)
 }
 

@@ -175,43 +175,36 @@ func (d *drawing) limitLabel(l limit) string {
 	return words
 }
 
-// limitLines plots limits as horizontal lines, in a chart with waits along y. Their names stand where they hide least
-// of the curves.
-type limitLines struct {
-	limits []limit
-	names  []string // names from limitNames
-	curves []curve
-}
-
-func (b limitLines) Plot(c draw.Canvas, p *plot.Plot) {
-	_, ty := p.Transforms(&c)
-	for _, l := range b.limits {
-		c.StrokeLine2(limitStyle, c.Min.X, ty(l.seconds), c.Max.X, ty(l.seconds))
+// limitLines plots limits as horizontal lines, in a chart with waits along y.
+func limitLines(limits []limit) sketch {
+	return func(c draw.Canvas, _ *plot.Plot, _, ty func(float64) vg.Length) {
+		for _, l := range limits {
+			c.StrokeLine2(limitStyle, c.Min.X, ty(l.seconds), c.Max.X, ty(l.seconds))
+		}
 	}
 }
 
-// limitNames plots the names of limit lines.
-type limitNames limitLines
-
-func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
-	taken := along(b.curves, tx, ty, p)
-	for _, l := range b.limits {
-		for x := c.Min.X; x < c.Max.X; x += apart {
-			taken = append(taken, vg.Point{X: x, Y: ty(l.seconds)})
+// limitNames plots the names of limit lines where they hide least of the curves.
+func limitNames(limits []limit, names []string, curves []curve) sketch {
+	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
+		taken := along(curves, tx, ty, p)
+		for _, l := range limits {
+			for x := c.Min.X; x < c.Max.X; x += apart {
+				taken = append(taken, vg.Point{X: x, Y: ty(l.seconds)})
+			}
 		}
-	}
-	for i, l := range b.limits {
-		wide := limitText.Width(b.names[i])
-		var places []vg.Point
-		for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
-			x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
-			places = append(places, vg.Point{X: x, Y: ty(l.seconds) + 2}, vg.Point{X: x, Y: ty(l.seconds) - 11})
-		}
-		at := emptiest(places, wide, taken)
-		tag(c, limitText, at, b.names[i])
-		for x := vg.Length(0); x < wide; x++ { // the next name keeps off this one
-			taken = append(taken, vg.Point{X: at.X + x, Y: at.Y + 4}, vg.Point{X: at.X + x, Y: at.Y + 6})
+		for i, l := range limits {
+			wide := limitText.Width(names[i])
+			var places []vg.Point
+			for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
+				x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
+				places = append(places, vg.Point{X: x, Y: ty(l.seconds) + 2}, vg.Point{X: x, Y: ty(l.seconds) - 11})
+			}
+			at := emptiest(places, wide, taken)
+			tag(c, limitText, at, names[i])
+			for x := vg.Length(0); x < wide; x++ { // the next name keeps off this one
+				taken = append(taken, vg.Point{X: at.X + x, Y: at.Y + 4}, vg.Point{X: at.X + x, Y: at.Y + 6})
+			}
 		}
 	}
 }
@@ -260,26 +253,22 @@ func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Po
 	return points
 }
 
-// limitLine plots a limit as a vertical line, in a chart with waits along x.
-type limitLine struct {
-	at     float64
-	name   string
-	curves []curve
-}
-
-func (l limitLine) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
-	x, wide := tx(l.at), limitText.Width(l.name)
-	c.StrokeLine2(limitStyle, x, c.Min.Y, x, c.Max.Y)
-	var places []vg.Point
-	for _, side := range [...]vg.Length{x + 3, x - 3 - wide} {
-		if side >= c.Min.X && side+wide <= c.Max.X {
-			places = append(places, vg.Point{X: side, Y: c.Max.Y - 12}, vg.Point{X: side, Y: c.Min.Y + 4}, vg.Point{X: side,
-				Y: (c.Min.Y + c.Max.Y) / 2})
+// limitLine plots a limit as a vertical line with its name, in a chart with waits along x.
+func limitLine(at float64, name string, curves []curve) sketch {
+	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
+		x, wide := tx(at), limitText.Width(name)
+		c.StrokeLine2(limitStyle, x, c.Min.Y, x, c.Max.Y)
+		var places []vg.Point
+		for _, side := range [...]vg.Length{x + 3, x - 3 - wide} {
+			if side >= c.Min.X && side+wide <= c.Max.X {
+				for _, y := range [...]vg.Length{c.Max.Y - 12, c.Min.Y + 4, (c.Min.Y + c.Max.Y) / 2} {
+					places = append(places, vg.Point{X: side, Y: y})
+				}
+			}
 		}
+		if places == nil {
+			places = append(places, vg.Point{X: c.Min.X, Y: c.Min.Y + 4})
+		}
+		tag(c, limitText, emptiest(places, wide, along(curves, tx, ty, p)), name)
 	}
-	if places == nil {
-		places = append(places, vg.Point{X: c.Min.X, Y: c.Min.Y + 4})
-	}
-	tag(c, limitText, emptiest(places, wide, along(l.curves, tx, ty, p)), l.name)
 }

@@ -3,7 +3,11 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"strconv"
 	"strings"
+
+	"qsim/results"
 )
 
 // markup writes the parts of a page that reports and the page of `qsim play` share. It does so without templates, which
@@ -72,46 +76,67 @@ func (m *markup) name(s swatch, name string, baseline bool) {
 	m.put("</span></span></th>")
 }
 
-func (m *markup) headTable(t headTable) {
+// headTable writes the main table of a report: a row for each policy, a column for each benefit and cost. The rows that
+// front leaves out are hidden at first.
+func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool) {
 	m.put(`<div class="scroll" tabindex="0" role="region" aria-label="What each policy gives and costs">
 <table class="numbers head" id="head"><caption>`)
 	m.put(`<span class="hide">What each policy gives and what it costs</span></caption>
 <thead><tr><td></td>`)
-	for _, p := range t.Parts {
-		m.put(`<th scope="colgroup" colspan="%d" class="part %s">%s</th>`, len(p.Columns), p.Class, p.Title)
-	}
-	m.put("</tr>\n<tr>" + `<th scope="col">policy</th>`)
-	for _, p := range t.Parts {
-		for _, c := range p.Columns {
-			m.put(`<th scope="col" title="%s">%s`, c.Query, c.Label)
-			m.some("<small>%s</small>", c.Goal)
-			m.put("</th>")
+	for k, c := range t.Columns {
+		if k == 0 || c.Part != t.Columns[k-1].Part {
+			m.put(`<th scope="colgroup" colspan="%d" class="part %s">%s</th>`, len(t.In(c.Part)),
+				[...]string{"gets", "asked", "pays"}[c.Part], c.Part.String())
 		}
 	}
+	m.put("</tr>\n<tr>" + `<th scope="col">policy</th>`)
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		m.put(`<th scope="col" title="%s">%s`, clean(c.Query.String()), clean(c.Label))
+		if len(c.Goals) > 0 {
+			m.put("<small>goal %s</small>", clean(c.GoalText()))
+		}
+		m.put("</th>")
+	}
 	m.put("</tr></thead>\n<tbody>")
-	for _, row := range t.Rows {
+	for i := range sum.Policies {
 		m.put("<tr")
-		if row.More {
+		if !front[i] {
 			m.put(` class="more"`)
 		}
 		m.put(">")
-		m.name(row.Style, row.Name, row.Baseline)
-		for _, c := range row.Cells {
-			m.cell(c)
+		m.name(swatchOf(i), clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1)
+		for k := range t.Columns {
+			m.cell(&t.Columns[k].Cells[i])
 		}
 		m.put("</tr>\n")
 	}
 	m.put("</tbody></table></div>")
 }
 
-func (m *markup) cell(c headCell) {
+// cell writes a cell of the main table: its value, with the worst of its verdicts.
+func (m *markup) cell(c *results.TableCell) {
 	m.put("<td")
-	m.some(` data-value="%s"`, c.Sort)
+	if !math.IsNaN(c.Mean) {
+		m.put(` data-value="%s"`, strconv.FormatFloat(c.Mean, 'g', 6, 64))
+	}
 	m.put(">")
+	note, shown := clean0(c.Reason), (*results.Verdict)(nil)
+	for _, v := range c.Verdicts {
+		if shown == nil || v.Outcome == results.Missed || v.Outcome == results.Unclear && shown.Outcome == results.Met {
+			if shown = v; v.Outcome == results.Unclear {
+				note = clean(v.Note())
+			}
+		}
+	}
 	switch {
-	case c.Kind != "":
+	case shown != nil:
+		outcome := string(shown.Outcome)
+		if shown.Expect {
+			outcome += ", as the scenario expects"
+		}
 		m.put(`<span class="mark %s" title="%s"><span aria-hidden="true">%s</span><span class="hide">%s:</span> %s</span>`,
-			c.Kind, c.Outcome, c.Sign, c.Outcome, c.Value)
+			string(shown.Outcome), outcome, shown.Outcome.Sign(), outcome, c.Value)
 	case c.Best:
 		m.put(`<strong>%s</strong><span class="hide"> (best)</span>`, c.Value)
 	default:
@@ -122,7 +147,7 @@ func (m *markup) cell(c headCell) {
 		m.some(" %s", c.Mark)
 		m.put("</small>")
 	}
-	m.some(` <small class="why">%s</small>`, c.Note)
+	m.some(` <small class="why">%s</small>`, note)
 	m.put("</td>")
 }
 
@@ -181,11 +206,8 @@ func (m *markup) fragment(p *page) {
 		m.put("</p>")
 	}
 	m.put("\n")
-	if len(p.Table.Rows) > 0 {
-		m.headTable(p.Table)
-	}
-	m.put("\n")
-	m.some(`<p class="key">%s</p>`, p.Table.Alike)
+	m.put("%s\n", p.Table)
+	m.some(`<p class="key">%s</p>`, p.Alike)
 	m.put("\n")
 	if len(p.Warnings) > 0 {
 		m.put(`<ul class="note" aria-label="Warnings">`)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,94 +184,16 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	return v
 }
 
-// headTable is the main table of a report page: a row for each policy, a column for each benefit and cost.
-type headTable struct {
-	Parts []tablePart
-	Rows  []headRow
-	Alike string // a line with the metrics that are the same under all policies
-	More  int    // number of rows hidden at first
-}
-
-// tablePart is a group of columns of the main table.
-type tablePart struct {
-	Class, Title string
-	Columns      []headColumn
-}
-
-type headColumn struct{ Label, Goal, Query string }
-
-type headRow struct {
-	Name     string
-	Baseline bool
-	More     bool // the row is hidden at first
-	Index    int
-	Style    swatch
-	Cells    []headCell
-}
-
-// headCell is a value with its verdict in the main table.
-type headCell struct {
-	Kind, Sign, Outcome string // met, missed or unclear; empty: no verdict
-	Value, Change, Note string
-	Mark                string
-	Best                bool
-	Sort                string // the number to sort by; empty: none
-}
-
-// tableOf lays out the results table of a summary for a page.
-func tableOf(sum *results.Summary, t *results.Table) headTable {
-	var h headTable
-	front := inFront(sum, t)
-	for i := range sum.Policies {
-		h.Rows = append(h.Rows, headRow{Name: clean(sum.Policies[i].Label), Baseline: sum.Policies[i].Baseline &&
-			len(sum.Policies) > 1, More: !front[i], Index: i, Style: swatchOf(i)})
-		if !front[i] {
-			h.More++
-		}
-	}
-	for k := range t.Columns {
-		c := &t.Columns[k]
-		if k == 0 || c.Part != t.Columns[k-1].Part {
-			h.Parts = append(h.Parts, tablePart{Class: [...]string{"gets", "asked", "pays"}[c.Part], Title: c.Part.String()})
-		}
-		part := &h.Parts[len(h.Parts)-1]
-		column := headColumn{Label: clean(c.Label), Query: clean(c.Query.String())}
-		if len(c.Goals) > 0 {
-			column.Goal = "goal " + clean(c.GoalText())
-		}
-		part.Columns = append(part.Columns, column)
-		for i := range h.Rows {
-			h.Rows[i].Cells = append(h.Rows[i].Cells, headCellOf(&c.Cells[i]))
-		}
-	}
-	var alike []string
+// alike returns the line with the metrics that are the same under all policies, "" if there are none.
+func alike(t *results.Table) string {
+	var parts []string
 	for k := range t.Alike {
-		alike = append(alike, clean(t.Alike[k].AlikeText()))
+		parts = append(parts, clean(t.Alike[k].AlikeText()))
 	}
-	if len(alike) > 0 {
-		h.Alike = "The same under every policy: " + strings.Join(alike, " · ") + "."
+	if parts == nil {
+		return ""
 	}
-	return h
-}
-
-func headCellOf(c *results.TableCell) headCell {
-	cell := headCell{Value: c.Value, Change: c.Change, Mark: c.Mark, Best: c.Best, Note: clean0(c.Reason)}
-	if !math.IsNaN(c.Mean) {
-		cell.Sort = strconv.FormatFloat(c.Mean, 'g', 6, 64)
-	}
-	for _, v := range c.Verdicts {
-		kind := string(v.Outcome)
-		if cell.Kind == "" || kind == "missed" || kind == "unclear" && cell.Kind == "met" {
-			cell.Kind, cell.Sign, cell.Outcome = kind, v.Outcome.Sign(), kind
-			if v.Expect {
-				cell.Outcome += ", as the scenario expects"
-			}
-			if note := v.Note(); note != "" && v.Outcome == results.Unclear {
-				cell.Note = clean(note)
-			}
-		}
-	}
-	return cell
+	return "The same under every policy: " + strings.Join(parts, " · ") + "."
 }
 
 // mostInFront is the number of policies shown at first if a page has more of them.

@@ -13,6 +13,14 @@ import (
 // must not move them. Values below the range of an axis are drawn at its end, so
 // that a logarithmic axis never meets a zero.
 
+// sketch is a plotter that draws with the positions of values on its canvas.
+type sketch func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length)
+
+func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	s(c, p, tx, ty)
+}
+
 // curve plots a line through values; a NaN is a gap, and a value between two gaps a dot.
 type curve struct {
 	xs, ys []float64
@@ -210,32 +218,27 @@ func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // remark plots a text in place of the dot of a policy without a value.
-type remark struct {
-	row  float64
-	text string
-}
-
-func (r remark) Plot(c draw.Canvas, p *plot.Plot) {
-	_, ty := p.Transforms(&c)
-	style := textStyle(7.5, muted, false)
-	lines := wrap(style, r.text, c.Max.X-c.Min.X-4)
-	if len(lines) > 2 {
-		lines = []string{lines[0], fit(style, lines[1]+" "+lines[2], c.Max.X-c.Min.X-4)}
-	}
-	y := ty(r.row) + 4.5*vg.Length(len(lines)) - 9
-	for _, l := range lines {
-		tag(c, style, vg.Point{X: c.Min.X + 2, Y: y}, l)
-		y -= 9
+func remark(row float64, words string) sketch {
+	return func(c draw.Canvas, _ *plot.Plot, _, ty func(float64) vg.Length) {
+		style := textStyle(7.5, muted, false)
+		lines := wrap(style, words, c.Max.X-c.Min.X-4)
+		if len(lines) > 2 {
+			lines = []string{lines[0], fit(style, lines[1]+" "+lines[2], c.Max.X-c.Min.X-4)}
+		}
+		y := ty(row) + 4.5*vg.Length(len(lines)) - 9
+		for _, l := range lines {
+			tag(c, style, vg.Point{X: c.Min.X + 2, Y: y}, l)
+			y -= 9
+		}
 	}
 }
 
 // level plots a dotted vertical line at the baseline policy's value.
-type level float64
-
-func (l level) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, _ := p.Transforms(&c)
-	x := tx(math.Min(math.Max(float64(l), p.X.Min), p.X.Max))
-	c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
+func level(v float64) sketch {
+	return func(c draw.Canvas, p *plot.Plot, tx, _ func(float64) vg.Length) {
+		x := tx(math.Min(math.Max(v, p.X.Min), p.X.Max))
+		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
+	}
 }
 
 // heading plots the name of a panel above it. At its right stands the first remark that leaves room for the name; if

@@ -197,25 +197,28 @@ func sourceLine(scenario, version, config string, words ...string) string {
 	return strings.Join(append(parts, "qsim "+shorten(clean(version), 40), "config "+shorten(clean(config), 16)), " · ")
 }
 
-// bandMarks returns the explanation of a line with its band, for a chart's footer.
-func (d *drawing) bandMarks() string {
-	switch {
-	case d.seeds == 0:
+// marks returns the explanation of a chart's marks for its footer: those of one seed, or of several.
+func (d *drawing) marks(one, several string) string {
+	switch d.seeds {
+	case 0:
 		return "no seed finished"
-	case d.seeds == 1:
-		return "line = the one seed"
-	case d.seeds < 10:
-		return "line = median, band = range over seeds"
+	case 1:
+		return one
 	}
-	return "line = median, band = 5th–95th percentile over seeds"
+	return several
 }
 
-// medianMarks returns the explanation of a line without a band, for a chart's footer.
-func (d *drawing) medianMarks() string {
-	if d.seeds > 1 {
-		return "line = median over seeds"
+// lineMarks returns the explanation of a line that is the given statistic over seeds.
+func (d *drawing) lineMarks(statistic string) string {
+	return d.marks("line = the one seed", "line = "+statistic+" over seeds")
+}
+
+// bandMarks returns the explanation of a line with its band.
+func (d *drawing) bandMarks() string {
+	if d.seeds < 10 {
+		return d.lineMarks("median, band = range")
 	}
-	return d.bandMarks()
+	return d.lineMarks("median, band = 5th–95th percentile")
 }
 
 // shadeWords returns the part of a chart's footer about its shades and its limit lines without names.

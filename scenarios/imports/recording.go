@@ -14,10 +14,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Recording holds the arrivals, run times, failures and retries found in records of jobs.
@@ -205,4 +209,168 @@ func (g *gathering) job(j *job) {
 		tenant = 0
 	}
 	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant, j.key.hash(0)})
+}
+
+const (
+	mostKindsTold = 12  // error kinds of a class; the rarest are one
+	leastPoison   = 30  // fewest second attempts from which a share of poison can be estimated
+	poisonSign    = 4.0 // standard errors by which second attempts must fail more often
+)
+
+// finish computes the properties of the whole recording: its length, workers, classes, retries and notes.
+func (g *gathering) finish() error {
+	f := g.found
+	f.origin, f.Length = g.first, g.last.since(g.first)
+	if g.lastRun > g.last {
+		f.Tail = g.lastRun.since(g.last)
+	}
+	if g.timestamps.relative != yes {
+		f.Start = time.Unix(0, int64(g.first)).UTC()
+	}
+	g.workers()
+	for i, c := range g.classes {
+		if c.jobs == 0 {
+			f.index = append(f.index, -1)
+			continue
+		}
+		f.index = append(f.index, len(f.Classes))
+		own := g.names.priorities[i]
+		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Priority: own.value, Ranked: own.known, Jobs: c.jobs,
+			Done: c.done, Dead: c.dead, Open: c.open, Attempts: c.ended, Failed: c.failed, Kinds: g.kindsOf(c),
+			Wait: c.wait, RetryWait: c.retryWait, Sojourn: c.sojourn, Service: timesOf(&c.service), Takes: timesOf(&c.takes)}
+		one.Rate, one.Poison = c.rates()
+		if one.Service.Seen == 0 && f.options.Service == "" {
+			return fmt.Errorf("class %s: no run time of a job that succeeded is recorded, as started and finished; "+
+				"map columns, as --columns started=COLUMN, or say what it is, "+
+				"as --service '{dist: lognormal, p50: 1s, p99: 5s}'", one.Name)
+		}
+		if !g.tenants.full {
+			for _, number := range slices.Sorted(maps.Keys(c.tenants)) {
+				one.Tenants = append(one.Tenants, g.tenants.all[number])
+			}
+			slices.Sort(one.Tenants)
+		}
+		f.Classes = append(f.Classes, one)
+	}
+	g.retries()
+	g.notes()
+	return nil
+}
+
+// workers estimates the number of workers: the most that were busy at once for at least the run time of a job. Shorter
+// overlaps do not count: with clocks of several machines a job may seem to begin before the last one ended.
+func (g *gathering) workers() {
+	w := &g.found.Workers
+	w.Nodes, w.Named = max(1, len(g.seenNodes)), len(g.seenNodes) > 0
+	if len(g.changes) == 0 {
+		return
+	}
+	slices.SortFunc(g.changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step))
+	})
+	spent := []time.Duration{0} // by how many attempts were under way
+	var busy, runs, above time.Duration
+	now, since := 0, g.changes[0].at
+	for _, c := range g.changes {
+		span := c.at.since(since)
+		spent[now] += span
+		busy, runs = busy+span, runs+time.Duration(now)*span
+		if now, since = now+int(c.step), c.at; now == len(spent) {
+			spent = append(spent, 0)
+		}
+	}
+	mean := runs / time.Duration(len(g.changes)/2)
+	for level := len(spent) - 1; level > 0; level-- {
+		if above += spent[level]; above >= mean || level == 1 {
+			w.Most, w.AllBusy = level, float64(above)/float64(max(busy, 1))
+			break
+		}
+	}
+	w.Each = (w.Most + w.Nodes - 1) / w.Nodes
+}
+
+// rates returns the share of failing attempts, and the share of poisoned jobs, whose every attempt fails. With a share
+// p of poison and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p +
+// (1-p)f²; so (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
+func (c *collected) rates() (rate, poison float64) {
+	if c.ended == 0 {
+		return 0, 0
+	}
+	rate = float64(c.failed) / float64(c.ended)
+	if c.second < leastPoison {
+		return rate, 0
+	}
+	a, again := float64(c.firstFailed)/float64(c.first), float64(c.secondFailed)/float64(c.second)
+	deviation := math.Sqrt(a * (1 - a) * (1/float64(c.second) + 1/float64(c.first)))
+	if again-a < poisonSign*deviation || a >= 1 {
+		return rate, 0
+	}
+	b := a * again
+	f := (a - b) / (1 - a)
+	return f, max(0, (a-f)/(1-f))
+}
+
+// kindsOf returns the error kinds of a class with their counts, the most frequent first.
+func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
+	for _, number := range slices.Sorted(maps.Keys(c.kinds)) {
+		kinds = append(kinds, Kind{g.kinds.all[number], c.kinds[number].count})
+	}
+	slices.SortFunc(kinds, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
+	})
+	if len(kinds) > mostKindsTold {
+		rest := Kind{Name: "other-kinds"}
+		for _, k := range kinds[mostKindsTold-1:] {
+			rest.Count += k.Count
+		}
+		kinds = append(kinds[:mostKindsTold-1], rest)
+	}
+	return kinds
+}
+
+func timesOf(s *sample) Times {
+	t := Times{Seen: s.seen, Values: s.values()}
+	t.Fits = fitDistributions(t.Values)
+	t.Chosen = slices.IndexFunc(t.Fits, func(f Fit) bool { return f.Acceptable(t.Values) })
+	return t
+}
+
+func (g *gathering) notes() {
+	f := g.found
+	note := func(when bool, format string, arguments ...any) {
+		if when {
+			f.Notes = append(f.Notes, fmt.Sprintf(format, arguments...))
+		}
+	}
+	since := func(at timestamp) string { return f.When(at.since(g.first)) }
+	note(g.timestamps.bare > 0 && g.timestamps.zone == nil,
+		"times without a zone are taken for UTC; --timezone says otherwise")
+	note(g.coarse && g.timestamps.relative != yes,
+		"all times are whole seconds: what is shorter than some seconds cannot be told from 0")
+	queues := len(g.queues.all) - 1
+	note(queues > 1 && len(f.options.Queues) == 0,
+		"%d queues share the workers in the simulation: if theirs are apart, import one at a time with --queue", queues)
+	g.priorityNotes(note)
+	note(g.firstDone.known() && g.firstDone.since(g.first) > g.last.since(g.first)/20,
+		"before %s there is no job that was done, as where those are deleted sooner than others: "+
+			"--since leaves the others out", since(g.firstDone))
+	for _, class := range f.Classes {
+		note(len(class.Labels) > 1, "%d classes with few jobs are one, %s", len(class.Labels), class.Name)
+	}
+	from, to, share := g.attempts.incident()
+	note(share > 0, "from %s to %s %.0f%% of attempts failed: an incident, which a storm says better than a rate; "+
+		"--since and --until leave it out", since(from), since(to), 100*share)
+	w := f.Workers
+	note(w.Each == 0, "no run of any length is recorded with both its ends, so that nothing tells how many workers there "+
+		"were: say --workers")
+	note(w.Each > 0 && w.AllBusy < 0.01, "all %d workers were busy for %.1f%% of the time in which any was: there may be "+
+		"more of them; --workers says how many", w.Most, 100*w.AllBusy)
+}
+
+// When returns, as text, the time at an offset from the first arrival.
+func (r *Recording) When(after time.Duration) string {
+	if r.Start.IsZero() {
+		return plain.Duration((time.Duration(r.origin) + after).Seconds())
+	}
+	return r.Start.Add(after).Format("2006-01-02 15:04:05Z")
 }

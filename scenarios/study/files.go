@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bufio"
 	"bytes"
 	_ "embed"
 	"errors"
@@ -14,46 +13,16 @@ import (
 	"qsim/results/text"
 )
 
-// writeTo writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader after
-// a power failure. It lets write fill a temporary file in a folder, and renames that to path.
-func writeTo(folder, path string, synced bool, write func(out io.Writer) error) (err error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	file, name, err := results.Temporary(root, ".", false)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = root.Remove(name)
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
-	out := bufio.NewWriter(file)
-	err = write(out)
+// write writes a file of the shard atomically, see results.WriteFile; name is relative to the sweep's folder.
+func (w *Work) write(name string, synced bool, fill func(to io.Writer) error) error {
+	root, err := os.OpenRoot(w.parent)
 	if err == nil {
-		err = out.Flush()
+		err = errors.Join(results.WriteFile(root, w.shard.name()+partial, name, synced, fill), root.Close())
 	}
-	if err == nil && synced {
-		err = file.Sync()
-	}
-	if err == nil {
-		err = os.Rename(filepath.Join(folder, name), path)
-	}
-	return errors.Join(err, file.Close()) // still locked here, so that no other process removes it
-}
-
-// tidy removes from a folder the unfinished files of processes that were killed.
-func tidy(folder string) error {
-	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", filepath.Join(w.parent, name), err)
 	}
-	results.Tidy(root, ".")
-	return root.Close()
+	return nil
 }
 
 // summaryJSON and the next constants are the names of the files of a complete sweep.

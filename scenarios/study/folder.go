@@ -177,14 +177,15 @@ func (w *Work) Start() error {
 	if w.done {
 		return nil
 	}
-	err := os.MkdirAll(w.dir, 0o777)
-	if err == nil {
-		err = tidy(w.dir)
+	if err := os.MkdirAll(w.dir, 0o777); err != nil {
+		return fmt.Errorf("open %s: %w", w.parent, err)
 	}
+	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", w.parent, err)
 	}
-	return nil
+	results.Tidy(root, ".") // of processes that were killed
+	return root.Close()
 }
 
 // Left returns the indexes of the shard's unfinished cells, ascending.
@@ -193,9 +194,9 @@ func (w *Work) Left() []int { return w.left }
 // Size returns the number of cells of the shard.
 func (w *Work) Size() int { return len(w.shard.cells(w.size)) }
 
-func (w *Work) file(cell int) string {
-	return filepath.Join(w.dir, fmt.Sprintf("cell-%06d.json", cell))
-}
+func (w *Work) file(cell int) string { return filepath.Join(w.dir, cellFile(cell)) }
+
+func cellFile(cell int) string { return fmt.Sprintf("cell-%06d.json", cell) }
 
 func (w *Work) read(cell int) (*results.Cell, error) {
 	text, err := os.ReadFile(w.file(cell))
@@ -215,7 +216,7 @@ func (w *Work) Keep(cell *results.Cell) error {
 	if err != nil {
 		return fmt.Errorf("encode cell %d: %w", cell.Index, err)
 	}
-	err = writeTo(w.dir, w.file(cell.Index), false, func(out io.Writer) error {
+	err = w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
 		_, err := out.Write(append(text, '\n'))
 		return err
 	})
@@ -240,7 +241,7 @@ func (w *Work) Finish() error {
 	if err != nil {
 		return fmt.Errorf("encode shard %s: %w", w.shard, err)
 	}
-	err = writeTo(w.dir, w.Path, true, func(out io.Writer) error {
+	err = w.write(w.shard.name()+complete, true, func(out io.Writer) error {
 		if _, err := out.Write(append(head, '\n')); err != nil {
 			return err
 		}

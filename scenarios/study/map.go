@@ -1,12 +1,22 @@
 package study
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
+	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 )
@@ -151,3 +161,225 @@ func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	}
 	return value.Bound != "" || value.Value > p.Edge
 }
+
+// mapRow is the value of one point of a map in JSON or CSV.
+type mapRow struct {
+	Policy string `json:"policy"`
+	X      string `json:"x"`
+	Y      string `json:"y"`
+	Value  number `json:"value"` // mean value; null: no seed has one
+	Bound  string `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
+	Never  int    `json:"never"` // number of seeds with only a lower bound
+	Seeds  int    `json:"seeds"`
+	Beyond bool   `json:"beyond"`
+	Coarse bool   `json:"coarse"` // the point is on the grid of the ranges
+}
+
+func (m *Mapped) rows() []mapRow {
+	var rows []mapRow
+	for i, found := range m.Maps {
+		for _, at := range found.Points() {
+			v := found.Values[at]
+			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
+				Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
+			if v.AtLeast() {
+				row.Bound = ">="
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// JSON returns all measured points of the maps as JSON.
+func (m *Mapped) JSON() ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Version  int      `json:"version"`
+		Scenario string   `json:"scenario"`
+		Config   string   `json:"config"`
+		Metric   string   `json:"metric"`
+		Edge     string   `json:"edge"` // values beyond the edge, in words; empty: no value within the run
+		X        string   `json:"x"`
+		Y        string   `json:"y"`
+		Points   []mapRow `json:"points"`
+	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.EdgeWords(), m.X.Key, m.Y.Key, m.rows()})
+	return out.Bytes(), err
+}
+
+// EdgeWords describes the values beyond the edge, as "above 10s"; empty if the measured event never happens there
+// within the run.
+func (p *MapPlan) EdgeWords() string {
+	info, _ := measure.Lookup(p.Query.Metric)
+	switch {
+	case math.IsNaN(p.Edge):
+		return ""
+	case info.MoreIsBetter:
+		return "below " + p.EdgeText
+	}
+	return "above " + p.EdgeText
+}
+
+// Write writes the maps: as CSV all points, for people the coarse grid of each policy, the largest y first as in the
+// picture.
+func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
+	if o.Format == text.CSV {
+		return m.writeCSV(w)
+	}
+	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
+		m.X.Key, m.Y.Key)
+	for i, found := range m.Maps {
+		share := results.FormatValue(found.Beyond(), measure.MetricInfo{Unit: "1", Share: true})
+		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share,
+			len(found.Values), found.Size())
+		if err := m.writeGrid(w, found, o); err != nil {
+			return err
+		}
+	}
+	words := m.EdgeWords()
+	if words == "" {
+		words = "not within the run, under most seeds"
+	} else if info, _ := measure.Lookup(m.Query.Metric); !info.MoreIsBetter {
+		words += " or not within the run, under most seeds"
+	}
+	fmt.Fprintf(w, "\n✗ = beyond the edge: %s\n", words)
+	if reason := m.reason(); reason != "" {
+		fmt.Fprintf(w, "%s = no value: %s\n", plain.Missing, reason)
+	}
+	return nil
+}
+
+func (m *Mapped) writeCSV(w io.Writer) error {
+	header := []string{"policy", m.X.Key, m.Y.Key, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
+	var rows [][]string
+	for _, r := range m.rows() {
+		rows = append(rows, []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
+			strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
+	}
+	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
+}
+
+// reason returns why a point has no value, for the first such point; "" if there is none.
+func (m *Mapped) reason() string {
+	for _, found := range m.Maps {
+		for _, at := range found.Points() {
+			if v := found.Values[at]; math.IsNaN(v.Mean) && !v.Never && v.Reason != "" {
+				return v.Reason
+			}
+		}
+	}
+	return ""
+}
+
+func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
+	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
+	xs := m.X.Range.Texts()
+	for _, x := range xs {
+		t.Columns = append(t.Columns, text.Column{Title: x, Right: true})
+	}
+	for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
+		row := []string{found.Y[y].Text}
+		for i := range xs {
+			row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
+		}
+		t.Add(row...)
+	}
+	return t.Write(w, o)
+}
+
+// cell returns a point's value as text, with a sign for the side of the edge.
+func (m *Mapped) cell(v PointValue) string {
+	info, _ := measure.Lookup(m.Query.Metric)
+	text := results.FormatValue(v.Mean, info)
+	switch {
+	case v.Never && math.IsNaN(m.Edge):
+		text = "never"
+	case v.AtLeast():
+		text = "≥ " + text
+	}
+	if v.Beyond {
+		return text + " ✗"
+	}
+	return text
+}
+
+// Tile is a rectangle of a map's picture with the value of the point nearest to it, in positions of the lattice.
+type Tile struct {
+	X0, X1, Y0, Y1 float64
+	Value          PointValue
+}
+
+// Segment is a straight part of the edge on a map's picture, horizontal or vertical.
+type Segment struct{ X0, Y0, X1, Y1 float64 }
+
+// Tiles returns the quarters of the map's cells: each has the value of its corner.
+func (m *Map) Tiles() []Tile {
+	tiles := make([]Tile, 0, 4*len(m.Patches))
+	for _, c := range m.Patches {
+		x, y := middle(c)
+		for _, p := range c.corners() {
+			t := Tile{X0: float64(c.X0), X1: x, Y0: float64(c.Y0), Y1: y, Value: m.Values[p]}
+			if p.X == c.X1 {
+				t.X0, t.X1 = x, float64(c.X1)
+			}
+			if p.Y == c.Y1 {
+				t.Y0, t.Y1 = y, float64(c.Y1)
+			}
+			tiles = append(tiles, t)
+		}
+	}
+	return tiles
+}
+
+func middle(c Patch) (x, y float64) { return float64(c.X0+c.X1) / 2, float64(c.Y0+c.Y1) / 2 }
+
+// Edge returns the segments between tiles on different sides of the edge.
+func (m *Map) Edge() []Segment {
+	var edge []Segment
+	for _, c := range m.Patches {
+		x, y := middle(c)
+		corners := c.corners()
+		var beyond [4]bool
+		for i, p := range corners {
+			beyond[i] = m.Values[p].Beyond
+		}
+		for _, side := range []struct {
+			a, b int
+			line Segment
+		}{
+			{0, 1, Segment{x, float64(c.Y0), x, y}},
+			{2, 3, Segment{x, y, x, float64(c.Y1)}},
+			{0, 2, Segment{float64(c.X0), y, x, y}},
+			{1, 3, Segment{x, y, float64(c.X1), y}},
+		} {
+			if beyond[side.a] != beyond[side.b] {
+				edge = append(edge, side.line)
+			}
+		}
+	}
+	return edge
+}
+
+// Beyond returns the share of the map's area that lies beyond the edge.
+func (m *Map) Beyond() float64 {
+	var beyond, all float64
+	for _, t := range m.Tiles() {
+		area := (t.X1 - t.X0) * (t.Y1 - t.Y0)
+		all += area
+		if t.Value.Beyond {
+			beyond += area
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return beyond / all
+}
+
+// Points returns the measured points, by Y and X.
+func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
+
+func byYX(a, b Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }

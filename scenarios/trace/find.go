@@ -24,17 +24,18 @@ const (
 // Interests returns all criteria for interesting jobs, in the order in which they are listed.
 func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
 
-// Finding is the most extreme job by an Interest: of equals, the first.
+// Finding is the job found for one interest.
 type Finding struct {
-	Interest Interest
-	Job      engine.JobID // ID of the job; 0: there is none
-	Name     string
-	Words    string // why it, without its name: waits 4m13s for its 1st claim
-	Jobs     int64  // number of jobs in the category; for waits the number of all jobs
+	Interest Interest     `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
+	Job      engine.JobID `json:"-"`               // ID of the job; 0: there is none
+	Name     string       `json:"job,omitempty"`   // name for --job; missing: no such job
+	Words    string       `json:"words,omitempty"` // description of its events; missing: no such job
+	Jobs     int64        `json:"jobs"`            // number of jobs of that kind
 }
 
-// Find runs the simulation and returns a finding for each of Interests. It stores some tens of bytes for every job that
-// has not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
+// Find runs the simulation and returns a finding for each of Interests: of equal jobs the first, and for waits with the
+// number of all jobs. It stores some tens of bytes for every job that has not ended, lost a lease or was fenced, and,
+// where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}, redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {

@@ -28,16 +28,8 @@ type document struct {
 	To    *Span       `json:"to_s,omitempty"`   // end of the window
 	Facts []Fact      `json:"events,omitempty"` // events of the window, in order
 	// Where the window ended early because of --limit; null: it did not
-	Stopped  *Span      `json:"stopped_s,omitempty"`
-	Findings []foundJob `json:"findings,omitempty"` // extreme jobs of the run
-}
-
-// foundJob is the job found for one interest.
-type foundJob struct {
-	Find  Interest `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
-	Job   string   `json:"job,omitempty"`   // name for --job; missing: no such job
-	Words string   `json:"words,omitempty"` // description of its events; missing: no such job
-	Jobs  int64    `json:"jobs"`            // number of jobs of that kind
+	Stopped  *Span     `json:"stopped_s,omitempty"`
+	Findings []Finding `json:"findings,omitempty"` // extreme jobs of the run
 }
 
 func (s *Simulation) header() header {
@@ -100,11 +92,7 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 // PrintFindings lists the extreme jobs of a run as json or a table, with the command that shows one of them.
 func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, width int, command func(job string) string) error {
 	if format == "json" {
-		found := document{header: s.header()}
-		for _, f := range findings {
-			found.Findings = append(found.Findings, foundJob{f.Interest, f.Name, f.Words, f.Jobs})
-		}
-		return writeJSON(w, found)
+		return writeJSON(w, document{header: s.header(), Findings: findings})
 	}
 	fmt.Fprintf(w, "%s under %s with seed %d: jobs worth a look\n\n", s.Scenario().Name, s.Policy(), s.Seed())
 	var rows [][]string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Part is the group of a column in a results table: metrics of objectives, additional metrics, or costs of a policy.
@@ -77,11 +78,8 @@ func TableQueries(s *measure.Settings) []measure.Query {
 	return distinct(measure.UsualWaits(s), s.Asked, []measure.Query{{Metric: "dead.count"}, {Metric: "duplicates.per10k"}})
 }
 
-func objectiveQueries(s *measure.Settings) (queries []measure.Query) {
-	for i := range s.Objectives {
-		queries = append(queries, s.Objectives[i].Query)
-	}
-	return queries
+func objectiveQueries(s *measure.Settings) []measure.Query {
+	return plain.Map(s.Objectives, func(o measure.Objective) measure.Query { return o.Query })
 }
 
 // distinct joins lists of queries, and keeps only the first of equal queries.
@@ -107,12 +105,9 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 // TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy has
 // a verdict on has no column.
 func TableOf(s *Summary) *Table {
-	t := &Table{}
+	t := &Table{Policies: s.labels()}
 	if len(s.Policies) == 0 {
 		return t
-	}
-	for i := range s.Policies {
-		t.Policies = append(t.Policies, s.Policies[i].Label)
 	}
 	for _, q := range s.objectiveQueries() {
 		t.add(s, q, Gets)
@@ -138,10 +133,7 @@ func (s *Summary) objectiveQueries() (queries []measure.Query) {
 	if s.Settings != nil {
 		queries = objectiveQueries(s.Settings)
 	}
-	for i := range s.Objectives {
-		queries = append(queries, s.Objectives[i].Query)
-	}
-	return distinct(queries)
+	return distinct(queries, plain.Map(s.Objectives, func(v Verdict) measure.Query { return v.Query }))
 }
 
 // usualWaits returns the p99 wait of each class, or of all jobs if there is one class or the classes are not known.

@@ -187,6 +187,11 @@ func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err e
 	return pairs, nil
 }
 
+// labels returns the labels of the policies.
+func (s *Summary) labels() []string {
+	return plain.Names(s.Policies, func(p PolicySummary) string { return p.Label })
+}
+
 // labelled returns the policy with that label, nil if there is none.
 func (s *Summary) labelled(label string) *PolicySummary {
 	i := slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Label == label })
@@ -203,13 +208,8 @@ var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean",
 // comparedQueries returns the metrics that are compared if CompareOptions names none: each once.
 func comparedQueries(base, new *Summary) []measure.Query {
 	t := TableOf(base)
-	var columns, usual []measure.Query
-	for _, column := range slices.Concat(t.Columns, t.Alike) {
-		columns = append(columns, column.Query)
-	}
-	for _, name := range usualMetrics {
-		usual = append(usual, measure.Query{Metric: name})
-	}
+	columns := plain.Map(slices.Concat(t.Columns, t.Alike), func(c Column) measure.Query { return c.Query })
+	usual := plain.Map(usualMetrics, func(name string) measure.Query { return measure.Query{Metric: name} })
 	queries := distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
 	return slices.DeleteFunc(queries, func(q measure.Query) bool {
 		return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil

@@ -171,15 +171,9 @@ func sixDigits(values []float64, j int) string {
 // histogramFiles returns the .hgrm files of the pooled histograms, in milliseconds.
 func histogramFiles(s *Summary) ([]File, error) {
 	var files []File
-	var labels []string
-	for i := range s.Policies {
-		labels = append(labels, s.Policies[i].Label)
-	}
+	labels := s.labels()
 	for p, slug := range Slugs(labels) {
-		var names []string
-		for i := range s.Data[p].Pooled {
-			names = append(names, s.Data[p].Pooled[i].Query.String())
-		}
+		names := plain.Names(s.Data[p].Pooled, func(h measure.NamedHistogram) string { return h.Query.String() })
 		for i, name := range Slugs(names) {
 			h := s.Data[p].Pooled[i].Hist
 			if h.Count() == 0 {

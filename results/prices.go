@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // price is a cost metric: of the whole run, and likely to get worse under a policy that improves other metrics.
@@ -46,11 +47,8 @@ func priceOf(metric string) *price {
 	return nil
 }
 
-func priceQueries() (queries []measure.Query) {
-	for _, p := range prices {
-		queries = append(queries, measure.Query{Metric: p.metric})
-	}
-	return queries
+func priceQueries() []measure.Query {
+	return plain.Map(prices, func(p price) measure.Query { return measure.Query{Metric: p.metric} })
 }
 
 // addPrices adds the columns of costs: deaths wherever there are any, then the metrics in which a policy is most worse

@@ -79,9 +79,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	for p := range grid {
 		grid[p] = slices.DeleteFunc(grid[p], func(r *measure.Run) bool { return finished[r.Seed] < len(grid) })
 	}
-	for _, run := range grid[0] {
-		seeds = append(seeds, run.Seed)
-	}
+	seeds = plain.Map(grid[0], func(r *measure.Run) uint64 { return r.Seed })
 	if len(seeds) == 0 {
 		return nil, nil, errors.New("no seed was finished by every policy")
 	}

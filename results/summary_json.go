@@ -213,9 +213,7 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 func (stored *storedSummary) summary() (*Summary, error) {
 	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: float64(stored.Duration),
 		Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
-	for i := range stored.Policies {
-		s.Policies = append(s.Policies, stored.Policies[i].summary())
-	}
+	s.Policies = plain.Map(stored.Policies, storedPolicy.summary)
 	for i := range stored.Objectives {
 		o := &stored.Objectives[i]
 		v := Verdict{Query: o.Filter.query(o.Metric), Policy: o.Policy, Text: o.Limit, Value: orNaN(o.Value), Low: orNaN(o.Low),
@@ -237,7 +235,7 @@ func (stored *storedSummary) summary() (*Summary, error) {
 	return s, nil
 }
 
-func (stored *storedPolicy) summary() PolicySummary {
+func (stored storedPolicy) summary() PolicySummary {
 	p := PolicySummary{Kind: stored.Kind, Label: stored.Label, Baseline: stored.Baseline, Fingerprint: stored.Fingerprint}
 	for i := range stored.Metrics {
 		q := measure.Query{Metric: stored.Metrics[i].Key}
@@ -265,9 +263,7 @@ func (f storedFilter) query(metric string) measure.Query {
 func (stored *storedEstimate) estimate(q measure.Query) Estimate {
 	e := Estimate{Query: q, Unit: stored.Unit, Mean: orNaN(stored.Mean), Low: orNaN(stored.Low),
 		High: orNaN(stored.High), N: stored.N, Bound: stored.Bound, Reason: stored.Reason}
-	for _, v := range stored.Values {
-		e.Values = append(e.Values, orNaN(v))
-	}
+	e.Values = plain.Map(stored.Values, orNaN)
 	e.Half = e.High - e.Mean
 	if info, ok := measure.Lookup(e.Metric); ok && info.Share && e.High == 1 {
 		e.Half = max(e.Half, e.Mean-e.Low)

@@ -14,6 +14,7 @@ import (
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 	"qsim/scenarios/trace"
@@ -128,11 +129,14 @@ func isFile(name string) bool {
 	return err == nil
 }
 
-// schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
-var schemas = []struct {
+// format is a file format with its JSON schema.
+type format struct {
 	name   string
 	schema func() []byte
-}{
+}
+
+// schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
+var schemas = []format{
 	{"scenario", scenarios.Schema},
 	{"summary", func() []byte { return results.Schema("summary") }},
 	{"run", func() []byte { return results.Schema("run") }},
@@ -144,10 +148,7 @@ var schemas = []struct {
 }
 
 func newSchema() *cobra.Command {
-	var names []string
-	for _, d := range schemas {
-		names = append(names, d.name)
-	}
+	names := plain.Names(schemas, func(d format) string { return d.name })
 	return &cobra.Command{
 		Use:     "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
 		Short:   "print the JSON schema of scenarios, for editors, or of results",

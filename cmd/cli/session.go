@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,18 +187,16 @@ func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
 }
 
 // sweepBar shows on standard error the progress of a sweep, with an estimate of the time left from the mean time of
-// this process's simulations.
+// this process's simulations. It may be used from several goroutines.
 type sweepBar struct {
-	mutex    sync.Mutex
 	console  *ui.Console
 	progress *ui.Progress
 	lines    bool // print a line for each cell, not a bar
 	start    time.Time
 
-	there, all  int // number of cells finished before the start, and of all cells of the shard
-	done        int // number of cells finished by this process
-	each        int // number of simulations of a cell
-	simulations int // number of simulations by this process
+	there, all        int // number of cells finished before the start, and of all cells of the shard
+	each              int // number of simulations of a cell
+	done, simulations atomic.Int64
 }
 
 func (s *sweeping) newBar(there, all int) *sweepBar {
@@ -212,31 +210,21 @@ func (s *sweeping) newBar(there, all int) *sweepBar {
 
 // words returns the number of finished cells and, from the first simulation on, an estimate of the time left.
 func (b *sweepBar) words() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	words := fmt.Sprintf("%d of %s", b.there+b.done, cellCount(b.all))
-	left := (b.all-b.there)*b.each - b.simulations
-	if b.simulations == 0 || left == 0 {
+	words := fmt.Sprintf("%d of %s", b.there+int(b.done.Load()), cellCount(b.all))
+	simulations := int(b.simulations.Load())
+	left := (b.all-b.there)*b.each - simulations
+	if simulations == 0 || left == 0 {
 		return words
 	}
-	each := time.Since(b.start).Seconds() / float64(b.simulations)
+	each := time.Since(b.start).Seconds() / float64(simulations)
 	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
-// simulated counts a finished simulation. It may be called from several goroutines.
-func (b *sweepBar) simulated() {
-	b.mutex.Lock()
-	b.simulations++
-	now := b.there*b.each + b.simulations
-	b.mutex.Unlock()
-	b.progress.Set(0, now)
-}
+// simulated counts a finished simulation.
+func (b *sweepBar) simulated() { b.progress.Set(0, b.there*b.each+int(b.simulations.Add(1))) }
 
 func (b *sweepBar) kept() {
-	b.mutex.Lock()
-	b.done++
-	b.mutex.Unlock()
-	if b.lines {
+	if b.done.Add(1); b.lines {
 		fmt.Fprintln(b.console, b.words())
 	}
 }

@@ -230,7 +230,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others",
-			work.Size()-len(left)+bar.done, cellCount(work.Size()))
+			work.Size()-len(left)+int(bar.done.Load()), cellCount(work.Size()))
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case errors.As(err, &setting):
 		return s.failure(s.loaded, err, "")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,11 +226,27 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 		}
 		return err
 	case t.window.Job != 0 && t.all:
-		return t.printLife(ctx)
+		life, err := t.life(ctx)
+		if life == nil {
+			return err
+		}
+		// A run that broke an invariant has events up to the breach.
+		return cmp.Or(err, t.sim.PrintHistory(t.out, life, f.format, t.width))
 	case !t.all:
-		return t.printWindow(ctx, messages)
+		stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, f.format, t.width)
+		if limited && err == nil {
+			messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped),
+				t.window.Limit)
+		}
+		return err
 	}
-	return t.printFindings(ctx)
+	findings, err := t.sim.Find(ctx)
+	if err != nil {
+		return err
+	}
+	return t.sim.PrintFindings(t.out, findings, f.format, t.width, func(job string) string {
+		return plain.ShellLine(append(oneSimulation("trace", t.name, f.set, t.sim.Policy(), t.sim.Seed()), "--job", job)...)
+	})
 }
 
 // find looks for the extreme job that --find selects, such as that with the longest wait, and prints its name.
@@ -272,40 +289,4 @@ func (t *tracer) life(ctx context.Context) (*trace.JobHistory, error) {
 			t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
 	}
 	return life, err
-}
-
-func (t *tracer) printLife(ctx context.Context) error {
-	life, err := t.life(ctx)
-	if life == nil {
-		return err
-	}
-	failed := t.sim.PrintHistory(t.out, life, t.flags.format, t.width)
-	if err == nil { // a run that broke an invariant has events up to the breach
-		err = failed
-	}
-	return err
-}
-
-func (t *tracer) printWindow(ctx context.Context, messages *ui.Console) error {
-	stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, t.flags.format, t.width)
-	if limited && err == nil {
-		messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped),
-			t.window.Limit)
-	}
-	return err
-}
-
-// printFindings prints the extreme jobs of a run, each with the command line that shows its history.
-func (t *tracer) printFindings(ctx context.Context) error {
-	findings, err := t.sim.Find(ctx)
-	if err != nil {
-		return err
-	}
-	return t.sim.PrintFindings(t.out, findings, t.flags.format, ui.Width(),
-		func(job string) string { return t.commandLine("--job", job) })
-}
-
-// commandLine returns the command line that repeats this trace with more flags.
-func (t *tracer) commandLine(more ...string) string {
-	return plain.ShellLine(append(oneSimulation("trace", t.name, t.flags.set, t.sim.Policy(), t.sim.Seed()), more...)...)
 }

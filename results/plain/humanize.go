@@ -119,12 +119,15 @@ func Plural(n int, noun string) string {
 }
 
 // Names returns the name of each element of a list.
-func Names[T any](list []T, name func(T) string) []string {
-	var names []string
+func Names[T any](list []T, name func(T) string) []string { return Map(list, name) }
+
+// Map returns the result of a function for each element of a list, nil for an empty one.
+func Map[T, R any](list []T, of func(T) R) []R {
+	var all []R
 	for _, one := range list {
-		names = append(names, name(one))
+		all = append(all, of(one))
 	}
-	return names
+	return all
 }
 
 // Capital returns s with its first letter as a capital.

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/plain"
 )
 
 // backlogChart returns the chart of the backlog over time, fresh jobs and retries, with a panel per policy.
@@ -70,10 +72,7 @@ func backlogChart(d *drawing) *sheet {
 
 // twinNames returns, for each policy, the name of an earlier policy whose curve looks the same; "" if there is none.
 func (d *drawing) twinNames(line func(p *policy) []float64) []string {
-	var lines [][]float64
-	for i := range d.policies {
-		lines = append(lines, line(&d.policies[i]))
-	}
+	lines := plain.Map(d.policies, func(p policy) []float64 { return line(&p) })
 	names := make([]string, len(lines))
 	for i, first := range twins(lines) {
 		if first != i {

@@ -65,11 +65,7 @@ func MapCharts(m *Map) ([]Figure, error) {
 			sheets = append(sheets, m.sheet(fmt.Sprintf("map-%d", i+1), m.Panels[i:i+1], scale))
 		}
 	}
-	var figures []Figure
-	for _, s := range sheets {
-		figures = append(figures, s.render())
-	}
-	return figures, nil
+	return plain.Map(sheets, (*sheet).render), nil
 }
 
 const (
@@ -185,10 +181,7 @@ func (m *Map) subtitle(left int) string {
 }
 
 func (m *Map) words(panels []MapPanel) string {
-	var words []string
-	for _, p := range panels {
-		words = append(words, policyName(p.Label)+" "+portion(p.Beyond))
-	}
+	words := plain.Names(panels, func(p MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
 	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // sweepFigures is the highest number of metrics of a sweep that get a figure.
@@ -25,12 +26,8 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
 	}
-	var names []string
-	for _, q := range s.Queries {
-		names = append(names, q.String())
-	}
 	var figures []Figure
-	for i, slug := range results.Slugs(names) {
+	for i, slug := range results.Slugs(plain.Names(s.Queries, measure.Query.String)) {
 		if i == sweepFigures {
 			break
 		}
@@ -98,11 +95,9 @@ func (d *sweepDrawing) collect() {
 	at, short := map[string]int{}, d.ShortKeys()
 	for i := range d.Cells {
 		position := d.Position(d.Cells[i].Index)
-		var parts []string
-		for _, axis := range d.others {
-			parts = append(parts, clean(short[axis])+" "+clean(d.Axes[axis].Values[position[axis]]))
-		}
-		name := strings.Join(parts, ", ")
+		name := strings.Join(plain.Names(d.others, func(axis int) string {
+			return clean(short[axis]) + " " + clean(d.Axes[axis].Values[position[axis]])
+		}), ", ")
 		k, found := at[name]
 		if !found {
 			k = len(d.panels)

@@ -72,9 +72,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 		}
 	}
 	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
-	for _, w := range sum.Warnings {
-		p.Warnings = append(p.Warnings, clean(w))
-	}
+	p.Warnings = plain.Names(sum.Warnings, clean)
 	return p
 }
 

@@ -36,9 +36,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}
 	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
-	for _, w := range c.Warnings {
-		p.Warnings = append(p.Warnings, clean(w))
-	}
+	p.Warnings = plain.Names(c.Warnings, clean)
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)
 	if len(shown.Rows) > 0 {

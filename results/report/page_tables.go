@@ -137,10 +137,7 @@ var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"},
 // all policies, and the usual ones.
 func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	v := valueTable{Caption: "Estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
-	var queries []measure.Query
-	for _, c := range slices.Concat(t.Columns, t.Alike) {
-		queries = append(queries, c.Query)
-	}
+	queries := plain.Map(slices.Concat(t.Columns, t.Alike), func(c results.Column) measure.Query { return c.Query })
 	for _, q := range usual {
 		if len(sum.Policies) > 0 && sum.Policies[0].Find(q) != nil && !slices.Contains(queries, q) {
 			queries = append(queries, q)
@@ -186,13 +183,10 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 
 // alike returns the line with the metrics that are the same under all policies, "" if there are none.
 func alike(t *results.Table) string {
-	var parts []string
-	for k := range t.Alike {
-		parts = append(parts, clean(t.Alike[k].AlikeText()))
-	}
-	if parts == nil {
+	if len(t.Alike) == 0 {
 		return ""
 	}
+	parts := plain.Names(t.Alike, func(c results.Column) string { return clean(c.AlikeText()) })
 	return "The same under every policy: " + strings.Join(parts, " · ") + "."
 }
 

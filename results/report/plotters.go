@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/plain"
 )
 
 // The plotters here have no DataRange: a chart sets its own ranges, and a plotter
@@ -65,11 +67,7 @@ func (b backdropLines) draw(c draw.Canvas, p *plot.Plot) {
 
 // backdropOf returns the backdrop lines of one time series, one for each policy.
 func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
-	var b backdropLines
-	for i := range d.policies {
-		b = append(b, others(d.xs, values(&d.policies[i])))
-	}
-	return b
+	return plain.Map(d.policies, func(p policy) curve { return others(d.xs, values(&p)) })
 }
 
 // box returns the corners of a rectangle, given two opposite ones.

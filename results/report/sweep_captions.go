@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -55,10 +56,7 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 // metWords returns a sentence with the number of cells in which each policy meets the objectives on the metric; ""
 // without objectives.
 func (d *sweepDrawing) metWords() string {
-	var limits []string
-	for _, o := range d.limits() {
-		limits = append(limits, clean(o.Text))
-	}
+	limits := plain.Names(d.limits(), func(o measure.Objective) string { return clean(o.Text) })
 	if len(limits) == 0 {
 		return ""
 	}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/plain"
 )
 
 // timeline is a plot over virtual time. A page may zoom the plotters inside the axes; those above and beside the
@@ -107,11 +109,7 @@ var peakStyle = textStyle(8.5, ink, true)
 // Plot writes each curve's name where it covers least of the curves and of the names before it.
 func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	var curves []curve
-	for i := range l {
-		curves = append(curves, l[i].line)
-	}
-	taken := along(curves, tx, ty, p)
+	taken := along(plain.Map(l, func(own peak) curve { return own.line }), tx, ty, p)
 	for _, own := range l {
 		top := highest(own.line.ys)
 		if top < 0 {

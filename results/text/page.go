@@ -208,13 +208,10 @@ func outcomeColor(v *results.Verdict) string {
 
 // alike returns the line that lists the columns with equal values under all policies.
 func (p *page) alike() string {
-	var parts []string
-	for i := range p.table.Alike {
-		parts = append(parts, p.table.Alike[i].AlikeText())
-	}
-	if parts == nil {
+	if len(p.table.Alike) == 0 {
 		return ""
 	}
+	parts := plain.Names(p.table.Alike, func(c results.Column) string { return c.AlikeText() })
 	return "alike for all: " + strings.Join(parts, ", ")
 }
 

@@ -191,10 +191,7 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 
 // describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.
 func (s sweepView) describe() string {
-	var axes []string
-	for i := range s.Axes {
-		axes = append(axes, fmt.Sprintf("%s (%d)", s.Axes[i].Key, len(s.Axes[i].Values)))
-	}
+	axes := plain.Names(s.Axes, func(a results.Axis) string { return fmt.Sprintf("%s (%d)", a.Key, len(a.Values)) })
 	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), plain.Plural(len(s.Cells), "cell"),
 		plain.Plural(len(s.Policies), "policy"), plain.Plural(len(s.Seeds), "seed"))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -59,9 +60,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 			slices.SortStableFunc(all, func(a, b family) int {
 				return cmp.Compare(slices.Index(usualFamilies, a.kind), slices.Index(usualFamilies, b.kind))
 			})
-			for _, f := range all {
-				alike = append(alike, f.kind)
-			}
+			alike = plain.Names(all, func(f family) string { return f.kind })
 		}
 		if len(all) > 0 {
 			return "{kind: " + all[0].kind + ", " + all[0].text + "}", true, alike

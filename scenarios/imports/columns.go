@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"qsim/results/plain"
 )
 
 // column is a field of a row of records, such as the enqueue time, independent of its heading.
@@ -131,10 +133,7 @@ func layoutOf(format string, asked []string) (l layout, err error) {
 			i++
 		}
 		if i == len(columns) {
-			var names []string
-			for _, c := range columns {
-				names = append(names, c.name)
-			}
+			names := plain.Names(Roles(), func(role [2]string) string { return role[0] })
 			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(names, ", "))
 		}
 		l[i].headings, l[i].asked = []string{heading}, true

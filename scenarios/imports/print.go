@@ -78,11 +78,10 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 		b.line("distance: Kolmogorov-Smirnov, 0 to 1; p: how often a sample of that distribution is as far off\n")
 	}
 	for i := range r.Classes {
-		var kinds []string
 		c := &r.Classes[i]
-		for _, k := range c.Kinds {
-			kinds = append(kinds, fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts)))
-		}
+		kinds := plain.Names(c.Kinds, func(k Kind) string {
+			return fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts))
+		})
 		if c.Failed > 0 {
 			b.line("failures of %s: %s", c.Name, strings.Join(kinds, ", "))
 		}

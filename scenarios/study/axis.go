@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/pool"
@@ -90,12 +91,10 @@ func (a *Axis) place(value int) (column, width int) {
 }
 
 // result returns the axis in the form of package results.
-func (a *Axis) result() results.Axis {
+func (a Axis) result() results.Axis {
 	r := results.Axis{Key: a.Key, Values: a.Range.Texts(), Log: a.Range.Log}
 	if a.Range.Numeric {
-		for _, v := range a.Range.Values {
-			r.Numbers = append(r.Numbers, v.Number)
-		}
+		r.Numbers = plain.Map(a.Range.Values, func(v Value) float64 { return v.Number })
 	}
 	return r
 }
@@ -260,11 +259,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 		}
 	}
 	inOrder(notes)
-	var all []Note
-	for _, n := range notes {
-		all = append(all, Note{n.Message, n.count, p.cellName(n.cell), n.cell})
-	}
-	return all, nil
+	return plain.Map(notes, func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }), nil
 }
 
 // checks collects the diagnostics of the scenarios of cells, in any order.

@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // format is the version of the format of a sweep's shard files.
@@ -148,7 +149,7 @@ func jsonOfQuery(q measure.Query) queryJSON {
 	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
 }
 
-func (q *queryJSON) query() measure.Query {
+func (q queryJSON) query() measure.Query {
 	return measure.Query{Metric: q.Metric, During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant,
 		Limit: time.Duration(math.Round(q.Limit * float64(time.Second)))}
 }
@@ -164,15 +165,11 @@ func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *heade
 	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version,
 		Scenario: s.Scenario,
 		Duration: s.Duration, Cells: cells, Seeds: s.Seeds, YAML: string(scenario), Objectives: []objectiveJSON{}}
-	for _, a := range s.Axes {
-		h.Vary = append(h.Vary, axisJSON{a.Key, a.Values, a.Numbers, a.Log})
-	}
+	h.Vary = plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) })
 	for i, p := range s.Policies {
 		h.Policies = append(h.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
 	}
-	for _, q := range s.Queries {
-		h.Metrics = append(h.Metrics, jsonOfQuery(q))
-	}
+	h.Metrics = plain.Map(s.Queries, jsonOfQuery)
 	for _, o := range s.Objectives {
 		h.Objectives = append(h.Objectives,
 			objectiveJSON{jsonOfQuery(o.Query), o.Bound, o.Above, o.Text, o.Policy, expectation(o.Expect)})
@@ -184,18 +181,14 @@ func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *heade
 func (h *header) sweep() *results.Sweep {
 	s := &results.Sweep{Scenario: h.Scenario, ConfigHash: h.Config, Version: h.Version, Seeds: h.Seeds,
 		Duration: h.Duration}
-	for _, a := range h.Vary {
-		s.Axes = append(s.Axes, results.Axis{Key: a.Key, Values: a.Values, Numbers: a.Numbers, Log: a.Log})
-	}
+	s.Axes = plain.Map(h.Vary, func(a axisJSON) results.Axis { return results.Axis(a) })
 	for i, p := range h.Policies {
 		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Name, Label: p.Label})
 		if p.Baseline {
 			s.Baseline = i
 		}
 	}
-	for i := range h.Metrics {
-		s.Queries = append(s.Queries, h.Metrics[i].query())
-	}
+	s.Queries = plain.Map(h.Metrics, queryJSON.query)
 	for i := range h.Objectives {
 		o := &h.Objectives[i]
 		s.Objectives = append(s.Objectives, measure.Objective{Query: o.query(), Above: o.Above, Bound: o.Bound, Text: o.Text,

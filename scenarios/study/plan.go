@@ -118,10 +118,7 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 	for i := range axes {
 		parts = append(parts, axes[i].Key, strings.Join(axes[i].Range.Texts(), "\x00"))
 	}
-	for _, q := range p.Sweep.Queries {
-		parts = append(parts, q.String())
-	}
-	p.Sweep.ConfigHash, err = p.hash(parts)
+	p.Sweep.ConfigHash, err = p.hash(append(parts, plain.Names(p.Sweep.Queries, measure.Query.String)...))
 	return p, err
 }
 
@@ -148,25 +145,18 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	for seed := range uint64(base.Seeds) {
 		p.Sweep.Seeds = append(p.Sweep.Seeds, base.Seed+seed)
 	}
-	for i := range axes {
-		p.Sweep.Axes = append(p.Sweep.Axes, axes[i].result())
-	}
+	p.Sweep.Axes = plain.Map(axes, Axis.result)
 	return p, nil
 }
 
 // queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or if there are none those of
 // the usual table.
 func queriesOf(s *measure.Settings) []measure.Query {
-	var queries []measure.Query
-	for i := range s.Objectives {
-		queries = append(queries, s.Objectives[i].Query)
-	}
-	queries = append(queries, s.Asked...)
-	if len(queries) == 0 {
+	if len(s.Objectives) > 0 || len(s.Asked) == 0 {
 		return results.TableQueries(s)
 	}
 	var once []measure.Query
-	for _, q := range queries {
+	for _, q := range s.Asked {
 		if !slices.Contains(once, q) {
 			once = append(once, q)
 		}

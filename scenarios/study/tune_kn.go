@@ -8,6 +8,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // selection searches, among the settings that meet all objectives, the one with the smallest goal value.
@@ -119,10 +120,7 @@ func compareOrLast(a, b float64) int {
 
 // extend simulates further seeds of candidates until each has that many in all.
 func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {
-	var asks []ask
-	for _, c := range list {
-		asks = append(asks, ask{c.setting, s.offset + len(c.seen), s.offset + seeds})
-	}
+	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.offset + len(c.seen), s.offset + seeds} })
 	answers, err := s.arena.observe(ctx, asks)
 	if err != nil {
 		return err

@@ -286,10 +286,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	if full {
 		header = append(header, "policy")
 	}
-	for i := range t.Axes {
-		header = append(header, t.Axes[i].Key)
-	}
-	header = append(header, "seeds")
+	header = append(append(header, plain.Names(t.Axes, func(a results.Axis) string { return a.Key })...), "seeds")
 	if !t.Margin {
 		header = append(header, t.Query.String(), "±")
 	}

@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 )
 
 // Jobs that fail and come again.
@@ -45,11 +46,7 @@ func feedback(p *params) ([]experiment, error) {
 	delays := p.numbers("backoff_mean")
 	backoff, longest := "{kind: none}", slices.Max(delays)
 	if len(delays) > 1 {
-		var words []string
-		for _, d := range delays {
-			words = append(words, seconds(d))
-		}
-		backoff = "{kind: table, delays: [" + strings.Join(words, ", ") + "]}"
+		backoff = "{kind: table, delays: [" + strings.Join(plain.Names(delays, seconds), ", ") + "]}"
 	} else if longest > 0 {
 		backoff = randomDelay(longest)
 	}

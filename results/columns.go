@@ -73,23 +73,13 @@ func (t *Table) In(p Part) (columns []*Column) {
 // objectives and additional ones; without objectives the p99 wait of each class, deaths and duplicates.
 func TableQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 {
-		return distinct(objectiveQueries(s), s.Asked)
+		return plain.Distinct(objectiveQueries(s), s.Asked)
 	}
-	return distinct(measure.UsualWaits(s), s.Asked, []measure.Query{{Metric: "dead.count"}, {Metric: "duplicates.per10k"}})
+	return plain.Distinct(measure.UsualWaits(s), s.Asked, []measure.Query{{Metric: "dead.count"}, {Metric: "duplicates.per10k"}})
 }
 
 func objectiveQueries(s *measure.Settings) []measure.Query {
 	return plain.Map(s.Objectives, func(o measure.Objective) measure.Query { return o.Query })
-}
-
-// distinct joins lists of queries, and keeps only the first of equal queries.
-func distinct(lists ...[]measure.Query) (queries []measure.Query) {
-	for _, q := range slices.Concat(lists...) {
-		if !slices.Contains(queries, q) {
-			queries = append(queries, q)
-		}
-	}
-	return queries
 }
 
 // tableQueries returns all metrics that the table of the summary may have: one family of tests.
@@ -99,7 +89,7 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	} else if queries = s.objectiveQueries(); len(queries) == 0 && len(s.Policies) > 0 {
 		queries = s.usualWaits()
 	}
-	return distinct(queries, priceQueries())
+	return plain.Distinct(queries, priceQueries())
 }
 
 // TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy has
@@ -133,7 +123,7 @@ func (s *Summary) objectiveQueries() (queries []measure.Query) {
 	if s.Settings != nil {
 		queries = objectiveQueries(s.Settings)
 	}
-	return distinct(queries, plain.Map(s.Objectives, func(v Verdict) measure.Query { return v.Query }))
+	return plain.Distinct(queries, plain.Map(s.Objectives, func(v Verdict) measure.Query { return v.Query }))
 }
 
 // usualWaits returns the p99 wait of each class, or of all jobs if there is one class or the classes are not known.

@@ -210,7 +210,7 @@ func comparedQueries(base, new *Summary) []measure.Query {
 	t := TableOf(base)
 	columns := plain.Map(slices.Concat(t.Columns, t.Alike), func(c Column) measure.Query { return c.Query })
 	usual := plain.Map(usualMetrics, func(name string) measure.Query { return measure.Query{Metric: name} })
-	queries := distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
+	queries := plain.Distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
 	return slices.DeleteFunc(queries, func(q measure.Query) bool {
 		return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil
 	})

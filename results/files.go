@@ -263,12 +263,7 @@ func (s *Summary) check() error {
 
 // check returns the first contradiction within an estimate over that many seeds, as an error.
 func (e *Estimate) check(seeds int) error {
-	n := 0
-	for _, v := range e.Values {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
+	n := len(e.known())
 	switch {
 	case e.Metric == "":
 		return errors.New("is no metric: it has no name")
@@ -288,12 +283,15 @@ func (e *Estimate) check(seeds int) error {
 	return e.checkValues()
 }
 
+// known returns the values of the seeds that have one.
+func (e *Estimate) known() []float64 { return slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN) }
+
 // mostStored is an upper limit for any stored value of a run, so that sums of squares stay finite.
 const mostStored = 1e100
 
 // checkValues returns the first contradiction between an estimate and its values by seed, at least one, as an error.
 func (e *Estimate) checkValues() error {
-	values := slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN)
+	values := e.known()
 	for _, v := range append([]float64{e.Mean, e.Low, e.High}, values...) {
 		if math.Abs(v) > mostStored {
 			return fmt.Errorf("has a value of %s, more than any run has", plain.Number(v))

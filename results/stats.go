@@ -266,12 +266,7 @@ func MeanOf(values []float64) float64 {
 
 // equal reports whether all values are the same.
 func equal(values []float64) bool {
-	for _, v := range values {
-		if v != values[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }
 
 // Interval returns the mean of values, at least one, and the half-width of its 95 % t-interval: exactly 0 if they are

@@ -182,7 +182,7 @@ func watchedQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) == 0 {
 		return []measure.Query{{Metric: measure.UsualWait}}
 	}
-	return distinct(objectiveQueries(s))
+	return plain.Distinct(objectiveQueries(s))
 }
 
 // Add adds the runs of one more seed, one for each policy in any order, and reports whether all intervals are now

@@ -5,6 +5,7 @@ package plain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,6 +121,16 @@ func Plural(n int, noun string) string {
 
 // Names returns the name of each element of a list.
 func Names[T any](list []T, name func(T) string) []string { return Map(list, name) }
+
+// Distinct joins lists, and keeps only the first of equal elements.
+func Distinct[T comparable](lists ...[]T) (all []T) {
+	for _, one := range slices.Concat(lists...) {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
 
 // Map returns the result of a function for each element of a list, nil for an empty one.
 func Map[T, R any](list []T, of func(T) R) []R {

@@ -100,6 +100,31 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
+// plot returns an empty plot over the key's values, one of several panels, with at most rows ticks on its vertical axis
+// up. The horizontal axis goes beyond the values: by alone on both sides if there is one, by the share pad of their
+// range, and on a logarithmic axis by the factor wider.
+func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
+	p, rows = newPlot(), 4
+	low, high := slices.Min(k.xs), slices.Max(k.xs)
+	switch gap := pad * (high - low); {
+	case k.words:
+		p.X.Min, p.X.Max = low-.5, high+.5
+	case low == high:
+		p.X.Min, p.X.Max = low-alone, high+alone
+	case k.log:
+		p.X.Scale = logScale{}
+		p.X.Min, p.X.Max = low/wider, high*wider
+	default:
+		p.X.Min, p.X.Max = low-gap, high+gap
+	}
+	p.X.Tick.Marker = k.ticks(p, panels)
+	if panels == 1 {
+		rows = 7
+	}
+	up.set(&p.Y, rows)
+	return p, rows
+}
+
 // ticks returns the labelled values on the horizontal axis of a plot, one of several panels: as many as have room.
 func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
 	across := newPanels(panels).columns

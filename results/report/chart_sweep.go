@@ -204,25 +204,8 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 
 // panel returns the plot of panel i of a sweep chart; all panels have the same axes.
 func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
-	p, own := newPlot(), &d.panels[i]
-	low, high := slices.Min(d.across.xs), slices.Max(d.across.xs)
-	switch {
-	case d.across.words:
-		p.X.Min, p.X.Max = low-.5, high+.5
-	case low == high:
-		p.X.Min, p.X.Max = low-1, high+1
-	default:
-		p.X.Min, p.X.Max = low, high
-		if d.across.log {
-			p.X.Scale = logScale{}
-		}
-	}
-	p.X.Tick.Marker = d.across.ticks(p, len(d.panels))
-	rows := 4
-	if len(d.panels) == 1 {
-		rows = 7
-	}
-	d.up.set(&p.Y, rows)
+	own := &d.panels[i]
+	p, _ := d.across.plot(&d.up, len(d.panels), 1, 0, 1)
 	for _, o := range d.limits() {
 		p.Add(bound(o.Bound))
 	}

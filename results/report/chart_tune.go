@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -144,24 +143,9 @@ func (d *tuneDrawing) alt() string {
 
 // panel returns the plot of the settings tried for the i-th policy.
 func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
-	p, own := newPlot(), d.shown[i]
-	low, high := slices.Min(d.across.xs), slices.Max(d.across.xs)
-	pad := 0.04 * (high - low)
-	switch {
-	case d.across.words || low == high:
-		p.X.Min, p.X.Max = low-.5, high+.5
-	case d.across.log:
-		p.X.Scale = logScale{}
-		p.X.Min, p.X.Max = low/1.1, high*1.1
-	default:
-		p.X.Min, p.X.Max = low-pad, high+pad
-	}
-	p.X.Tick.Marker = d.across.ticks(p, len(d.shown))
-	rows := 4
-	if len(d.shown) == 1 {
-		rows = 7
-	}
-	if d.up.set(&p.Y, rows); d.Margin {
+	own := d.shown[i]
+	p, rows := d.across.plot(&d.up, len(d.shown), .5, .04, 1.1)
+	if d.Margin {
 		p.Y.Tick.Marker = margins(rows)
 		p.Add(bound(0))
 	}

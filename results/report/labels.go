@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -138,11 +139,8 @@ func (d *drawing) limits() []limit {
 			l.text = "below " + seconds(o.Bound)
 		}
 		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
-		known := false
-		for _, f := range found {
-			known = known || f.seconds == l.seconds && f.Query == l.Query
-		}
-		if !known && len(found) < limitCount {
+		same := func(f limit) bool { return f.seconds == l.seconds && f.Query == l.Query }
+		if len(found) < limitCount && !slices.ContainsFunc(found, same) {
 			found = append(found, l)
 		}
 	}

@@ -223,12 +223,9 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	for i := range entries {
 		sum := entries[i].Summary
 		p.Runs = append(p.Runs, indexRunOf(sum, &entries[i], names[sum.Scenario] > 1))
-		for k := range sum.Policies {
-			if label := sum.Policies[k].Label; !slices.Contains(labels, label) {
-				labels = append(labels, label)
-			}
-		}
+		labels = append(labels, plain.Names(sum.Policies, func(p results.PolicySummary) string { return p.Label })...)
 	}
+	labels = plain.Distinct(labels)
 	for _, label := range labels {
 		row := indexRow{Name: policyName(label)}
 		for i := range entries {

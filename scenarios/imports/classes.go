@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // mostRare is the largest share of a class's rows with rare priorities that are counted under a more frequent priority;
@@ -102,13 +104,7 @@ func (r *reader) classNames() classNames {
 		n.add(slug(name, true), []string{g.name}, g.priority)
 	}
 	if rest := groups[len(own):]; len(rest) > 0 {
-		var labels []string
-		for _, g := range rest {
-			if !slices.Contains(labels, g.name) {
-				labels = append(labels, g.name)
-			}
-		}
-		n.add("others", labels, common(rest))
+		n.add("others", plain.Distinct(plain.Names(rest, func(g labelGroup) string { return g.name })), common(rest))
 	}
 	return n
 }

@@ -155,13 +155,7 @@ func queriesOf(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 || len(s.Asked) == 0 {
 		return results.TableQueries(s)
 	}
-	var once []measure.Query
-	for _, q := range s.Asked {
-		if !slices.Contains(once, q) {
-			once = append(once, q)
-		}
-	}
-	return once
+	return plain.Distinct(s.Asked)
 }
 
 // Size returns the number of cells of the sweep.

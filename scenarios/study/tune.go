@@ -17,6 +17,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Run searches the best setting for every policy affected by the keys. Run ends with ctx.Err() when ctx is done, and
@@ -30,11 +31,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	if !t.Margin {
 		t.Query = p.Query
 	}
-	for _, o := range p.settings.Objectives {
-		if text := wordsOf(&o); !slices.Contains(t.Objectives, text) {
-			t.Objectives = append(t.Objectives, text)
-		}
-	}
+	t.Objectives = plain.Distinct(plain.Names(p.settings.Objectives, wordsOf))
 	parts := []string{t.Goal}
 	for i := range t.Axes {
 		parts = append(parts, t.Axes[i].Key+"="+strings.Join(t.Axes[i].Values, "\x00"))

@@ -184,7 +184,7 @@ func bitsOf(n int) int {
 }
 
 // wordsOf returns an objective as text in the syntax of --objective.
-func wordsOf(o *measure.Objective) string { return o.Query.String() + " " + o.Text }
+func wordsOf(o measure.Objective) string { return o.Query.String() + " " + o.Text }
 
 // candidate is a setting of the keys with its observations and its verdict.
 type candidate struct {
@@ -242,7 +242,7 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 func (c *candidate) settle(objectives []measure.Objective, confidence float64) {
 	var missed int
 	if c.outcome, missed = c.judge(objectives, confidence); c.outcome == results.Missed {
-		c.why = "misses " + wordsOf(&objectives[missed])
+		c.why = "misses " + wordsOf(objectives[missed])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,11 +183,7 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	if err := x.measureAll(ctx, o, count); err != nil {
 		return err
 	}
-	again := false
-	for _, a := range x.answers {
-		again = again || a.judge() == Missed && !x.fixed
-	}
-	if !again {
+	if x.fixed || !slices.ContainsFunc(x.answers, func(a *answer) bool { return a.judge() == Missed }) {
 		return nil
 	}
 	first := make([]answer, len(x.answers))

@@ -229,6 +229,20 @@ func groupedBound(bound string) string {
 // Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
+// Kind returns how a verdict counts: as met (as wanted), missed (not as wanted), expected (a miss that the scenario
+// expects) or unclear.
+func (v *Verdict) Kind() string {
+	switch {
+	case v.Outcome == Unclear:
+		return "unclear"
+	case v.Expected():
+		return "expected"
+	case v.Failed(false):
+		return "missed"
+	}
+	return "met"
+}
+
 // inUnitOf returns the metric's description with the unit of an objective's bound: a ratio that may exceed 1 is printed
 // in % if its bound is.
 func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {

@@ -75,7 +75,8 @@ func TableQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 {
 		return plain.Distinct(objectiveQueries(s), s.Asked)
 	}
-	return plain.Distinct(measure.UsualWaits(s), s.Asked, []measure.Query{{Metric: "dead.count"}, {Metric: "duplicates.per10k"}})
+	return plain.Distinct(measure.UsualWaits(s), s.Asked,
+		[]measure.Query{{Metric: "dead.count"}, {Metric: "duplicates.per10k"}})
 }
 
 func objectiveQueries(s *measure.Settings) []measure.Query {
@@ -99,19 +100,13 @@ func TableOf(s *Summary) *Table {
 	if len(s.Policies) == 0 {
 		return t
 	}
-	for _, q := range s.objectiveQueries() {
-		t.add(s, q, Gets)
-	}
+	t.add(s, Gets, s.objectiveQueries())
 	objectives := len(t.Columns) > 0
 	if !objectives {
-		for _, q := range s.usualWaits() {
-			t.add(s, q, Gets)
-		}
+		t.add(s, Gets, s.usualWaits())
 	}
 	if s.Settings != nil {
-		for _, q := range s.Settings.Asked {
-			t.add(s, q, Asked)
-		}
+		t.add(s, Asked, s.Settings.Asked)
 	}
 	t.addPrices(s, objectives)
 	t.fold(s)
@@ -143,12 +138,13 @@ func (s *Summary) usualWaits() (queries []measure.Query) {
 	return queries
 }
 
-// add appends a column for the metric q unless the table has one or q was not measured.
-func (t *Table) add(s *Summary, q measure.Query, part Part) {
-	if t.Find(q) != nil || s.Policies[0].Find(q) == nil {
-		return
+// add appends a column for each metric that the table lacks and that was measured.
+func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
+	for _, q := range queries {
+		if t.Find(q) == nil && s.Policies[0].Find(q) != nil {
+			t.Columns = append(t.Columns, columnOf(s, q, part))
+		}
 	}
-	t.Columns = append(t.Columns, columnOf(s, q, part))
 }
 
 // fold moves the columns in which all policies have the same value to Alike, if there are several policies; one column

@@ -351,8 +351,8 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 }
 
 func (c *Comparison) stored() storedComparison {
-	stored := storedComparison{Scenario: c.Scenario, Base: c.Base, New: c.New, Paired: c.Paired, Within: orNull(c.SameWithin),
-		Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
+	stored := storedComparison{Scenario: c.Scenario, Base: c.Base, New: c.New, Paired: c.Paired,
+		Within: orNull(c.SameWithin), Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
 	if c.Gate.Set {
 		stored.Most = orNull(c.Gate.Most)
 	}

@@ -75,10 +75,8 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown", "same"}}
 	for i := range s.Policies {
 		p := &s.Policies[i]
-		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
-			for j := range list {
-				rows = append(rows, p.csvRow(&list[j]))
-			}
+		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
+			rows = append(rows, p.csvRow(&e))
 		}
 	}
 	return out.WriteAll(rows)
@@ -247,11 +245,9 @@ func (s *Summary) check() error {
 		if p.Baseline {
 			baselines++
 		}
-		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
-			for j := range list {
-				if err := list[j].check(len(s.Seeds)); err != nil {
-					return fmt.Errorf("%s of %s %w", list[j].Query, p.Label, err)
-				}
+		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
+			if err := e.check(len(s.Seeds)); err != nil {
+				return fmt.Errorf("%s of %s %w", e.Query, p.Label, err)
 			}
 		}
 	}

@@ -105,9 +105,9 @@ func replaceFile(root *os.Root, path string, data []byte) error {
 	})
 }
 
-// WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader after
-// a power failure. It lets write fill a temporary file in the folder dir, and renames that to path. Both paths are
-// relative to root.
+// WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader
+// after a power failure. It lets write fill a temporary file in the folder dir, and renames that to path. Both paths
+// are relative to root.
 func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Writer) error) error {
 	temporary, name, err := Temporary(root, dir, false)
 	if err != nil {

@@ -185,10 +185,8 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	var queries []measure.Query
 	for _, name := range f.metrics {
 		if name == "all" {
-			for _, list := range [][]results.Estimate{base.Policies[0].Metrics, base.Policies[0].Filtered} {
-				for i := range list {
-					queries = append(queries, list[i].Query)
-				}
+			for _, e := range slices.Concat(base.Policies[0].Metrics, base.Policies[0].Filtered) {
+				queries = append(queries, e.Query)
 			}
 			continue
 		}

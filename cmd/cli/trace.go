@@ -235,8 +235,8 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	case !t.all:
 		stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, f.format, t.width)
 		if limited && err == nil {
-			messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped),
-				t.window.Limit)
+			messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many",
+				trace.Clock(stopped), t.window.Limit)
 		}
 		return err
 	}

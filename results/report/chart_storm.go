@@ -68,8 +68,9 @@ func stormChart(d *drawing) *sheet {
 				}
 				return 0
 			}
+			starved := func(v float64) float64 { return math.Min(v, 1) }
 			t.inside = append(t.inside, lane(d.settings.Bucket.Seconds(), row, .36, own.retry, retryColor, retries),
-				lane(d.settings.Bucket.Seconds(), row, .24, own.starved, stormInk, func(v float64) float64 { return math.Min(v, 1) }))
+				lane(d.settings.Bucket.Seconds(), row, .24, own.starved, stormInk, starved))
 			words := seconds(totals[own.index])
 			if totals[own.index] == 0 {
 				words = "none"
@@ -180,8 +181,8 @@ func (d *drawing) mayWait() string {
 // shadesOfLane is the number of degrees of darkness of a lane: neighbouring boxes of one degree are drawn as one.
 const shadesOfLane = 6
 
-// lane plots a row of boxes, one for each bucket of time (s), each as dark as the degree of its value, in [0, 1]; half is
-// half its height, in rows.
+// lane plots a row of boxes, one for each bucket of time (in s), each as dark as darkness of its value, in [0, 1]. half
+// is half the height of the boxes, in rows.
 func lane(bucket, row, half float64, values []float64, color color.NRGBA, darkness func(v float64) float64) sketch {
 	degree := func(i int) int {
 		if v := darkness(zeroed(values[i])); v > 0 {

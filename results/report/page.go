@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,11 +66,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 		var m markup
 		m.headTable(sum, t, front)
 		p.Table = template.HTML(m.String())
-		for _, shown := range front {
-			if !shown {
-				p.More++
-			}
-		}
+		p.More = len(slices.DeleteFunc(front, func(shown bool) bool { return shown }))
 	}
 	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
 	p.Warnings = plain.Names(sum.Warnings, clean)
@@ -203,7 +200,8 @@ var style = asset("page/report.css") + chartRules()
 // parsed returns the templates of pages.
 func parsed() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
-		"swatch": written((*markup).swatch), "plainTable": written((*markup).plainTable), "evidence": written((*markup).evidence),
+		"swatch":     written((*markup).swatch),
+		"plainTable": written((*markup).plainTable), "evidence": written((*markup).evidence),
 		"policyName": func(s swatch, name string, baseline bool) template.HTML {
 			var m markup
 			m.name(s, name, baseline)

@@ -285,7 +285,7 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 		if v.Policy != label {
 			continue
 		}
-		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Outcome.Sign(), string(v.Outcome), 1 + slices.Index(objectives,
+		c.Marks = append(c.Marks, indexMark{v.Kind(), v.Outcome.Sign(), string(v.Outcome), 1 + slices.Index(objectives,
 			objectiveText(v))})
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {

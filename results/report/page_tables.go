@@ -99,20 +99,6 @@ func clean0(s string) string {
 	return clean(s)
 }
 
-// kindOf returns the CSS class of a verdict: met (as wanted), missed (not as wanted) or expected (a miss that the
-// scenario expects).
-func kindOf(v *results.Verdict) string {
-	switch {
-	case v.Outcome == results.Unclear:
-		return "unclear"
-	case v.Expected():
-		return "expected"
-	case v.Failed(false):
-		return "missed"
-	}
-	return "met"
-}
-
 // valueTable is the table of all numbers in a report page.
 type valueTable struct {
 	Caption, Key string

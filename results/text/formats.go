@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,13 +125,11 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 		}
 		for i := range s.Policies {
 			p := &s.Policies[i]
-			for _, list := range [][]results.Estimate{p.Metrics, p.Filtered} {
-				for j := range list {
-					if e := &list[j]; e.Metric == m.Name && !e.Null() {
-						b.WriteString(head)
-						head = ""
-						writeOpenSamples(&b, name, s.Scenario, p.Label, e)
-					}
+			for _, e := range slices.Concat(p.Metrics, p.Filtered) {
+				if e.Metric == m.Name && !e.Null() {
+					b.WriteString(head)
+					head = ""
+					writeOpenSamples(&b, name, s.Scenario, p.Label, &e)
 				}
 			}
 		}

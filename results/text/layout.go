@@ -172,14 +172,11 @@ func (l *layout) shrink(all []int, width int) {
 // blocks divides the columns into as few blocks as fit in width, and keeps the columns of a group together.
 func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 	var keys []int
+	widest := 0
 	for _, i := range all {
 		if l.Columns[i].Key {
 			keys = append(keys, i)
-		}
-	}
-	widest := 0
-	for _, i := range all {
-		if !l.Columns[i].Key {
+		} else {
 			widest = max(widest, l.width[i])
 		}
 	}

@@ -195,15 +195,7 @@ func sentence(s string) string {
 // outcomeColor returns the colour of a verdict's sign: green for the expected outcome, yellow if unclear, faint for an
 // expected miss, else red.
 func outcomeColor(v *results.Verdict) string {
-	switch {
-	case v.Outcome == results.Unclear:
-		return yellow
-	case v.Expected():
-		return dim
-	case v.Failed(false):
-		return red
-	}
-	return green
+	return map[string]string{"met": green, "unclear": yellow, "expected": dim, "missed": red}[v.Kind()]
 }
 
 // alike returns the line that lists the columns with equal values under all policies.

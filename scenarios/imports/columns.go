@@ -128,12 +128,9 @@ func layoutOf(format string, asked []string) (l layout, err error) {
 		if !ok || name == "" || heading == "" {
 			return l, fmt.Errorf("%q: want ROLE=COLUMN, such as enqueued=inserted_on", pair)
 		}
-		i := 0
-		for i < len(columns) && columns[i].name != name {
-			i++
-		}
-		if i == len(columns) {
-			names := plain.Names(Roles(), func(role [2]string) string { return role[0] })
+		names := plain.Names(Roles(), func(role [2]string) string { return role[0] })
+		i := slices.Index(names, name)
+		if i < 0 {
 			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(names, ", "))
 		}
 		l[i].headings, l[i].asked = []string{heading}, true

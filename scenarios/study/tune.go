@@ -97,15 +97,12 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	if a.misses != nil {
 		out.Misses = p.values(a.misses.setting)
 	}
+	seeds := firstSeeds
 	for _, c := range a.tried {
-		out.Trials = append(out.Trials, p.trial(c))
+		out.Trials, seeds = append(out.Trials, p.trial(c)), max(seeds, len(c.seen))
 		if c.outcome == results.Unclear && c.why == "" {
 			out.Outcome = results.Unclear
 		}
-	}
-	seeds := firstSeeds
-	for _, c := range a.tried {
-		seeds = max(seeds, len(c.seen))
 	}
 	if a.best >= 0 {
 		out.Outcome = results.Met
@@ -119,13 +116,10 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	out.Runs, out.Grid = s.runs, p.plan.Size()*seeds
 	out.Said = p.say(a, out)
 	// Sorted by setting, as in charts and tables.
-	bestSetting := -1
-	if out.Best >= 0 {
-		bestSetting = out.Trials[out.Best].Setting
-	}
 	slices.SortStableFunc(out.Trials, func(x, y results.Trial) int { return x.Setting - y.Setting })
-	if bestSetting >= 0 {
-		out.Best = slices.IndexFunc(out.Trials, func(t results.Trial) bool { return t.Setting == bestSetting })
+	if a.best >= 0 {
+		best := a.tried[a.best].setting
+		out.Best = slices.IndexFunc(out.Trials, func(t results.Trial) bool { return t.Setting == best })
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -312,13 +313,7 @@ func (c *chrome) follow(e *engine.Event, at time.Duration) {
 
 // close writes the spans under way at the end of the window, in the order of the tracks, and the end of the trace.
 func (c *chrome) close(end time.Duration) {
-	var open []*slice
-	for _, run := range c.runs {
-		open = append(open, run)
-	}
-	for _, off := range c.off {
-		open = append(open, off)
-	}
+	open := slices.AppendSeq(slices.Collect(maps.Values(c.runs)), maps.Values(c.off))
 	slices.SortFunc(open, func(a, b *slice) int { return (a.process-b.process)*1_000_000 + a.thread - b.thread })
 	for _, o := range open {
 		if o.job == 0 {

@@ -44,21 +44,21 @@ var budgets = []budget{
 	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/checked", 212, 212},
 	{"scenarios/diagnostics", 559, 559},
-	{"scenarios/imports", 4882, 3650},
+	{"scenarios/imports", 4938, 3650},
 	{"scenarios/pool", 118, 100},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/study", 5755, 3000},
-	{"scenarios/trace", 1648, 1250},
+	{"scenarios/study", 5923, 3000},
+	{"scenarios/trace", 1690, 1250},
 	{"scenarios/tree", 444, 444}, // YAML with positions
-	{"scenarios/verify", 3512, 2600},
-	{"scenarios/world", 4588, 2700},
-	{"results", 4729, 2300},
+	{"scenarios/verify", 3562, 2600},
+	{"scenarios/world", 4704, 2700},
+	{"results", 4858, 2300},
 	{"results/measure", 4798, 3150},
-	{"results/plain", 273, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
-	{"results/report", 7026, 4300},
-	{"results/text", 1711, 1700},
-	{"cmd/bench", 5168, 3000},
-	{"cmd/cli", 5349, 3600},
+	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
+	{"results/report", 7295, 4300},
+	{"results/text", 1773, 1700},
+	{"cmd/bench", 5231, 3000},
+	{"cmd/cli", 5541, 3600},
 	{"cmd/input", 149, 100},
 	{"cmd/play", 1225, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -72,8 +72,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 85_854, 56_000
-	mostWideLines, goalWideLines     = 618, 0   // longer than lineWidth
+	mostLines, goalLines             = 86_808, 56_000
+	mostWideLines, goalWideLines     = 620, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

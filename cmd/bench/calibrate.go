@@ -33,7 +33,7 @@ type timings struct {
 func (t *timings) overrun() time.Duration {
 	sum := time.Duration(0)
 	for _, d := range t.delays.Overrun {
-		sum += d
+		sum += d.For
 	}
 	return sum / time.Duration(max(1, len(t.delays.Overrun)))
 }
@@ -155,8 +155,11 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
-		t.neverIdle, d.Wake = true, slices.Clone(d.Request[engine.OpClaim])
-		t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
+		t.neverIdle = true
+		for _, c := range d.Calls[engine.OpClaim] {
+			d.Wake = append(d.Wake, world.Sample{At: c.At, For: c.Request})
+		}
+		t.wake = [2]time.Duration{quantile(lengths(d.Wake), .5), quantile(lengths(d.Wake), .99)}
 	}
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
@@ -181,7 +184,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 	for _, p := range probes {
 		stalls := p.stalls()
 		for _, s := range p.late {
-			d.Late = append(d.Late, s.For-within(stalls, s.From, s.From+s.For))
+			d.Late = append(d.Late, world.Sample{At: s.From, For: s.For - within(stalls, s.From, s.From+s.For)})
 		}
 		d.Stalls = append(d.Stalls, stalls)
 		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
@@ -190,13 +193,13 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 				ended := time.Duration(s.ended)
 				net := s.took - within(d.Frozen, ended-s.took, ended)
 				net = max(0, net-time.Duration(max(0, s.rows-1))*costs.perJob[op])
-				d.Request[op] = append(d.Request[op], unstalled(s.start)+net/2)
-				d.Reply[op] = append(d.Reply[op], net/2+unstalled(s.hop))
+				d.Calls[op] = append(d.Calls[op], world.CallDelay{At: s.asked(), Request: unstalled(s.start) + net/2,
+					Reply: net/2 + unstalled(s.hop)})
 			}
 		}
 	}
-	t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
-	t.sleep = [2]time.Duration{quantile(d.Overrun, .5), quantile(d.Overrun, .99)}
+	t.wake = [2]time.Duration{quantile(lengths(d.Wake), .5), quantile(lengths(d.Wake), .99)}
+	t.sleep = [2]time.Duration{quantile(lengths(d.Overrun), .5), quantile(lengths(d.Overrun), .99)}
 	return t
 }
 
@@ -210,7 +213,7 @@ func unstalled(d time.Duration) time.Duration {
 
 // wakes returns the delays between a job's enqueue and the wake of an engine: from the end of the first enqueue since
 // the claim before, less the time in which the store was frozen.
-func wakes(probes []*probe, enqueues, frozen []world.Span) (all []time.Duration) {
+func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) {
 	var shown []time.Duration
 	for _, s := range enqueues {
 		shown = append(shown, s.From+s.For)
@@ -224,7 +227,7 @@ func wakes(probes []*probe, enqueues, frozen []world.Span) (all []time.Duration)
 	for _, c := range claims {
 		n, _ := slices.BinarySearch(shown, c.asked())
 		if n > 0 && c.woken {
-			all = append(all, c.asked()-shown[0]-within(frozen, shown[0], c.asked()))
+			all = append(all, world.Sample{At: shown[0], For: c.asked() - shown[0] - within(frozen, shown[0], c.asked())})
 		}
 		shown = shown[n:]
 	}
@@ -239,8 +242,8 @@ type attempt struct {
 
 // overruns returns the times that the engine's workers were busy beyond their handlers' run times, one for each
 // execution, without stalls at its end.
-func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
-	var all []time.Duration
+func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []world.Sample {
+	var all []world.Sample
 	for began, end := range p.executions {
 		runs := asked[attempt{end.Job, end.Delivery}]
 		switch end.Error {
@@ -249,8 +252,17 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 		}
 		if runs > 0 {
 			due := began.Add(runs)
-			all = append(all, end.At.Sub(due)-within(stalls, time.Duration(due), time.Duration(end.At)))
+			all = append(all, world.Sample{At: time.Duration(due),
+				For: end.At.Sub(due) - within(stalls, time.Duration(due), time.Duration(end.At))})
 		}
+	}
+	return all
+}
+
+// lengths returns the durations of samples.
+func lengths(samples []world.Sample) (all []time.Duration) {
+	for _, s := range samples {
+		all = append(all, s.For)
 	}
 	return all
 }

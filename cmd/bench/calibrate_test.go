@@ -60,24 +60,23 @@ func TestLearn(t *testing.T) {
 	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, costs,
 		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1})
 	d := &got.delays
-	if want := []time.Duration{3*ms + ms/2}; !slices.Equal(d.Wake, want) {
+	if want := []world.Sample{{At: 6 * ms, For: 3*ms + ms/2}}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)
 	}
-	if want := []time.Duration{0, 3 * ms}; !slices.Equal(d.Overrun, want) {
+	if want := []world.Sample{{At: 23 * ms}, {At: 43 * ms, For: 3 * ms}}; !slices.Equal(d.Overrun, want) {
 		t.Errorf("overruns %v, want %v", d.Overrun, want)
 	}
 	if want := []world.Span{{From: 21 * ms, For: 20 * ms}, {From: 47 * ms, For: 3 * ms}}; !slices.Equal(d.Stalls[0], want) {
 		t.Errorf("stalls %v, want %v", d.Stalls[0], want)
 	}
-	if there, back := []time.Duration{ms, 0}, []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], there) ||
-		!slices.Equal(d.Reply[engine.OpClaim], back) {
-		t.Errorf("claims take %v and %v, want %v there and %v back", d.Request[engine.OpClaim], d.Reply[engine.OpClaim], there, back)
+	if want := []world.CallDelay{{At: 9*ms + ms/2, Request: ms, Reply: ms + ms/2}, {At: 20 * ms}}; !slices.Equal(d.Calls[engine.OpClaim], want) {
+		t.Errorf("claims take %v, want %v", d.Calls[engine.OpClaim], want)
 	}
-	if want := []time.Duration{ms, 2 * ms}; !slices.Equal(d.Late, want) || d.Frozen != nil {
+	if want := []world.Sample{{At: 5 * ms, For: ms}, {At: 40 * ms, For: 2 * ms}}; !slices.Equal(d.Late, want) || d.Frozen != nil {
 		t.Errorf("late by %v, want %v; the store stood still at %v", d.Late, want, d.Frozen)
 	}
-	if want := []time.Duration{2 * ms}; !slices.Equal(d.Request[engine.OpCommit], want) {
-		t.Errorf("commits take %v, want %v", d.Request[engine.OpCommit], want)
+	if want := []world.CallDelay{{At: 47 * ms, Request: 2 * ms, Reply: 2 * ms}}; !slices.Equal(d.Calls[engine.OpCommit], want) {
+		t.Errorf("commits take %v, want %v", d.Calls[engine.OpCommit], want)
 	}
 }
 
@@ -98,7 +97,8 @@ func TestWakes(t *testing.T) {
 	}
 	slices.Reverse(enqueues)
 	got := wakes([]*probe{&a, &b}, enqueues, []world.Span{{From: 14 * ms, For: 3 * ms}})
-	if want := []time.Duration{6 * ms, 4 * ms, 5 * ms, 8 * ms}; !slices.Equal(got, want) {
+	if want := []world.Sample{{At: 4 * ms, For: 6 * ms}, {At: 13 * ms, For: 4 * ms}, {At: 45 * ms, For: 5 * ms},
+		{At: 52 * ms, For: 8 * ms}}; !slices.Equal(got, want) {
 		t.Errorf("wakes took %v, want %v", got, want)
 	}
 }
@@ -139,8 +139,8 @@ func TestArrivals(t *testing.T) {
 	if want := []world.Span{{From: 20 * ms, For: 30 * ms}, {From: 60 * ms, For: ms}}; !slices.Equal(held, want) {
 		t.Errorf("jobs were held up at %v, want %v", held, want)
 	}
-	if want := []world.Enqueued{{Late: ms, Call: (ms - promptly) * 3 / 4}, {Late: 2 * ms, Call: 3 * ms / 2},
-		{Late: 2 * ms, Call: 3 * ms / 2}, {Late: 29 * ms, Call: 87 * ms / 4}}; !slices.Equal(each, want) {
+	if want := []world.Enqueued{{10 * ms, ms, (ms - promptly) * 3 / 4}, {20 * ms, 2 * ms, 3 * ms / 2},
+		{45 * ms, 2 * ms, 3 * ms / 2}, {60 * ms, 29 * ms, 87 * ms / 4}}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
 	}
 	if got := heldUp(held); !slices.Equal(got, held[:1]) || len(held) != 2 {
@@ -171,32 +171,36 @@ func TestStoreStalls(t *testing.T) {
 	if !slices.Equal(got.delays.Frozen, want) {
 		t.Errorf("the store stood still at %v, want %v", got.delays.Frozen, want)
 	}
-	commits := got.delays.Request[engine.OpCommit]
-	if want := []time.Duration{2 * ms, ms / 2, 5 * ms / 2}; !slices.Equal(commits[len(commits)-3:], want) {
+	half := func(at, half time.Duration) world.CallDelay { return world.CallDelay{At: at, Request: half, Reply: half} }
+	commits := got.delays.Calls[engine.OpCommit]
+	if want := []world.CallDelay{half(100*ms, 2*ms), half(103*ms, ms/2), half(200*ms, 5*ms/2)}; !slices.Equal(commits[len(commits)-3:], want) {
 		t.Errorf("the ways of the last commits take %v, want %v", commits[len(commits)-3:], want)
 	}
-	if want := []time.Duration{29 * ms / 2, 3 * ms / 2}; !slices.Equal(got.delays.Request[engine.OpClaim], want) {
-		t.Errorf("the ways of claims take %v, want %v", got.delays.Request[engine.OpClaim], want)
+	if want := []world.CallDelay{half(20*ms, 29*ms/2), half(120*ms, 3*ms/2)}; !slices.Equal(got.delays.Calls[engine.OpClaim], want) {
+		t.Errorf("the ways of claims take %v, want %v", got.delays.Calls[engine.OpClaim], want)
 	}
 }
 
 // TestSuffice goes on without a worker that was ever idle, and not without executions.
 func TestSuffice(t *testing.T) {
 	const ms = time.Millisecond
-	some := []time.Duration{2 * ms, 3 * ms}
+	some := []world.Sample{{For: 2 * ms}, {For: 3 * ms}}
+	claims := []world.CallDelay{{At: 5 * ms, Request: 7 * ms}}
 	for _, tt := range []struct {
-		name                   string
-		wake, claims, overruns []time.Duration
-		enough, neverIdle      bool
-		woken                  time.Duration
+		name              string
+		wake              []world.Sample
+		claims            []world.CallDelay
+		overruns          []world.Sample
+		enough, neverIdle bool
+		woken             world.Sample
 	}{
-		{"all", some, []time.Duration{7 * ms}, some, true, false, 2 * ms},
-		{"never idle", nil, []time.Duration{7 * ms}, some, true, true, 7 * ms},
-		{"no execution", some, some, nil, false, false, 2 * ms},
-		{"nothing", nil, nil, nil, false, true, 0},
+		{"all", some, claims, some, true, false, some[0]},
+		{"never idle", nil, claims, some, true, true, world.Sample{At: 5 * ms, For: 7 * ms}},
+		{"no execution", some, claims, nil, false, false, some[0]},
+		{"nothing", nil, nil, nil, false, true, world.Sample{}},
 	} {
 		d := &timings{delays: world.Delays{Wake: tt.wake, Overrun: tt.overruns}}
-		d.delays.Request[engine.OpClaim] = tt.claims
+		d.delays.Calls[engine.OpClaim] = tt.claims
 		if got := d.suffice(); got != tt.enough || d.neverIdle != tt.neverIdle || len(d.delays.Wake) > 0 && d.delays.Wake[0] != tt.woken {
 			t.Errorf("%s: %v, never idle %v, woken within %v", tt.name, got, d.neverIdle, d.delays.Wake)
 		}

@@ -40,7 +40,7 @@ func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enque
 	}
 	held = merged(held)
 	for _, j := range f.jobs {
-		each = append(each, world.Enqueued{Late: j.late - within(held, j.at, j.at+j.late),
+		each = append(each, world.Enqueued{At: j.at, Late: j.late - within(held, j.at, j.at+j.late),
 			Call: time.Duration((1 - ready) * float64(j.call))})
 	}
 	return held, each

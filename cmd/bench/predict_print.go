@@ -56,14 +56,15 @@ type machineJSON struct {
 }
 
 type errorOfJSON struct {
-	Metric    string   `json:"metric"`
-	Unit      string   `json:"unit"`
-	Simulated *float64 `json:"simulated"`
-	Real      *float64 `json:"real"`
-	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
-	Aimed     bool     `json:"aimed"`
-	Floor     float64  `json:"floor"` // largest error of a real run relative to the mean of all; 0 for one run
-	Why       string   `json:"why,omitempty"`
+	Metric    string     `json:"metric"`
+	Unit      string     `json:"unit"`
+	Simulated *float64   `json:"simulated"`
+	Real      *float64   `json:"real"`
+	Error     *float64   `json:"error"` // simulated ÷ real − 1; null: there is none
+	Aimed     bool       `json:"aimed"`
+	ByRound   []*float64 `json:"by_round"` // error of each round alone; null: there is none
+	Floor     float64    `json:"floor"`    // largest error of a real run relative to the mean of all; 0 for one run
+	Why       string     `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
 	// longer than its real value.
 	JobsWithin *sharesJSON `json:"jobs_within_real,omitempty"`
@@ -125,8 +126,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 			}
 		}
 	}
-	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(c.delays.Late, .5).Seconds()),
-		seconds(quantile(c.delays.Late, .99).Seconds()))
+	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(lengths(c.delays.Late), .5).Seconds()),
+		seconds(quantile(lengths(c.delays.Late), .99).Seconds()))
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
 	if c.neverIdle {
@@ -135,6 +136,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
 	if len(p.real) > 1 {
 		out.WriteString(", or within what real runs of the seed differ by")
+		fmt.Fprintf(&out, "; so are all judged metrics in %d of %d rounds, each taken alone", p.roundsMet(), len(p.real))
 	}
 	if p.missed() == 0 {
 		return append(out.Bytes(), '\n')
@@ -236,7 +238,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
 				Stalled: c.stalled, Held: c.held, Frozen: c.frozen, Guessed: c.neverIdle,
-				LateP50: quantile(c.delays.Late, .5).Seconds(), LateP99: quantile(c.delays.Late, .99).Seconds(),
+				LateP50: quantile(lengths(c.delays.Late), .5).Seconds(), LateP99: quantile(lengths(c.delays.Late), .99).Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},
 			},
 			Unfed: p.unfed(), Mechanism: p.mechanism(), Rounds: len(p.real), Changes: append([]string{}, p.changes()...),
@@ -249,6 +251,9 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
 				Error: finite(r.err), Aimed: r.aimed, Floor: r.floor, Why: r.why}
+			for _, err := range r.byRound {
+				e.ByRound = append(e.ByRound, finite(err))
+			}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}

@@ -230,6 +230,34 @@ func TestFloor(t *testing.T) {
 	}
 }
 
+// TestRoundsAlone judges each round by its own real run, of which one is far from the others and one has no value.
+func TestRoundsAlone(t *testing.T) {
+	query := measure.Query{Metric: "throughput"}
+	of := func(values ...float64) (runs []measure.Run) {
+		for _, v := range values {
+			runs = append(runs, measure.Run{Values: []measure.Value{{Query: query, Value: v, Null: v == 0}}})
+		}
+		return runs
+	}
+	p := &prediction{aim: .15, simulated: of(90, 80, 100, 100), real: of(100, 100, 100, 0)}
+	errs := p.errorsByRound(query)
+	for i, want := range []float64{-.1, -.2, 0} {
+		if math.Abs(errs[i]-want) > 1e-9 {
+			t.Errorf("round %d is off by %v, want %v", i, errs[i], want)
+		}
+	}
+	if !math.IsNaN(errs[3]) {
+		t.Errorf("a round without a value is off by %v", errs[3])
+	}
+	p.rows = []predicted{{Query: query, aimed: true, byRound: errs}, {byRound: []float64{9, 9, 9, 9}}}
+	if got := p.roundsMet(); got != 2 {
+		t.Errorf("%d rounds are within the aim, want 2", got)
+	}
+	if p.rows[0].floor = .25; p.roundsMet() != 3 {
+		t.Errorf("%d rounds are within the floor, want 3", p.roundsMet())
+	}
+}
+
 // TestHindsight predicts a run: it was simulated with the delays of the calibration, and in
 // hindsight with those of the run itself.
 func TestHindsight(t *testing.T) {
@@ -249,8 +277,8 @@ policies: [{kind: fifo}]
 		t.Fatal(err)
 	}
 	var again []measure.Run
-	for _, delays := range []*timings{p.calibration, p.played[0].timings} {
-		if err := p.simulate(t.Context(), sc, sc.Seed, delays, nil, &again); err != nil {
+	for i, delays := range []*timings{p.calibration, p.played[0].timings} {
+		if err := p.simulate(t.Context(), sc, sc.Seed, delays, []int{simulations, 1}[i], nil, &again); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,14 +296,14 @@ policies: [{kind: fifo}]
 // TestChanges lists the durations that differ between run and calibration, and no others.
 func TestChanges(t *testing.T) {
 	const ms = time.Millisecond
-	was := &timings{delays: world.Delays{Overrun: []time.Duration{ms, ms, 4 * ms}}, stalled: .01, held: .02}
+	was := &timings{delays: world.Delays{Overrun: []world.Sample{{For: ms}, {For: ms}, {For: 4 * ms}}}, stalled: .01, held: .02}
 	was.took[engine.OpClaim], was.took[engine.OpCommit] = 3*ms, 5*ms
 	is := *was
 	p := &prediction{calibration: was, played: []*played{{timings: &is}}}
 	if got := p.changes(); len(got) != 0 {
 		t.Errorf("nothing has changed: %q", got)
 	}
-	is.delays.Overrun = []time.Duration{ms, ms, 10 * ms} // the median is the same, and the capacity is not
+	is.delays.Overrun = []world.Sample{{For: ms}, {For: ms}, {For: 10 * ms}} // the median is the same, and the capacity is not
 	is.took[engine.OpCommit], is.stalled = 9*ms, .2
 	want := []string{
 		"workers were busy longer than their handlers were to take by (mean) 4ms in the run, 2ms in the calibration",

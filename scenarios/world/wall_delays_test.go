@@ -15,16 +15,15 @@ import (
 // delayed simulates one policy of a scenario with delays.
 func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *measure.Run {
 	t.Helper()
-	overlay, err := d.Overlay()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := Run(context.Background(), sc, Options{Alter: overlay.Alter})
+	all, err := Run(context.Background(), sc, Options{Alter: d.Overlay().Alter})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &all[0]
 }
+
+// always returns the samples of a delay that is always the same.
+func always(d time.Duration) []Sample { return []Sample{{For: d}} }
 
 func metricOf(t *testing.T, r *measure.Run, name string) float64 {
 	t.Helper()
@@ -41,10 +40,9 @@ seeds: 1
 engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}, store: {claim: 9s, commit: 9s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
-	d.Request[engine.OpClaim] = []time.Duration{2 * time.Millisecond}
-	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
-	d.Request[engine.OpCommit], d.Reply[engine.OpCommit] = []time.Duration{5 * time.Millisecond}, []time.Duration{time.Millisecond}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(4 * time.Millisecond), Overrun: always(20 * time.Millisecond)}
+	d.Calls[engine.OpClaim] = []CallDelay{{Request: 2 * time.Millisecond, Reply: 3 * time.Millisecond}}
+	d.Calls[engine.OpCommit] = []CallDelay{{Request: 5 * time.Millisecond, Reply: time.Millisecond}}
 	r := delayed(t, sc, d)
 	for _, want := range []struct {
 		metric  string
@@ -70,8 +68,8 @@ seeds: 1
 engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}}
-	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(4 * time.Millisecond)}
+	d.Calls[engine.OpClaim] = []CallDelay{{Reply: 3 * time.Millisecond}}
 	before := delayed(t, sc, d)
 	d.Frozen = []Span{{From: 1*time.Second + 2*time.Millisecond, For: 100 * time.Millisecond}, // a request waits
 		{From: 2*time.Second + 5*time.Millisecond, For: 50 * time.Millisecond}, // an answer
@@ -101,7 +99,7 @@ seeds: 1
 engine: {nodes: `+nodes+`, workers: 4, fetch: {poll: 1h}, commit: {linger: 500ms}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
-		d := &Delays{Speed: Speed{Num: 10, Den: 1}, Late: []time.Duration{20 * time.Millisecond}}
+		d := &Delays{Speed: Speed{Num: 10, Den: 1}, Late: always(20 * time.Millisecond)}
 		if got := metricOf(t, delayed(t, sc, d), "sojourn.p50"); math.Abs(got-1.7) > .01 {
 			t.Errorf("%s nodes: half of the jobs took %v s, want 1 of work, 0.5 of linger and 0.2", nodes, got)
 		}
@@ -118,13 +116,13 @@ seeds: 1
 engine: {workers: 2, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service: 1s}]
 `)
-	base := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: []time.Duration{0}}
+	base := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: always(0)}
 	undelayed := metricOf(t, delayed(t, sc, base), "sojourn.max")
 	if undelayed != 10 {
 		t.Fatalf("without delays 20 jobs of 1 s take 2 workers %v s, want 10", undelayed)
 	}
 	asked := *base
-	asked.Request[engine.OpClaim] = []time.Duration{100 * time.Millisecond}
+	asked.Calls[engine.OpClaim] = []CallDelay{{Request: 100 * time.Millisecond}}
 	// The first claim brings both workers a job. They end at once, so that from then on one worker's claim waits for the
 	// answer to the other's: that is one claim in front of ten jobs of the latter, and one more.
 	if got := metricOf(t, delayed(t, sc, &asked), "sojourn.max"); math.Abs(got-11.1) > .05 {
@@ -152,7 +150,7 @@ seeds: 1
 engine: {workers: 100, fetch: {poll: 1h}, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 1s}]
 `)
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{25 * time.Millisecond}}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(25 * time.Millisecond)}
 	r := delayed(t, sc, d)
 	for metric, want := range map[string]float64{"fresh.wait.max": .25, "fresh.wait.mean": .15} {
 		if got := metricOf(t, r, metric); math.Abs(got-want) > .005 {
@@ -172,7 +170,7 @@ engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
 retry: {max-attempts: 1}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(4 * time.Millisecond)}
 	before := metricOf(t, delayed(t, sc, d), "fresh.wait.max")
 	d.Enqueued = []Enqueued{{Late: 5 * time.Millisecond, Call: 3 * time.Millisecond}}
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max") - before; math.Abs(got-.030) > .001 {
@@ -181,10 +179,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	var came [2]enqueues
 	for i, enqueued := range [][]Enqueued{nil, d.Enqueued} {
 		d.Enqueued = enqueued
-		overlay, err := d.Overlay()
-		if err != nil {
-			t.Fatal(err)
-		}
+		overlay := d.Overlay()
 		if _, err := Run(context.Background(), sc, Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
 			overlay.Alter(policy, seed, cfg)
 			cfg.Recorder = engine.RecordJobs(cfg.Recorder, &came[i])
@@ -205,14 +200,11 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 // TestDelaysPerJob checks the delay of answers with several jobs.
 func TestDelaysPerJob(t *testing.T) {
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}}
-	d.Reply[engine.OpClaim], d.PerJob[engine.OpClaim] = []time.Duration{2 * time.Millisecond}, 300*time.Microsecond
-	overlay, err := d.Overlay()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &measured{Overlay: overlay}
+	d.Calls[engine.OpClaim], d.PerJob[engine.OpClaim] = []CallDelay{{Reply: 2 * time.Millisecond}}, 300*time.Microsecond
+	m := &measured{Overlay: d.Overlay(), calls: make(map[callKey]measuredCall)}
 	c := &engine.Call{ID: 1, Op: engine.OpClaim}
 	for jobs, want := range []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, 23 * time.Millisecond, 26 * time.Millisecond} {
+		m.Request(1000, c)
 		if got := m.Reply(1000, c, &engine.Reply{Leases: make([]engine.Lease, jobs)}, nil); got != want {
 			t.Errorf("an answer with %d jobs takes %v of the scenario, want %v", jobs, got, want)
 		}
@@ -230,10 +222,10 @@ engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
 	const ms = time.Millisecond
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{ms}, Storm: &Delays{Speed: Speed{Num: 10, Den: 1}},
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(ms), Storm: &Delays{Speed: Speed{Num: 10, Den: 1}},
 		During: Span{15 * time.Second, 30 * time.Second}}
-	d.Request[engine.OpClaim], d.Storm.Request[engine.OpClaim] = []time.Duration{ms}, []time.Duration{30 * ms}
-	d.Storm.Overrun = []time.Duration{100 * ms}
+	d.Calls[engine.OpClaim], d.Storm.Calls[engine.OpClaim] = []CallDelay{{Request: ms}}, []CallDelay{{Request: 30 * ms}}
+	d.Storm.Overrun = always(100 * ms)
 	calm, storm := .02, .31 // 1 ms of the wake, and the claim
 	r := delayed(t, sc, d)
 	if got, want := metricOf(t, r, "fresh.wait.mean"), (7*calm+3*storm)/10; math.Abs(got-want) > .003 {
@@ -242,11 +234,11 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	if got, want := metricOf(t, r, "sojourn.mean"), 1+(7*calm+3*(storm+1))/10; math.Abs(got-want) > .01 {
 		t.Errorf("jobs take %v s, want %v", got, want)
 	}
-	d.Storm.Frozen, d.Storm.Period = []Span{{2 * time.Second, 500 * ms}}, time.Minute // 20 s to 25 s
+	d.Storm.Frozen, d.Storm.Period = []Span{{500 * ms, 500 * ms}}, time.Minute // 20 s to 25 s: spans count from the storm's begin
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-5.31) > .1 {
 		t.Errorf("where the store stands still in a storm a job waits %v s, want 5.3", got)
 	}
-	d.Storm.Frozen[0].From = time.Second // where it is calm
+	d.Storm.Frozen[0].From = 4 * time.Second // when it is calm again
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-storm) > .01 {
 		t.Errorf("the longest wait is %v s, want %v", got, storm)
 	}

@@ -1,0 +1,206 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/keyed"
+	"qsim/engine/sim"
+)
+
+// Alter replaces the delays of a simulation by the measured ones: see Options.Alter.
+func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
+	m := &measured{Overlay: o, rand: keyed.Rand{Seed: cfg.Rand.Seed + o.Draw*goldenSection}, handlers: cfg.Handlers,
+		calls: make(map[callKey]measuredCall)}
+	if o.Mechanics != nil {
+		m.began = make(map[delivery]engine.Time)
+	}
+	o.each(cfg.Until, func(of *Overlay) []Span { return of.frozen }, func(s Span) { m.frozen = append(m.frozen, s) })
+	cfg.Network, cfg.Handlers, cfg.Announce = m, m, m.announce
+	if len(o.late.times) > 0 {
+		cfg.Late = m.lateness
+	}
+	cfg.Controls = slices.Clone(cfg.Controls)
+	for node := range cfg.Nodes {
+		o.each(cfg.Until, func(of *Overlay) []Span {
+			if node < len(of.stalls) {
+				return of.stalls[node]
+			}
+			return nil
+		}, func(s Span) {
+			cfg.Controls = append(cfg.Controls, sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For})
+		})
+	}
+	w := &heldUp{Workload: cfg.Workload}
+	o.each(cfg.Until, func(of *Overlay) []Span { return of.held }, func(s Span) { w.spans = append(w.spans, s) })
+	if len(w.spans) > 0 {
+		cfg.Workload = w
+	}
+	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
+	if len(o.enqueued.times) > 0 {
+		m.shown = make(map[engine.JobID]time.Duration)
+		cfg.EnqueueDelay, cfg.Claimed = m.enqueue, m.claimed
+	}
+}
+
+// heldUp is a workload whose jobs are delayed during given spans of time, and arrive together at the end of each.
+type heldUp struct {
+	sim.Workload
+	spans []Span // spans that are not over
+}
+
+// Next returns the next arrival, delayed to the end of the span that it falls in, if any.
+func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
+	at, j, ok := w.Workload.Next()
+	for len(w.spans) > 0 && engine.Time(w.spans[0].From+w.spans[0].For) <= at {
+		w.spans = w.spans[1:]
+	}
+	if len(w.spans) > 0 && engine.Time(w.spans[0].From) <= at {
+		at = engine.Time(w.spans[0].From + w.spans[0].For)
+	}
+	return at, j, ok
+}
+
+// measured is a simulation's network and handlers with the delays measured in a real run.
+type measured struct {
+	*Overlay
+	rand     keyed.Rand
+	handlers sim.Handlers
+	frozen   []Span                         // spans that are not over
+	calls    map[callKey]measuredCall       // calls under way
+	shown    map[engine.JobID]time.Duration // Enqueued.Call of each job that was never claimed
+	began    map[delivery]engine.Time       // start times of executions
+}
+
+// measuredCall is a call under way: its start, and the delay of its answer.
+type measuredCall struct {
+	asked engine.Time
+	reply time.Duration
+}
+
+// callKey identifies a call of an engine.
+type callKey struct {
+	engine engine.EngineID
+	id     uint64
+}
+
+// drawOverrun and the next constants number the draws of run times and call delays; handlers.go has lower ones.
+const (
+	drawOverrun = 1<<16 - 2
+	drawAsked   = 0
+	drawLate    = 1 // draw of ForTick
+	drawWake    = 2
+	drawEnqueue = 3
+)
+
+// sample draws one of the delays that the function list returns, of those measured at the moment that now stands for.
+func (m *measured) sample(now engine.Time, list func(*Overlay) *series[Sample], u float64) time.Duration {
+	of, t := m.momentOf(time.Duration(now))
+	if s := list(of).near(t, m.moment, u); s != nil {
+		return s.For
+	}
+	return 0
+}
+
+// Request draws the delays of a call, and returns that on its way to the store.
+func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
+	of, t := m.momentOf(time.Duration(now))
+	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
+	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
+	var d CallDelay
+	if measured := of.calls[c.Op].near(t, m.moment, u); measured != nil {
+		d = *measured
+	}
+	m.calls[callKey{c.Engine, c.ID}] = measuredCall{now, d.Reply}
+	return sim.Fate{Delay: m.through(now, d.Request)}
+}
+
+// Reply returns the delay of a call's answer on its way back.
+func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
+	key := callKey{c.Engine, c.ID}
+	call := m.calls[key]
+	delete(m.calls, key)
+	more := time.Duration(max(0, r.Rows()-1)) * m.at(time.Duration(now)).perJob[c.Op]
+	d := m.through(now, call.reply+more)
+	if m.Mechanics != nil {
+		m.Mechanics.Call(c, r.Rows(), m.real(call.asked), m.real(now.Add(d)))
+	}
+	return d
+}
+
+// through returns how long a delay of d that begins now takes with the store's stalls, during which it does not
+// progress.
+func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
+	for len(m.frozen) > 0 && engine.Time(m.frozen[0].From+m.frozen[0].For) <= now {
+		m.frozen = m.frozen[1:]
+	}
+	end := now.Add(d)
+	for _, s := range m.frozen {
+		if engine.Time(s.From) >= end {
+			break
+		}
+		end = end.Add(s.From + s.For - max(s.From, time.Duration(now)))
+	}
+	return end.Sub(now)
+}
+
+// lateness draws the delay with which a node notices a deadline.
+func (m *measured) lateness(node int32, due engine.Time) time.Duration {
+	return m.sample(due, func(of *Overlay) *series[Sample] { return &of.late },
+		m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
+}
+
+// announce draws the delay before nodes are woken for a job that is ready now.
+func (m *measured) announce(now engine.Time) time.Duration {
+	return m.through(now, m.sample(now, func(of *Overlay) *series[Sample] { return &of.wake },
+		m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
+}
+
+// enqueue draws the delays of a job's enqueue, and returns that until the store shows it.
+func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
+	of, t := m.momentOf(time.Duration(at))
+	e := of.enqueued.near(t, m.moment, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
+	m.shown[j.ID] = e.Call
+	return e.Late
+}
+
+// claimed counts the waits of claimed jobs from the time at which the store notes that they are ready.
+func (m *measured) claimed(c *engine.Call) {
+	for i := range c.Leases {
+		if l := &c.Leases[i]; l.Waited == l.Age { // ready since it was enqueued
+			l.Waited += m.shown[l.ID]
+			delete(m.shown, l.ID)
+		}
+	}
+}
+
+// real converts a time of the scenario to the wall clock.
+func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
+
+// Begin begins an execution, with a measured overrun added to its run time. Executions that end at the same time have
+// the same overrun: those of one claim that run equally long, whose ends one timer brings.
+func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := m.handlers.Begin(now, node, j)
+	if m.began != nil {
+		m.began[delivery{j.ID, j.Delivery}] = now
+	}
+	due := now.Add(x.Runs)
+	x.Runs += m.sample(due, func(of *Overlay) *series[Sample] { return &of.overrun },
+		m.rand.Uniform(keyed.ForRunTime, uint64(due), uint64(node), drawOverrun))
+	return x
+}
+
+// Decide returns the outcome decided by the wrapped handlers; it is called only if they implement it.
+func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
+	return m.handlers.(sim.Judge).Decide(now, node, j)
+}
+
+// End records the end of an execution, for the counts by phase too.
+func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
+		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))
+		delete(m.began, key)
+	}
+	m.handlers.End(now, node, j, err, aborted)
+}

@@ -1,0 +1,204 @@
+package world
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+)
+
+// delayedEvents simulates one policy of a scenario with the delays and returns its events.
+func delayedEvents(t *testing.T, text string, o *Overlay) (all events) {
+	t.Helper()
+	if _, err := Run(context.Background(), loadWall(t, text), Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
+		o.Alter(policy, seed, cfg)
+		cfg.Recorder = engine.RecordJobs(cfg.Recorder, &all)
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// events holds all events of a run.
+type events []engine.Event
+
+// Record implements engine.Recorder.
+func (l *events) Record(e *engine.Event) { *l = append(*l, *e) }
+
+// of returns the events of one kind.
+func (l events) of(kind engine.EventKind) (all events) {
+	for _, e := range l {
+		if e.Kind == kind {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+const oneByOne = `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 1/s}, service: 100ms}]
+`
+
+// TestDelaysOfMoments measures claims that take 30 ms in every second second. In a simulation at ten times the speed they take
+// 0.3 s from second 10 to 20 of each 20, and no time before; a second simulation begins elsewhere in the measured run.
+func TestDelaysOfMoments(t *testing.T) {
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0), Period: 2 * time.Second}
+	for at := time.Duration(0); at < d.Period; at += 5 * time.Millisecond {
+		c := CallDelay{At: at}
+		if at >= time.Second {
+			c.Request = 30 * time.Millisecond
+		}
+		d.Calls[engine.OpClaim] = append(d.Calls[engine.OpClaim], c)
+	}
+	slices.Reverse(d.Calls[engine.OpClaim])
+	var slow [2][]bool
+	for draw := range slow {
+		o := d.Overlay()
+		o.Draw = uint64(draw)
+		turned := -o.origin(o)
+		if (turned != 0) != (draw == 1) {
+			t.Errorf("simulation %d begins at %v of the measured run", draw, turned)
+		}
+		leased := delayedEvents(t, oneByOne, o).of(engine.Leased)
+		if len(leased) != 100 {
+			t.Fatalf("%d jobs were claimed, want 100", len(leased))
+		}
+		for _, e := range leased {
+			at := (time.Duration(e.At) - e.Waited + turned) % (20 * time.Second)
+			edge := min((at%(10*time.Second)).Abs(), 10*time.Second-at%(10*time.Second)) // where both are near
+			if want := at >= 10*time.Second; edge > time.Second && (e.Waited == 300*time.Millisecond) != want {
+				t.Errorf("simulation %d: a job waited %v at %v of the measured run", draw, e.Waited, at)
+			}
+			slow[draw] = append(slow[draw], e.Waited > 0)
+		}
+	}
+	if slices.Equal(slow[0], slow[1]) {
+		t.Error("both simulations have the same slow claims")
+	}
+}
+
+// TestWholeCalls draws the way to the store and the way back from the same measured call.
+func TestWholeCalls(t *testing.T) {
+	const ms = time.Millisecond
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0)}
+	d.Calls[engine.OpClaim] = []CallDelay{{Request: 20 * ms}, {Reply: 20 * ms}, {Request: 10 * ms, Reply: 10 * ms}}
+	all := delayedEvents(t, oneByOne, d.Overlay())
+	ways, came := map[time.Duration]int{}, map[engine.JobID]engine.Time{}
+	for _, e := range all {
+		switch e.Kind {
+		case engine.Enqueued:
+			came[e.Job] = e.At
+		case engine.Leased:
+			ways[e.Waited]++
+		case engine.Started:
+			if took := e.At.Sub(came[e.Job]); took != 200*ms {
+				t.Errorf("job %d began after %v, want 0.2 s", e.Job, took)
+			}
+		}
+	}
+	if len(ways) != 3 {
+		t.Errorf("requests took %v, want three durations", ways)
+	}
+}
+
+// TestEndsTogether has handlers overrun by up to 20 ms: those of one claim that run equally long end together, and
+// those of other claims have overruns of their own.
+func TestEndsTogether(t *testing.T) {
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0)}
+	for i := range time.Duration(20) {
+		d.Overrun = append(d.Overrun, Sample{For: i * time.Millisecond})
+	}
+	finished := delayedEvents(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 20, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 10s}, service: 1s}]
+`, d.Overlay()).of(engine.Finished)
+	perEnd, ran := map[engine.Time]int{}, map[time.Duration]bool{}
+	for _, e := range finished {
+		perEnd[e.At]++
+		ran[e.Ran] = true
+	}
+	if len(finished) < 160 || len(perEnd) > 2*len(finished)/20 || len(ran) < 4 {
+		t.Errorf("%d executions ended at %d times, after %d durations", len(finished), len(perEnd), len(ran))
+	}
+}
+
+// TestNear draws from the values near a time, and from more where there are few.
+func TestNear(t *testing.T) {
+	var dense, sparse series[Sample]
+	samples := func(every time.Duration) []Sample {
+		all := make([]Sample, 100)
+		for i := range all {
+			all[i].At = time.Duration(i) * every
+		}
+		return all
+	}
+	at := func(s *Sample) time.Duration { return s.At }
+	dense, sparse = newSeries(samples(1), at), newSeries(samples(100), at)
+	for _, tt := range []struct {
+		name       string
+		of         *series[Sample]
+		t, half    time.Duration
+		first, end time.Duration // times of the first and the last value drawn
+	}{
+		{"within", &dense, 50, 10, 40, 60},
+		{"at the start", &dense, 0, 10, 0, 10},
+		{"at the end", &dense, 99, 10, 89, 99},
+		{"after the end", &dense, 500, 10, 92, 99},
+		{"few", &sparse, 5000, 10, 4700, 5400},
+		{"few at the start", &sparse, 10, 10, 0, 700},
+		{"few at the end", &sparse, 9890, 10, 9200, 9900},
+	} {
+		first, last := tt.of.near(tt.t, tt.half, 1e-9), tt.of.near(tt.t, tt.half, 1-1e-9)
+		if first.At != tt.first || last.At != tt.end {
+			t.Errorf("%s: from %d to %d, want %d to %d", tt.name, first.At, last.At, tt.first, tt.end)
+		}
+	}
+	one := newSeries([]Sample{{For: 3}}, at)
+	if got := one.near(1000, 1, .5); got == nil || got.For != 3 {
+		t.Errorf("of one value it draws %v", got)
+	}
+	if got := new(series[Sample]).near(0, 1, .5); got != nil {
+		t.Errorf("of no values it draws %v", got)
+	}
+}
+
+// TestStormHasCalmDelays uses calm delays in a storm for what was not measured there, and not for what was; spans in
+// which the store, the feeder or an engine stood still are those of the storm alone.
+func TestStormHasCalmDelays(t *testing.T) {
+	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: always(1), Overrun: always(2), Late: always(3),
+		Enqueued: []Enqueued{{Late: 4}}, Held: []Span{{5, 5}}, Frozen: []Span{{10, 5}}, Period: 20,
+		Storm: &Delays{Speed: Speed{Num: 1, Den: 1}, Overrun: always(7), Frozen: []Span{{1, 2}}}, During: Span{100, 50}}
+	o := d.Overlay()
+	storm := o.at(120)
+	if storm == o || storm.wake.values[0].For != 1 || storm.late.values[0].For != 3 || storm.enqueued.values[0].Late != 4 {
+		t.Errorf("in the storm delays are %+v", storm)
+	}
+	if storm.overrun.values[0].For != 7 {
+		t.Errorf("in the storm workers overrun by %v", storm.overrun.values)
+	}
+	for _, tt := range []struct {
+		name string
+		of   func(*Overlay) []Span
+		want []Span
+	}{
+		{"held", func(o *Overlay) []Span { return o.held }, []Span{{5, 5}, {25, 5}, {45, 5}, {65, 5}, {85, 5}, {165, 5}, {185, 5}}},
+		{"frozen", func(o *Overlay) []Span { return o.frozen }, []Span{{10, 5}, {30, 5}, {50, 5}, {70, 5}, {90, 5}, {101, 2},
+			{150, 5}, {170, 5}, {190, 5}}},
+	} {
+		var got []Span
+		o.each(200, tt.of, func(s Span) { got = append(got, s) })
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

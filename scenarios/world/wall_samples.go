@@ -1,0 +1,68 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Sample is one measured delay, with the time of its measurement.
+type Sample struct{ At, For time.Duration }
+
+// CallDelay holds the measured delays of one store call.
+type CallDelay struct {
+	At      time.Duration // time of the engine's request
+	Request time.Duration // delay from then until the store executes the call
+	Reply   time.Duration // delay from the execution until the engine has the answer
+}
+
+// Enqueued holds the measured delays of one job's enqueue.
+type Enqueued struct {
+	At   time.Duration // arrival time of the job
+	Late time.Duration // delay from the arrival of the job until the store shows it
+	Call time.Duration // last part of Late, in which the store counts the job as ready
+}
+
+// moment is half the length on the wall clock of the window around a time of the measured run from which delays are
+// drawn. A store is slow for tenths of a second at a time, while it vacuums or writes a checkpoint. All calls are slow
+// together then, and a backlog forms that as many slow calls spread over the run would not cause.
+const moment = 50 * time.Millisecond
+
+// momentLeast is the least number of delays in a window: it is longer for operations that are rare.
+const momentLeast = 8
+
+// series holds measured values in ascending order of their times.
+type series[T any] struct {
+	times  []time.Duration
+	values []T
+}
+
+// newSeries returns the series of values, whose times the function at returns.
+func newSeries[T any](values []T, at func(*T) time.Duration) (s series[T]) {
+	s.values = values
+	slices.SortStableFunc(s.values, func(a, b T) int { return cmp.Compare(at(&a), at(&b)) })
+	for i := range s.values {
+		s.times = append(s.times, at(&s.values[i]))
+	}
+	return s
+}
+
+// near returns one of the values whose times are at most half before or after t, chosen by a uniform number u in
+// (0, 1); nil if the series is empty.
+func (s *series[T]) near(t, half time.Duration, u float64) *T {
+	n := len(s.times)
+	if n == 0 {
+		return nil
+	}
+	from, _ := slices.BinarySearch(s.times, t-half)
+	to := from
+	for to < n && s.times[to] <= t+half {
+		to++
+	}
+	if missing := momentLeast - (to - from); missing > 0 {
+		from = max(0, from-missing/2)
+		to = min(n, max(to, from+momentLeast))
+		from = max(0, min(from, to-momentLeast))
+	}
+	return &s.values[from+int(u*float64(to-from))]
+}

@@ -51,13 +51,13 @@ var budgets = []budget{
 	{"scenarios/trace", 1690, 1250},
 	{"scenarios/tree", 444, 444}, // YAML with positions
 	{"scenarios/verify", 3562, 2600},
-	{"scenarios/world", 4704, 2700},
+	{"scenarios/world", 4705, 2700},
 	{"results", 4858, 2300},
 	{"results/measure", 4798, 3150},
 	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7295, 4300},
 	{"results/text", 1773, 1700},
-	{"cmd/bench", 5231, 3000},
+	{"cmd/bench", 5235, 3000},
 	{"cmd/cli", 5541, 3600},
 	{"cmd/input", 149, 100},
 	{"cmd/play", 1225, 700}, // the page of qsim play, served and static
@@ -72,8 +72,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_808, 56_000
-	mostWideLines, goalWideLines     = 620, 0   // longer than lineWidth
+	mostLines, goalLines             = 86_992, 56_000
+	mostWideLines, goalWideLines     = 618, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

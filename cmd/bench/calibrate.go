@@ -227,7 +227,8 @@ func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) 
 	for _, c := range claims {
 		n, _ := slices.BinarySearch(shown, c.asked())
 		if n > 0 && c.woken {
-			all = append(all, world.Sample{At: shown[0], For: c.asked() - shown[0] - within(frozen, shown[0], c.asked())})
+			took := c.asked() - shown[0] - within(frozen, shown[0], c.asked())
+			all = append(all, world.Sample{At: shown[0], For: took})
 		}
 		shown = shown[n:]
 	}
@@ -251,9 +252,9 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 			continue
 		}
 		if runs > 0 {
-			due := began.Add(runs)
-			all = append(all, world.Sample{At: time.Duration(due),
-				For: end.At.Sub(due) - within(stalls, time.Duration(due), time.Duration(end.At))})
+			due := time.Duration(began) + runs
+			over := time.Duration(end.At) - due - within(stalls, due, time.Duration(end.At))
+			all = append(all, world.Sample{At: due, For: over})
 		}
 	}
 	return all

@@ -171,7 +171,9 @@ func TestStoreStalls(t *testing.T) {
 	if !slices.Equal(got.delays.Frozen, want) {
 		t.Errorf("the store stood still at %v, want %v", got.delays.Frozen, want)
 	}
-	half := func(at, half time.Duration) world.CallDelay { return world.CallDelay{At: at, Request: half, Reply: half} }
+	half := func(at, half time.Duration) world.CallDelay {
+		return world.CallDelay{At: at, Request: half, Reply: half}
+	}
 	commits := got.delays.Calls[engine.OpCommit]
 	if want := []world.CallDelay{half(100*ms, 2*ms), half(103*ms, ms/2), half(200*ms, 5*ms/2)}; !slices.Equal(commits[len(commits)-3:], want) {
 		t.Errorf("the ways of the last commits take %v, want %v", commits[len(commits)-3:], want)

@@ -36,11 +36,12 @@ store: calls by kind, the cost of each further job of a call, the time to wake a
 how much handlers oversleep, under the arrivals of the scenario without its storms and with
 another seed, and then once more in its longest storm. It simulates the scenario with these
 delays, those of each time drawn from those measured near one time, five times: the simulation
-with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario for real under the same seed. It prints both, in the time of the scenario, and the error of
-the prediction relative to the real run. Where the error is larger than aimed at (10 % with
-memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile is
-off by: where waits go from milliseconds to minutes within a few jobs, one job in a hundred
-makes an error of a thousand percent. With --rounds it runs the real thing that many times
+with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario for real
+under the same seed. It prints both, in the time of the scenario, and the error of the prediction
+relative to the real run. Where the error is larger than aimed at (10 % with memory, 15 % with
+PostgreSQL), it prints the measured reason, and how many jobs a quantile is off by: where waits
+go from milliseconds to minutes within a few jobs, one job in a hundred makes an error of a
+thousand percent. With --rounds it runs the real thing that many times
 under one seed: how far those runs differ is the floor, and an error within it counts as within
 the aim. A table compares how the engines worked on both sides, phase by phase: claims and their
 rows, the share of claims that were woken, busy workers, calls and gaps. An interrupt prints
@@ -214,8 +215,8 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 // the load is chance, in the simulation and in the run.
 const simulations = 5
 
-// simulate makes times simulations with the delays of t, and appends to runs the one whose p99 wait of fresh jobs is the
-// median. It adds the engine statistics of all to m, if not nil.
+// simulate makes times simulations with the delays of t, and appends to runs the one with the median p99 wait of fresh
+// jobs. It adds the engine statistics of all to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, times int,
 	m *world.Mechanics, runs *[]measure.Run) error {
 	overlay := t.delays.Overlay()

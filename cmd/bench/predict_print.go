@@ -126,8 +126,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 			}
 		}
 	}
-	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(lengths(c.delays.Late), .5).Seconds()),
-		seconds(quantile(lengths(c.delays.Late), .99).Seconds()))
+	late := lengths(c.delays.Late)
+	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(late, .5).Seconds()),
+		seconds(quantile(late, .99).Seconds()))
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
 	if c.neverIdle {
@@ -232,13 +233,14 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	}
 	for _, p := range all {
 		c := p.calibration
+		late := lengths(c.delays.Late)
 		j := predictedJSON{
 			Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
 			Machine: machineJSON{
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
 				Stalled: c.stalled, Held: c.held, Frozen: c.frozen, Guessed: c.neverIdle,
-				LateP50: quantile(lengths(c.delays.Late), .5).Seconds(), LateP99: quantile(lengths(c.delays.Late), .99).Seconds(),
+				LateP50: quantile(late, .5).Seconds(), LateP99: quantile(late, .99).Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},
 			},
 			Unfed: p.unfed(), Mechanism: p.mechanism(), Rounds: len(p.real), Changes: append([]string{}, p.changes()...),

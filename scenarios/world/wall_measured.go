@@ -29,7 +29,8 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 			}
 			return nil
 		}, func(s Span) {
-			cfg.Controls = append(cfg.Controls, sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For})
+			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
+			cfg.Controls = append(cfg.Controls, stall)
 		})
 	}
 	w := &heldUp{Workload: cfg.Workload}

@@ -72,7 +72,7 @@ func TestDelaysOfMoments(t *testing.T) {
 		}
 		for _, e := range leased {
 			at := (time.Duration(e.At) - e.Waited + turned) % (20 * time.Second)
-			edge := min((at%(10*time.Second)).Abs(), 10*time.Second-at%(10*time.Second)) // where both are near
+			edge := min((at % (10 * time.Second)).Abs(), 10*time.Second-at%(10*time.Second)) // where both are near
 			if want := at >= 10*time.Second; edge > time.Second && (e.Waited == 300*time.Millisecond) != want {
 				t.Errorf("simulation %d: a job waited %v at %v of the measured run", draw, e.Waited, at)
 			}

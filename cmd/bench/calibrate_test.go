@@ -139,8 +139,11 @@ func TestArrivals(t *testing.T) {
 	if want := []world.Span{{From: 20 * ms, For: 30 * ms}, {From: 60 * ms, For: ms}}; !slices.Equal(held, want) {
 		t.Errorf("jobs were held up at %v, want %v", held, want)
 	}
-	if want := []world.Enqueued{{10 * ms, ms, (ms - promptly) * 3 / 4}, {20 * ms, 2 * ms, 3 * ms / 2},
-		{45 * ms, 2 * ms, 3 * ms / 2}, {60 * ms, 29 * ms, 87 * ms / 4}}; !slices.Equal(each, want) {
+	came := func(at, late, call time.Duration) world.Enqueued {
+		return world.Enqueued{At: at, Late: late, Call: call}
+	}
+	if want := []world.Enqueued{came(10*ms, ms, (ms-promptly)*3/4), came(20*ms, 2*ms, 3*ms/2), came(45*ms, 2*ms, 3*ms/2),
+		came(60*ms, 29*ms, 87*ms/4)}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
 	}
 	if got := heldUp(held); !slices.Equal(got, held[:1]) || len(held) != 2 {

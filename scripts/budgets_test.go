@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3405, 2850},
+	{"engine", 3434, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3050, 1650},
 	{"engine/dist", 1091, 1020},
@@ -33,34 +33,40 @@ var budgets = []budget{
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1402, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3179, 2250},
+	{"engine/memstore", 3211, 2250},
 	{"engine/pgstore", 2981, 2130},
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
-	{"engine/sim", 2080, 1400},
-	{"policies", 2937, 1850},
-	{"scenarios", 7524, 4700},
-	{"scenarios/apply", 547, 398}, // of which systems.yaml is the table
+	{"engine/sim", 2098, 1400},
+	{"policies", 2940, 1850},
+	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/checked", 212, 212},
+	{"scenarios/checks", 386, 300},
 	{"scenarios/diagnostics", 559, 559},
-	{"scenarios/imports", 4938, 3650},
+	{"scenarios/estimate", 356, 250},
+	{"scenarios/imports", 4882, 3650},
+	{"scenarios/origins", 217, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
+	{"scenarios/reference", 993, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/study", 5923, 3000},
-	{"scenarios/trace", 1690, 1250},
-	{"scenarios/tree", 444, 444}, // YAML with positions
-	{"scenarios/verify", 3562, 2600},
-	{"scenarios/world", 4705, 2700},
-	{"results", 4858, 2300},
-	{"results/measure", 4798, 3150},
-	{"results/plain", 259, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 7295, 4300},
-	{"results/text", 1773, 1700},
+	{"scenarios/spec", 3107, 1900},
+	{"scenarios/study", 5758, 3000},
+	{"scenarios/trace", 1648, 1250},
+	{"scenarios/tree", 454, 444}, // YAML with positions
+	{"scenarios/validate", 1206, 600},
+	{"scenarios/verify", 3512, 2600},
+	{"scenarios/world", 4754, 2700},
+	{"results", 4729, 2300},
+	{"results/measure", 4964, 3150},
+	{"results/plain", 273, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
+	{"results/report", 7026, 4300},
+	{"results/text", 1711, 1700},
 	{"cmd/bench", 5235, 3000},
-	{"cmd/cli", 5541, 3600},
+	{"cmd/cli", 5353, 3600},
 	{"cmd/input", 149, 100},
-	{"cmd/play", 1225, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1196, 700},
@@ -72,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_992, 56_000
-	mostWideLines, goalWideLines     = 618, 0   // longer than lineWidth
+	mostLines, goalLines             = 86_284, 56_000
+	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

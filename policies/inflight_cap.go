@@ -28,9 +28,6 @@ func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
 
-// ByClass marks the policy as one by priority class, see engine.Policy.
-func (InFlightCap) ByClass() {}
-
 // Guarantees returns the guarantee that retries in flight never exceed the cap, but reach it if enough are ready.
 func (p InFlightCap) Guarantees() Promise {
 	return Promise{Ranked: true, Capped: true, Cap: p.Retries, Starves: p.Retries == 0, Law: func() Law {

@@ -33,12 +33,12 @@ var budgets = []budget{
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1402, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3211, 2250},
+	{"engine/memstore", 3233, 2250},
 	{"engine/pgstore", 2981, 2130},
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2098, 1400},
-	{"policies", 2940, 1850},
+	{"policies", 2937, 1850},
 	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2284, 1350},
@@ -49,17 +49,17 @@ var budgets = []budget{
 	{"scenarios/imports", 4882, 3650},
 	{"scenarios/origins", 217, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 993, 700},
+	{"scenarios/reference", 994, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3107, 1900},
+	{"scenarios/spec", 3109, 1900},
 	{"scenarios/study", 5758, 3000},
 	{"scenarios/trace", 1648, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
 	{"scenarios/verify", 3512, 2600},
-	{"scenarios/world", 4754, 2700},
+	{"scenarios/world", 4762, 2700},
 	{"results", 4729, 2300},
-	{"results/measure", 4964, 3150},
+	{"results/measure", 4974, 3150},
 	{"results/plain", 273, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_284, 56_000
+	mostLines, goalLines             = 86_324, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -34,9 +34,9 @@ func newPredict() *cobra.Command {
 		Long: `predict compares the simulation with reality. For each policy it measures this machine and
 store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
 how much handlers oversleep, under the arrivals of the scenario without its storms and with
-another seed, and then once more in its longest storm. It simulates the scenario with these
-delays, those of each time drawn from those measured near one time, five times: the simulation
-with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario for real
+another seed, and then once more in its longest storm. It simulates the scenario five times,
+and draws each delay from those measured at about the same moment of the calibration. The
+simulation with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario for real
 under the same seed. It prints both, in the time of the scenario, and the error of the prediction
 relative to the real run. Where the error is larger than aimed at (10 % with memory, 15 % with
 PostgreSQL), it prints the measured reason, and how many jobs a quantile is off by: where waits

@@ -75,10 +75,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	if s.options.CountAhead && !c.counted {
 		s.passed = s.ready(engine.AnyClass)
 	}
-	next := engine.Forever
-	if due := s.nextDue(); due != engine.Never {
-		next = due.Sub(c.now)
-	}
+	next := s.untilDue(c.now)
 	s.mu.unlock()
 	return c.dst, next, nil
 }

@@ -12,7 +12,8 @@ import (
 type answered struct {
 	engine  engine.EngineID
 	settled uint64
-	batches []answeredBatch // those up to settled are free entries
+	batches []answeredBatch // the answers kept, then free entries
+	kept    int
 }
 
 type answeredBatch struct {
@@ -20,9 +21,25 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
+// settle frees the entries of the answers to batches up to number seq.
+func (a *answered) settle(seq uint64) {
+	if seq <= a.settled {
+		return
+	}
+	a.settled = seq
+	kept := 0
+	for i := range a.batches[:a.kept] {
+		if a.batches[i].seq > seq {
+			a.batches[kept], a.batches[i] = a.batches[i], a.batches[kept]
+			kept++
+		}
+	}
+	a.kept = kept
+}
+
 // find returns the stored answer to a batch that is not settled; nil: there is none.
 func (a *answered) find(seq uint64) []engine.Status {
-	for i := range a.batches {
+	for i := range a.batches[:a.kept] {
 		if a.batches[i].seq == seq {
 			return a.batches[i].statuses
 		}
@@ -32,14 +49,11 @@ func (a *answered) find(seq uint64) []engine.Status {
 
 // remember stores the answer to a batch, in a free entry if there is one.
 func (a *answered) remember(seq uint64, results []engine.Result) {
-	at := 0
-	for at < len(a.batches) && a.batches[at].seq > a.settled {
-		at++
-	}
-	if at == len(a.batches) {
+	if a.kept == len(a.batches) {
 		a.batches = append(a.batches, answeredBatch{})
 	}
-	b := &a.batches[at]
+	b := &a.batches[a.kept]
+	a.kept++
 	b.seq, b.statuses = seq, b.statuses[:0]
 	for i := range results {
 		b.statuses = append(b.statuses, results[i].Status)
@@ -72,7 +86,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	now := s.now()
 	memory := s.memoryOf(b.ID.Engine)
 	if memory != nil {
-		memory.settled = max(memory.settled, b.Settled)
+		memory.settle(b.Settled)
 		if b.ID.Seq <= memory.settled {
 			for range b.Outcomes {
 				dst = append(dst, engine.Result{Status: engine.Applied.Again()})

@@ -34,7 +34,7 @@ type row struct {
 type features uint8
 
 const (
-	isRetry    features = 1 << iota // its class is Retry: it has been in flight and come back
+	isRetry    features = 1 << iota // its class is Retry: it has been in flight and come back; equal to engine.Retry
 	reaped                          // in flight: a reaper holds it, or was the last to hold it
 	hasHistory                      // it has an entry in Store.histories
 	hasSerial                       // it has a serial key, in serials
@@ -64,6 +64,8 @@ const (
 
 // class returns the priority class (fresh or retry) of a job's row: the one in which it is ready or was claimed.
 func (r *row) class() engine.Class { return engine.Class(r.has & isRetry) }
+
+const _ = -uint(isRetry ^ features(engine.Retry)) // compiles only if they are equal
 
 // before reports whether a job's row comes before another of the same priority, by (ready key, ID).
 func (r *row) before(o *row) bool {

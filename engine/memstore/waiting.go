@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"qsim/engine"
 )
@@ -242,4 +243,12 @@ func (s *Store) nextDue() engine.Time {
 		return engine.Never
 	}
 	return s.waiting.first
+}
+
+// untilDue returns the time from now until the earliest waiting job becomes ready by itself; Forever if none will.
+func (s *Store) untilDue(now engine.Time) time.Duration {
+	if due := s.nextDue(); due != engine.Never {
+		return due.Sub(now)
+	}
+	return engine.Forever
 }

@@ -153,7 +153,7 @@ func (s *Sim) deliverReply(ref uint32, m *message) {
 // slab holds values at stable addresses, referred to by index in events, and reuses freed ones. Values do not move.
 type slab[T any] struct {
 	items []*T
-	order []uint32 // the indexes in use in any order, then the free ones, next first
+	order []uint32 // from used on, the free indexes, next first; the entries before are meaningless
 	used  int      // number of indexes in use
 }
 
@@ -177,7 +177,7 @@ func (s *slab[T]) release(ref uint32) {
 func (s *slab[T]) grow() {
 	made := make([]T, max(16, len(s.items)))
 	if len(s.items)+len(made) > 1<<refBits {
-		panic("sim: too many calls or executions at once")
+		panic("sim: too many calls, executions or late jobs at once")
 	}
 	for i := range made {
 		s.order = append(s.order, uint32(len(s.items)))

@@ -124,6 +124,7 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		c.starving.close(c.end)
 	}
 	for _, v := range c.views {
+		c.now = c.end // the clock is shared, and closing a view may go on to the end of arrivals
 		v.close(nothing)
 	}
 	return c.run()

@@ -90,7 +90,11 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 		c.starving.judge(at, &k)
 	}
 	if k.class == engine.Fresh {
-		k.starved = c.starving.left(at, l.Kind, l.Tenant, time.Duration(k.waited))
+		if c.settings.Held && l.Waited != l.Age { // enqueued before it was due: never among the ready jobs of starving
+			k.starved = c.starving.starved(at, l.Kind, l.Tenant, time.Duration(k.waited))
+		} else {
+			k.starved = c.starving.left(at, l.Kind, l.Tenant, time.Duration(k.waited))
+		}
 		if c.byTenant {
 			c.whole.claimedOfTenant(&k, c.sets[0].covers(k.enqueued))
 		}

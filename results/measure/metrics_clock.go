@@ -33,7 +33,12 @@ func clockMetrics() []metric {
 	}
 	return append(list,
 		ofClock(less("waiting.max", "jobs", "most jobs in backoff", "most jobs waiting at once for their due time"),
-			func(a *answer) number { return count(a.clock.peak[waitingArea]) }),
+			func(a *answer) number {
+				if a.Collector.settings.Held {
+					return none("jobs that wait are claimable, and count as ready")
+				}
+				return count(a.clock.peak[waitingArea])
+			}),
 		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
 			"of the jobs ready above their mean before it").only(ByClass|ByTenant), func(a *answer) number {
 			if a.storms.calm == nil {

@@ -275,3 +275,19 @@ func TestStarvingAfterTwoStorms(t *testing.T) {
 	checkQuery(t, r, jobs[1], 0)
 	check(t, r, map[string]float64{"starved.jobs": 0.5})
 }
+
+// TestCrowdingBesideHeldJobs claims a job before and after it is due, where such jobs are claimable at once: it was never
+// among the ready jobs, and another that starves goes on starving.
+func TestCrowdingBesideHeldJobs(t *testing.T) {
+	s := settings()
+	s.Held, s.StarvedAfter = true, []time.Duration{5 * time.Second, 5 * time.Second}
+	s.Asked = []Query{{Metric: crowding}}
+	tp := newTape(s, 0)
+	tp.play(engine.Event{At: at(19), Kind: engine.Enqueued, Job: 2, Delay: 10 * time.Second})
+	tp.enqueue(20, 1, 0)
+	tp.play(engine.Event{At: at(29), Kind: engine.Leased, Job: 2, Token: 1, Delivery: 1, Age: 10 * time.Second})
+	tp.enqueue(28, 3, 0)
+	tp.lease(30, 3, 28)
+	tp.lease(40, 1, 20) // starved from 25 to 40, while two others were claimed
+	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 2.0 / 3, "starved.jobs": 1.0 / 3})
+}

@@ -94,7 +94,8 @@ func TestEndBeforeArrivals(t *testing.T) {
 		s := settings()
 		s.StarvedAfter = []time.Duration{5 * time.Second}
 		after := Query{Metric: "throughput", After: "down"}
-		s.Asked = []Query{after}
+		ofClass := Query{Metric: "throughput", After: "down", Class: "mail"}
+		s.Asked = []Query{after, ofClass}
 		tp := newTape(s, 0)
 		tp.enqueue(20, 1, 0)
 		tp.run(40, 1, 20, 1) // starves from 25 to 40
@@ -107,6 +108,7 @@ func TestEndBeforeArrivals(t *testing.T) {
 		r := tp.Finish(at(70), unresolved)
 		check(t, r, map[string]float64{"throughput": 2 / want, "starved.share": 15 / want, "utilization": 2 / (2 * want)})
 		checkQuery(t, r, after, 1.0/20)
+		checkQuery(t, r, ofClass, 1.0/20)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package checks looks up the keys of one scenario by their paths and reports what is wrong with them at the positions
 // that its file gives them. It has the checks of a single key, by the rules of package reference; those of several keys
-// are in the files of the storms and in package validate.
+// are in the files storm_KIND.go of package spec, and in package validate.
 package checks
 
 import (
@@ -49,7 +49,7 @@ type Problem struct {
 	Severity diagnostics.Severity
 }
 
-// ask calls the function asked, if that is set, with a rule of a key and the key's path.
+// ask calls the function Asked, if that is set, with a rule of a key and the key's path.
 func (c *Checker) ask(r reference.Rule, path []any) {
 	if c.Asked != nil {
 		c.Asked(r, path)

@@ -50,7 +50,8 @@ const (
 
 // Table lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
 // nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
-// backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go.
+// backoffs and arrival processes are in the tables of kinds, keys of storms in the files
+// storm_KIND.go of package spec.
 var Table = []Entry{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -155,7 +156,7 @@ var DefaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 		}
 		value, problems := tree.Parse([]byte(k.Default))
 		if len(problems) > 0 {
-			panic("scenarios: default of " + k.Path + ": " + problems[0].Error())
+			panic("reference: default of " + k.Path + ": " + problems[0].Error())
 		}
 		tree.Place(value, &yaml.Node{})
 		list, path, inList := strings.Cut(k.Path+".", ".*.")

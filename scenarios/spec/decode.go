@@ -134,7 +134,7 @@ func (d *Dependency) fill() {
 var constantNone = func() Distribution {
 	d := Distribution{Kind: "constant", Value: new(Duration)}
 	if err := d.buildAt(&yaml.Node{}); err != nil {
-		panic("scenarios: " + err.Error())
+		panic("spec: " + err.Error())
 	}
 	return d
 }()

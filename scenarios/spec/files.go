@@ -110,7 +110,7 @@ func (f *Folder) eachLine(name string, most int, use func(line string) error) (n
 func (f *Folder) values(name string) (values []Duration, err error) {
 	_, err = f.eachLine(name, math.MaxInt, func(line string) error {
 		text, _, _ := strings.Cut(line, "#")
-		if text = strings.TrimSpace(text); text == "" {
+		if text = strings.TrimSpace(text); text == "" || len(values) > mostValues {
 			return nil
 		}
 		if quantity.IsNumber(text) {

@@ -88,7 +88,7 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	return func() engine.Policy {
 		made, err := policies.NewFor(p.Kind, p.values, workers, classes)
 		if err != nil {
-			panic("scenarios: " + err.Error()) // it was made before
+			panic("spec: " + err.Error()) // it was made before
 		}
 		return made
 	}, nil

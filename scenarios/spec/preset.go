@@ -32,7 +32,7 @@ var presetText []byte
 var presets = sync.OnceValue(func() []Preset {
 	list, problems := tree.Parse(presetText)
 	if len(problems) > 0 {
-		panic("scenarios: presets: " + problems[0].Error())
+		panic("spec: presets: " + problems[0].Error())
 	}
 	var all []Preset
 	for _, node := range list.Content {
@@ -50,7 +50,7 @@ var presets = sync.OnceValue(func() []Preset {
 			}
 		}
 		if err := keys.Load(&p, tree.Strict...); err != nil {
-			panic(fmt.Sprintf("scenarios: presets, line %d: %v", node.Line, err))
+			panic(fmt.Sprintf("spec: presets, line %d: %v", node.Line, err))
 		}
 		all = append(all, p)
 	}

@@ -18,7 +18,7 @@ import (
 func (sc *Scenario) Resolved() []byte {
 	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
 	if err != nil {
-		panic("scenarios: " + err.Error()) // every value came from YAML
+		panic("spec: " + err.Error()) // every value came from YAML
 	}
 	return out
 }

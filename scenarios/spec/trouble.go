@@ -100,10 +100,12 @@ func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
 				c.checkNodes(*value, key...)
 			}
 		case []string:
+			node := c.Node(key...)
+			if name != "hits" || node == nil || len(node.Content) != len(value) { // else an element is wrong by itself
+				continue
+			}
 			for k, hit := range value {
-				if node := tree.LookupAt(c.Node(key...), k); name == "hits" && node != nil {
-					c.Known("job class or dependency", node, hit, append(c.Classes, c.Dependencies...))
-				}
+				c.Known("job class or dependency", tree.LookupAt(node, k), hit, slices.Concat(c.Classes, c.Dependencies))
 			}
 		case Share:
 			if rule != "" && value.Num == 0 && sound {

@@ -42,14 +42,14 @@ func (c *validator) checkLoad() {
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
 func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
-	keys := spec.Count(math.MaxInt32)
+	keys := spec.Count(0)
 	if job.Serial != nil {
 		keys = job.Serial.Keys
 	}
 	needs, grows := "the class needs "+short(need)+" jobs running at once", ": the backlog will never drain"
 	c.hold(warning, []conflict{
 		{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + grows, ""},
-		{need > float64(keys), "serial", say("%s, but has %d keys%s", needs, keys, grows), ""},
+		{job.Serial != nil && need > float64(keys), "serial", say("%s, but has %d keys%s", needs, keys, grows), ""},
 	}, "jobs", i)
 }
 

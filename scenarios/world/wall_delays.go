@@ -86,6 +86,11 @@ func (d *Delays) Overlay() *Overlay {
 			*of.storm = *of.calm
 		}
 	}
+	for op := range o.calls {
+		if len(o.storm.calls[op].times) == 0 {
+			o.storm.calls[op], o.storm.perJob[op] = o.calls[op], o.perJob[op]
+		}
+	}
 	if len(o.storm.enqueued.times) == 0 {
 		o.storm.enqueued = o.enqueued
 	}

@@ -162,17 +162,20 @@ func (m *measured) announce(now engine.Time) time.Duration {
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	of, t := m.momentOf(time.Duration(at))
 	e := of.enqueued.near(t, m.moment, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
-	m.shown[j.ID] = e.Call
+	if j.Delay == 0 {
+		m.shown[j.ID] = e.Call
+	}
 	return e.Late
 }
 
 // claimed counts the waits of claimed jobs from the time at which the store notes that they are ready.
 func (m *measured) claimed(c *engine.Call) {
 	for i := range c.Leases {
-		if l := &c.Leases[i]; l.Waited == l.Age { // ready since it was enqueued
+		l := &c.Leases[i]
+		if l.Waited == l.Age { // ready since it was enqueued
 			l.Waited += m.shown[l.ID]
-			delete(m.shown, l.ID)
 		}
+		delete(m.shown, l.ID)
 	}
 }
 

@@ -47,8 +47,8 @@ func newSeries[T any](values []T, at func(*T) time.Duration) (s series[T]) {
 	return s
 }
 
-// near returns one of the values whose times are at most half before or after t, chosen by a uniform number u in
-// (0, 1); nil if the series is empty.
+// near returns one of the values at most half before or after t, chosen by a uniform number u in (0, 1); where those
+// are fewer than momentLeast, one of about that many neighbours; nil if the series is empty.
 func (s *series[T]) near(t, half time.Duration, u float64) *T {
 	n := len(s.times)
 	if n == 0 {

@@ -24,8 +24,11 @@ func Example() {
 	m := metrics.New(store, metrics.Options{Workers: 10})
 	registry := prometheus.NewRegistry() // a service: prometheus.DefaultRegisterer, and promhttp.Handler
 	registry.MustRegister(m)
+	stopping := make(chan struct{})
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
+		case slog.MessageKey:
+			close(stopping)
 		case slog.TimeKey, "longest", "claims", "cancel-in": // which differ from run to run
 			return slog.Attr{}
 		}
@@ -39,7 +42,7 @@ func Example() {
 		Store:  store,
 		Handler: func(context.Context, *engine.Job) error {
 			stop()
-			time.Sleep(50 * time.Millisecond)
+			<-stopping
 			return nil
 		},
 		Recorder: m.Recorder, OnCall: m.OnCall, Logger: log, StopWithin: 30 * time.Second,

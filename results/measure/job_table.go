@@ -74,7 +74,7 @@ func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.D
 	return 0
 }
 
-// jobTable is a hash table of jobs by ID with linear probing, at most a quarter full: a search mostly ends where it
+// jobTable is a hash table of jobs by ID with linear probing, at most half full: a search mostly ends where it
 // begins.
 // Pointers into it are valid until the next put or remove.
 type jobTable struct {
@@ -107,7 +107,7 @@ func (t *jobTable) find(id engine.JobID) *knownJob {
 
 // put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
-	if 4*t.used >= len(t.slots) {
+	if 2*t.used >= len(t.slots) {
 		t.grow()
 	}
 	mask := len(t.slots) - 1

@@ -24,7 +24,7 @@ type heldLease struct {
 	dueAt   Time             // scheduled: time at which it may run; running: time of the execution timeout
 	beatAt  Time             // time of the next heartbeat, while it is in that queue
 	expiry  Time             // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
-	tickets [numLines]uint64 // its place in each queue; 0: none
+	tickets [numLines]uint64 // number of its entry in a queue of each line; 0: it is in none
 	phase   phase
 	lost    bool   // the token is no longer valid at the store
 	settled bool   // timedOut: the outcome has been committed

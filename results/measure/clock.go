@@ -5,7 +5,7 @@ import "qsim/engine"
 // clock is the time that the views of a run share.
 type clock struct {
 	now      engine.Time
-	alarm    engine.Time // time from which an event has more to do than to set now
+	alarm    engine.Time // earliest time at which a segment ends or the backlog after a storm must be integrated
 	earliest engine.Time // the next boundary of any view
 }
 

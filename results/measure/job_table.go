@@ -75,8 +75,7 @@ func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.D
 }
 
 // jobTable is a hash table of jobs by ID with linear probing, at most half full: a search mostly ends where it
-// begins.
-// Pointers into it are valid until the next put or remove.
+// begins. Pointers into it are valid until the next put or remove.
 type jobTable struct {
 	slots []knownJob
 	shift uint // 64 − log2(len(slots))

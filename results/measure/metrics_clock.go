@@ -51,12 +51,11 @@ func clockMetrics() []metric {
 		}))
 }
 
-// recoveryTime is the name of the one metric computed from sliding windows of waits after a storm, backlogArea and
-// drainTime are those for which the backlog is compared with that from before the storms.
+// recoveryTime and the constants below are the names of the metrics that follow a view after storms.
 const (
-	recoveryTime = "recovery.time"
-	backlogArea  = "backlog.area"
-	drainTime    = "drain.time"
+	recoveryTime = "recovery.time" // by the waits in sliding windows
+	backlogArea  = "backlog.area"  // by the backlog, compared with that from before the storms
+	drainTime    = "drain.time"    // by the same
 )
 
 const noCalm = "there is no time between warm-up and the first storm"

@@ -101,6 +101,12 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
+// guard sets the condition, not FenceDefault, under which the store applies an outcome that next returned.
+func (c *committer) guard(o *Outcome, f Fence) {
+	o.Guard = f
+	c.guarded++
+}
+
 // added counts the outcome that next returned, and sends the batch if it is full.
 func (c *committer) added(e *Engine) {
 	c.pending++

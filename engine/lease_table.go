@@ -20,11 +20,11 @@ const (
 // heldLease is one slot of an engine's lease table.
 type heldLease struct {
 	lease   Lease
-	heldAt  Time             // time of the answer to the claim
-	dueAt   Time             // scheduled: time at which it may run; running: time of the execution timeout
-	beatAt  Time             // time of the next heartbeat, while it is in that queue
-	expiry  Time             // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
-	tickets [numLines]uint64 // number of its entry in a queue of each line; 0: it is in none
+	heldAt  Time                // time of the answer to the claim
+	dueAt   Time                // scheduled: time at which it may run; running: time of the execution timeout
+	beatAt  Time                // time of the next heartbeat, while it is in that queue
+	expiry  Time                // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
+	tickets [numPurposes]uint64 // by purpose, number of its entry in a queue; 0: it is in none
 	phase   phase
 	lost    bool   // the token is no longer valid at the store
 	settled bool   // timedOut: the outcome has been committed
@@ -95,7 +95,7 @@ func (t *leaseTable) release(s Slot) {
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--
-	h.phase, h.batch, h.tickets = unheld, nil, [numLines]uint64{}
+	h.phase, h.batch, h.tickets = unheld, nil, [numPurposes]uint64{}
 	t.lives[s]++
 	t.free = append(t.free, s)
 	if t.byKey != nil {

@@ -1,29 +1,29 @@
 package engine
 
-// line names a queue of held leases: a lease is in each at most once.
-type line uint8
+// purpose is what held leases wait for in a queue. A lease is in at most one queue of each purpose.
+type purpose uint8
 
 const (
-	forWorker  line = iota // buffered leases
-	forBeat                // leases by their next heartbeat
-	forTimeout             // running leases by their execution timeout: a queue for each length of it
-	numLines
+	forWorker  purpose = iota // buffered leases
+	forBeat                   // leases by their next heartbeat
+	forTimeout                // running leases by their execution timeout: a queue for each length of it
+	numPurposes
 )
 
 // slotQueue is a first-in-first-out queue of the slots of held leases. Leases that leave it early are not searched for:
 // their entries are void, and skipped when they reach the front. An entry is valid while its number is the ticket of the
 // lease in that slot.
 type slotQueue struct {
-	line       line
+	of         purpose
 	ring       []Slot // entries by number; its length is a power of two
 	head, tail uint64 // number of the first entry, and of the next to come; ticket 0 is none
 }
 
-// init makes the queue empty. which, in [0, 2^16), is its number among the queues of that line: no two
-// of them number their entries alike, so that a ticket of one is void in the others.
-func (q *slotQueue) init(line line, which int) {
+// init makes the queue empty. which, in [0, 2^16), is its number among the queues of that purpose: no
+// two of them number their entries alike, so that a ticket of one is void in the others.
+func (q *slotQueue) init(of purpose, which int) {
 	first := uint64(which)<<48 + 1
-	q.line, q.head, q.tail = line, first, first
+	q.of, q.head, q.tail = of, first, first
 }
 
 // add appends slot s with its lease h, which must not be in the queue.
@@ -33,7 +33,7 @@ func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 		number = q.grow(t)
 	}
 	q.ring[number&uint64(len(q.ring)-1)] = s
-	h.tickets[q.line] = number
+	h.tickets[q.of] = number
 	q.tail = number + 1
 }
 
@@ -41,7 +41,7 @@ func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	for ; q.head != q.tail; q.head++ {
 		s := q.ring[q.head&uint64(len(q.ring)-1)]
-		if h := &t.slots[s]; h.tickets[q.line] == q.head {
+		if h := &t.slots[s]; h.tickets[q.of] == q.head {
 			return s, h
 		}
 	}
@@ -49,7 +49,7 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 }
 
 // leave removes a lease from a queue, if it is in one.
-func (h *heldLease) leave(line line) { h.tickets[line] = 0 }
+func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
 // grow makes room in a full queue and returns the number of its next entry: it drops the void entries, and doubles the
 // ring unless they were nearly all of it.
@@ -57,8 +57,8 @@ func (q *slotQueue) grow(t *leaseTable) (tail uint64) {
 	to, mask := q.head, uint64(len(q.ring)-1)
 	for from := q.head; from != q.tail; from++ {
 		s := q.ring[from&mask]
-		if h := &t.slots[s]; h.tickets[q.line] == from {
-			q.ring[to&mask], h.tickets[q.line] = s, to
+		if h := &t.slots[s]; h.tickets[q.of] == from {
+			q.ring[to&mask], h.tickets[q.of] = s, to
 			to++
 		}
 	}

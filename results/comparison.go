@@ -189,7 +189,7 @@ func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err e
 
 // labels returns the labels of the policies.
 func (s *Summary) labels() []string {
-	return plain.Names(s.Policies, func(p PolicySummary) string { return p.Label })
+	return plain.Map(s.Policies, func(p PolicySummary) string { return p.Label })
 }
 
 // labelled returns the policy with that label, nil if there is none.

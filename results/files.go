@@ -171,7 +171,7 @@ func histogramFiles(s *Summary) ([]File, error) {
 	var files []File
 	labels := s.labels()
 	for p, slug := range Slugs(labels) {
-		names := plain.Names(s.Data[p].Pooled, func(h measure.NamedHistogram) string { return h.Query.String() })
+		names := plain.Map(s.Data[p].Pooled, func(h measure.NamedHistogram) string { return h.Query.String() })
 		for i, name := range Slugs(names) {
 			h := s.Data[p].Pooled[i].Hist
 			if h.Count() == 0 {

@@ -108,7 +108,7 @@ func newApply() *cobra.Command {
 	var f scenarioFlags
 	var t ui.Terminal
 	system, format := "", "table"
-	names := plain.Names(apply.Systems(), func(s apply.System) string { return s.Name })
+	names := plain.Map(apply.Systems(), func(s apply.System) string { return s.Name })
 	c := &cobra.Command{
 		Use:     "apply SCENARIO --for SYSTEM",
 		Short:   "print a scenario as the settings of a job system",

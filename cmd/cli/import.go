@@ -66,7 +66,7 @@ which take about 2 GB of memory.`,
 		Args: wanted(1, math.MaxInt, "import which file? Name one, or - for standard input"),
 		RunE: func(c *cobra.Command, names []string) error { return runImport(c, names, &f) },
 	}
-	flags, roles := c.Flags(), plain.Names(imports.Roles(), func(role [2]string) string { return role[0] })
+	flags, roles := c.Flags(), plain.Map(imports.Roles(), func(role [2]string) string { return role[0] })
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
 	flags.StringArrayVar(&f.options.Columns, "columns", nil,
 		"which column says what, as `ROLE=COLUMN`,...; roles are "+strings.Join(roles, ", ")+"; repeatable")

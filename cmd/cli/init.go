@@ -148,7 +148,7 @@ var schemas = []format{
 }
 
 func newSchema() *cobra.Command {
-	names := plain.Names(schemas, func(d format) string { return d.name })
+	names := plain.Map(schemas, func(d format) string { return d.name })
 	return &cobra.Command{
 		Use:     "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
 		Short:   "print the JSON schema of scenarios, for editors, or of results",

@@ -97,7 +97,7 @@ func listed(arguments []string) (entries []entry, one bool, err error) {
 		}
 		return entries, false, nil
 	}
-	names := plain.Names(topics, func(t topic) string { return t.name })
+	names := plain.Map(topics, func(t topic) string { return t.name })
 	index := slices.Index(names, arguments[0])
 	if index < 0 {
 		if len(arguments) == 1 {
@@ -128,7 +128,7 @@ func named(entries []entry, name string) []entry {
 }
 
 func entryNames(entries []entry) []string {
-	return plain.Names(entries, func(e entry) string { return e.name })
+	return plain.Map(entries, func(e entry) string { return e.name })
 }
 
 // anywhere returns the entries with a name, in any topic; one is true for a single entry.

@@ -111,7 +111,7 @@ func described(name string) []cobra.Completion {
 	if at < 0 {
 		return nil
 	}
-	return plain.Names(topics[at].entries(), func(e entry) string {
+	return plain.Map(topics[at].entries(), func(e entry) string {
 		return cobra.CompletionWithDesc(e.name, firstSentence(e.doc))
 	})
 }
@@ -128,7 +128,7 @@ func completeList(_ *cobra.Command, given []string, _ string) ([]cobra.Completio
 	var all []cobra.Completion
 	switch len(given) {
 	case 0:
-		all = plain.Names(topics, func(t topic) string { return cobra.CompletionWithDesc(t.name, t.doc) })
+		all = plain.Map(topics, func(t topic) string { return cobra.CompletionWithDesc(t.name, t.doc) })
 	case 1:
 		all = described(given[0])
 	}
@@ -162,11 +162,11 @@ func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 }
 
 func stormNames(sc *scenarios.Scenario) []string {
-	return plain.Names(sc.Storms, func(s scenarios.Storm) string { return s.Name })
+	return plain.Map(sc.Storms, func(s scenarios.Storm) string { return s.Name })
 }
 
 func classNames(sc *scenarios.Scenario) []string {
-	return plain.Names(sc.Jobs, func(j scenarios.JobClass) string { return j.Class })
+	return plain.Map(sc.Jobs, func(j scenarios.JobClass) string { return j.Class })
 }
 
 // completeResults completes result folders and, for compare's further arguments, the built-in scenarios too.
@@ -241,7 +241,7 @@ func completeValue(key string) []cobra.Completion {
 	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
 		words = metricNames()
 	}
-	return plain.Names(words, func(word string) string { return key + "=" + word })
+	return plain.Map(words, func(word string) string { return key + "=" + word })
 }
 
 // loadQuietly loads a scenario without printing errors, for shell completion; nil if there is no such scenario.

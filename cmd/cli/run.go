@@ -237,7 +237,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 
 func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run,
 	error) {
-	labels := plain.Names(settings.Policies, func(p measure.PolicyInfo) string { return p.Label })
+	labels := plain.Map(settings.Policies, func(p measure.PolicyInfo) string { return p.Label })
 	bars := s.bars("seeds", s.mostSeeds(sc), labels...)
 	defer bars.Close()
 	options := world.Options{Parallel: s.flags.parallel, MostSeeds: s.mostSeeds(sc), Check: s.flags.check,

@@ -190,7 +190,7 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 }
 
 func metricNames() []string {
-	return plain.Names(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
+	return plain.Map(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
 }
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }

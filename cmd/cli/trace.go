@@ -65,7 +65,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringVar(&f.job, "job", "", "the history of this `JOB`, such as payments/1234")
 	ui.AddChoice(c, &f.find, "find", "KIND", "the history of the most extreme job of a `KIND`: worst-wait, duplicate, "+
-		"dead, fenced or lost-lease", plain.Names(trace.Interests(), func(i trace.Interest) string { return string(i) })...)
+		"dead, fenced or lost-lease", plain.Map(trace.Interests(), func(i trace.Interest) string { return string(i) })...)
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
 	addMemory(c, &f.memory)
@@ -155,7 +155,7 @@ func (t *tracer) choose(sc *scenarios.Scenario) error {
 		return ui.Unknown("policy of "+t.name, f.policy, input.PolicyNames(sc))
 	}
 	if len(found) > 1 && t.flags.policy != sc.Baseline {
-		labels := plain.Names(found, func(i int) string { return fmt.Sprintf("%q", sc.Policies[i].Label) })
+		labels := plain.Map(found, func(i int) string { return fmt.Sprintf("%q", sc.Policies[i].Label) })
 		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found),
 			strings.Join(labels, ", "))
 	}

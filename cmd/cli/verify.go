@@ -197,5 +197,5 @@ func namesOf(r *verify.Row) (id, family, group string) {
 // completeRows completes names of the built-in verify rows.
 func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	describe := func(row verify.Row) string { return cobra.CompletionWithDesc(row.ID, row.Name) }
-	return plain.Names(verify.Rows(), describe), cobra.ShellCompDirectiveNoFileComp
+	return plain.Map(verify.Rows(), describe), cobra.ShellCompDirectiveNoFileComp
 }

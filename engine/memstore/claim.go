@@ -80,7 +80,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	return c.dst, next, nil
 }
 
-// claim is a call of Claim under way.
+// claim is a call under way that returns leases: of Claim or, with fewer fields, Recover, Expired or LoseLeases.
 type claim struct {
 	now     engine.Time
 	holder  engine.EngineID
@@ -92,21 +92,23 @@ type claim struct {
 	dst     []engine.Lease
 }
 
-// lend leases a job's row that is in no structure to the holder of a claim, and returns the lease.
+// lend leases a job's row that is in no structure to the holder of call c, and returns the lease.
 func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	r.token++
-	r.state, r.key = engine.InFlight, c.now.Add(c.ttl)
+	r.state = engine.InFlight
 	s.stats.InFlight[r.class()]++
 	*s.holders.reach(ref) = c.holder
-	if last := s.leased.last(&s.rows); last == nil || last.key <= r.key {
-		s.leased.pushBack(last, ref, r)
-	} else {
-		s.leased.insertByKey(&s.rows, ref, r)
-	}
+	s.enlist(ref, r, c.now.Add(c.ttl))
+	return s.describe(c, ref, r)
+}
+
+// enlist adds a job's row that is in no list to the leased ones.
+func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
+	r.key = expiry
+	s.leased.insertByKey(&s.rows, ref, r)
 	if s.byNode != nil {
 		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
 	}
-	return s.describe(c, ref, r)
 }
 
 // prepareAll builds the indexes for the orders of a plan's terms.
@@ -187,7 +189,7 @@ func (s *Store) ready(class engine.Class) int {
 	return s.stats.Ready[engine.Fresh] + s.stats.Ready[engine.Retry]
 }
 
-// describe appends a lease to the result of a claim, filled in from the job's row except for the holder.
+// describe appends a lease to the result of call c, filled in from the job's row except for the holder.
 func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
 	c.dst = append(c.dst, engine.Lease{})
 	l := &c.dst[len(c.dst)-1]

@@ -44,7 +44,7 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 	return q.end(late, newest)
 }
 
-// end returns the result of peek in any case.
+// end is peek for a queue with a tree too, and for its last row.
 func (q *queue) end(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {

@@ -25,11 +25,7 @@ func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.
 
 func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
 	s.unlist(ref, r)
-	r.key = expiry
-	s.leased.insertByKey(&s.rows, ref, r)
-	if s.byNode != nil {
-		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
-	}
+	s.enlist(ref, r, expiry)
 }
 
 // nodeLists holds the leased rows of jobs by the holder's node, each list in order of expiry.

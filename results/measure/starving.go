@@ -323,7 +323,7 @@ func (l *lane) find(since engine.Time) int {
 	return low
 }
 
-// fewestGone is the least number of such entries for which tidy is worth its while.
+// fewestGone is the least number of empty entries at the front of a lane for which it is tidied.
 const fewestGone = 1024
 
 // tidy frees the memory of a queue's entries whose jobs have all left, once they are most of the queue.

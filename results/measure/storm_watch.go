@@ -56,7 +56,7 @@ type stormState struct {
 	begun      bool        // the first storm has begun, and some query is for what follows
 	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
 	until      engine.Time // end of arrivals
-	since      engine.Time // time up to which the backlog is in excess
+	since      engine.Time // time up to which excess is integrated
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed

@@ -119,9 +119,6 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
-// Names returns the name of each element of a list.
-func Names[T any](list []T, name func(T) string) []string { return Map(list, name) }
-
 // Distinct joins lists, and keeps only the first of equal elements.
 func Distinct[T comparable](lists ...[]T) (all []T) {
 	for _, one := range slices.Concat(lists...) {

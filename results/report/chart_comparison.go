@@ -44,9 +44,9 @@ func comparisonChart(d *drawing) *sheet {
 	if d.seeds < 2 {
 		s.subtitle = plain.Capital(plain.Plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
 	}
-	names := plain.Names(measures, func(m panelMetric) string { return m.name })
+	names := plain.Map(measures, func(m panelMetric) string { return m.name })
 	s.alt = d.alt(s.title, plain.Capital(list(names)), func(i int) string {
-		return list(plain.Names(measures, func(m panelMetric) string { return m.words(i) }))
+		return list(plain.Map(measures, func(m panelMetric) string { return m.words(i) }))
 	})
 	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12,
 		tall: 27 * vg.Length(max(len(d.policies), 2))}

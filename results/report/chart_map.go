@@ -181,7 +181,7 @@ func (m *Map) subtitle(left int) string {
 }
 
 func (m *Map) words(panels []MapPanel) string {
-	words := plain.Names(panels, func(p MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
+	words := plain.Map(panels, func(p MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
 	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }
 

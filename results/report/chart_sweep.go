@@ -27,7 +27,7 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
 	}
 	var figures []Figure
-	for i, slug := range results.Slugs(plain.Names(s.Queries, measure.Query.String)) {
+	for i, slug := range results.Slugs(plain.Map(s.Queries, measure.Query.String)) {
 		if i == sweepFigures {
 			break
 		}
@@ -95,7 +95,7 @@ func (d *sweepDrawing) collect() {
 	at, short := map[string]int{}, d.ShortKeys()
 	for i := range d.Cells {
 		position := d.Position(d.Cells[i].Index)
-		name := strings.Join(plain.Names(d.others, func(axis int) string {
+		name := strings.Join(plain.Map(d.others, func(axis int) string {
 			return clean(short[axis]) + " " + clean(d.Axes[axis].Values[position[axis]])
 		}), ", ")
 		k, found := at[name]

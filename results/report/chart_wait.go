@@ -162,7 +162,7 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 		return l.Class != "" && l.Class != row.class && row.class != ""
 	})
 	t.inside = append(t.inside, limitLines(limits))
-	t.around = append(t.around, names, limitNames(limits, plain.Names(limits, d.limitLabel), curves))
+	t.around = append(t.around, names, limitNames(limits, plain.Map(limits, d.limitLabel), curves))
 	addTimeline(p, t)
 }
 

@@ -69,7 +69,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 		p.More = len(slices.DeleteFunc(front, func(shown bool) bool { return shown }))
 	}
 	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
-	p.Warnings = plain.Names(sum.Warnings, clean)
+	p.Warnings = plain.Map(sum.Warnings, clean)
 	return p
 }
 

@@ -36,7 +36,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}
 	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
-	p.Warnings = plain.Names(c.Warnings, clean)
+	p.Warnings = plain.Map(c.Warnings, clean)
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)
 	if len(shown.Rows) > 0 {
@@ -223,7 +223,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	for i := range entries {
 		sum := entries[i].Summary
 		p.Runs = append(p.Runs, indexRunOf(sum, &entries[i], names[sum.Scenario] > 1))
-		labels = append(labels, plain.Names(sum.Policies, func(p results.PolicySummary) string { return p.Label })...)
+		labels = append(labels, plain.Map(sum.Policies, func(p results.PolicySummary) string { return p.Label })...)
 	}
 	labels = plain.Distinct(labels)
 	for _, label := range labels {

@@ -172,7 +172,7 @@ func alike(t *results.Table) string {
 	if len(t.Alike) == 0 {
 		return ""
 	}
-	parts := plain.Names(t.Alike, func(c results.Column) string { return clean(c.AlikeText()) })
+	parts := plain.Map(t.Alike, func(c results.Column) string { return clean(c.AlikeText()) })
 	return "The same under every policy: " + strings.Join(parts, " · ") + "."
 }
 

@@ -56,7 +56,7 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 // metWords returns a sentence with the number of cells in which each policy meets the objectives on the metric; ""
 // without objectives.
 func (d *sweepDrawing) metWords() string {
-	limits := plain.Names(d.limits(), func(o measure.Objective) string { return clean(o.Text) })
+	limits := plain.Map(d.limits(), func(o measure.Objective) string { return clean(o.Text) })
 	if len(limits) == 0 {
 		return ""
 	}

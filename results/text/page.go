@@ -203,7 +203,7 @@ func (p *page) alike() string {
 	if len(p.table.Alike) == 0 {
 		return ""
 	}
-	parts := plain.Names(p.table.Alike, func(c results.Column) string { return c.AlikeText() })
+	parts := plain.Map(p.table.Alike, func(c results.Column) string { return c.AlikeText() })
 	return "alike for all: " + strings.Join(parts, ", ")
 }
 

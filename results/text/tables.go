@@ -191,7 +191,7 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 
 // describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.
 func (s sweepView) describe() string {
-	axes := plain.Names(s.Axes, func(a results.Axis) string { return fmt.Sprintf("%s (%d)", a.Key, len(a.Values)) })
+	axes := plain.Map(s.Axes, func(a results.Axis) string { return fmt.Sprintf("%s (%d)", a.Key, len(a.Values)) })
 	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), plain.Plural(len(s.Cells), "cell"),
 		plain.Plural(len(s.Policies), "policy"), plain.Plural(len(s.Seeds), "seed"))
 }

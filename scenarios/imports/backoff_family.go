@@ -60,7 +60,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 			slices.SortStableFunc(all, func(a, b family) int {
 				return cmp.Compare(slices.Index(usualFamilies, a.kind), slices.Index(usualFamilies, b.kind))
 			})
-			alike = plain.Names(all, func(f family) string { return f.kind })
+			alike = plain.Map(all, func(f family) string { return f.kind })
 		}
 		if len(all) > 0 {
 			return "{kind: " + all[0].kind + ", " + all[0].text + "}", true, alike

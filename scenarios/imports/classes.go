@@ -104,7 +104,7 @@ func (r *reader) classNames() classNames {
 		n.add(slug(name, true), []string{g.name}, g.priority)
 	}
 	if rest := groups[len(own):]; len(rest) > 0 {
-		n.add("others", plain.Distinct(plain.Names(rest, func(g labelGroup) string { return g.name })), common(rest))
+		n.add("others", plain.Distinct(plain.Map(rest, func(g labelGroup) string { return g.name })), common(rest))
 	}
 	return n
 }

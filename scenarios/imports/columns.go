@@ -128,7 +128,7 @@ func layoutOf(format string, asked []string) (l layout, err error) {
 		if !ok || name == "" || heading == "" {
 			return l, fmt.Errorf("%q: want ROLE=COLUMN, such as enqueued=inserted_on", pair)
 		}
-		names := plain.Names(Roles(), func(role [2]string) string { return role[0] })
+		names := plain.Map(Roles(), func(role [2]string) string { return role[0] })
 		i := slices.Index(names, name)
 		if i < 0 {
 			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(names, ", "))

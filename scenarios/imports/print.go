@@ -79,7 +79,7 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		kinds := plain.Names(c.Kinds, func(k Kind) string {
+		kinds := plain.Map(c.Kinds, func(k Kind) string {
 			return fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts))
 		})
 		if c.Failed > 0 {

@@ -69,7 +69,7 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	className, rest, _ := strings.Cut(text, "/")
 	class := sc.ClassIndex(className)
 	if class < 0 {
-		e := reference.UnknownName("job class", className, plain.Names(sc.Jobs, func(j JobClass) string { return j.Class }))
+		e := reference.UnknownName("job class", className, plain.Map(sc.Jobs, func(j JobClass) string { return j.Class }))
 		return 0, fmt.Errorf("job %s: %w%s", quantity.Quote(text), e, helpOf(e))
 	}
 	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quantity.Quote(text), className)

@@ -68,7 +68,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	if p := PresetNamed(at.Value); p != nil {
 		return p
 	}
-	names := plain.Names(Presets(), func(p Preset) string { return p.Name })
+	names := plain.Map(Presets(), func(p Preset) string { return p.Name })
 	e := reference.UnknownWord("preset", at.Value, names, "`qsim list presets` prints them all")
 	l.problems = append(l.problems, tree.ErrorAt(at, e))
 	return nil

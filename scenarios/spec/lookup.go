@@ -41,7 +41,7 @@ func (sc *Scenario) Words(path string) []string {
 	if words[0] != "policies" {
 		return words
 	}
-	labels := plain.Names(sc.Policies, func(p Policy) string { return p.Label })
+	labels := plain.Map(sc.Policies, func(p Policy) string { return p.Label })
 	return slices.Concat(words[:1], reference.WithName(words[1:], labels))
 }
 

@@ -40,7 +40,7 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 			storms = append(storms, sc.Storms[i].Name)
 		}
 	}
-	classes := plain.Names(sc.Jobs, func(j JobClass) string { return j.Class })
+	classes := plain.Map(sc.Jobs, func(j JobClass) string { return j.Class })
 	for _, f := range []struct {
 		key, value, what string
 		filter           measure.Filters
@@ -87,5 +87,5 @@ func (sc *Scenario) Files() []string {
 
 // MetricNames returns the names of all metrics.
 func MetricNames() []string {
-	return plain.Names(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
+	return plain.Map(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
 }

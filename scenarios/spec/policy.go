@@ -111,7 +111,7 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	for _, name := range names {
 		found := sc.PoliciesNamed(name)
 		if len(found) == 0 {
-			labels := plain.Names(sc.Policies, func(p Policy) string { return p.Label })
+			labels := plain.Map(sc.Policies, func(p Policy) string { return p.Label })
 			return nil, fmt.Errorf("no policy is named %q: there are %s", name, strings.Join(labels, ", "))
 		}
 		keep = append(keep, found...)

@@ -205,4 +205,4 @@ var incidents = []incident{
 }
 
 // Incidents returns the names of the incidents that the doctor can apply.
-func Incidents() []string { return plain.Names(incidents, func(i incident) string { return i.name }) }
+func Incidents() []string { return plain.Map(incidents, func(i incident) string { return i.name }) }

@@ -368,5 +368,5 @@ func entries(dir string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s: %w", dir, err)
 	}
-	return plain.Names(list, fs.DirEntry.Name), nil
+	return plain.Map(list, fs.DirEntry.Name), nil
 }

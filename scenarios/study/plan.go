@@ -89,7 +89,7 @@ func (e *SettingError) Unwrap() error { return e.Err }
 func (e *SettingError) Values() []string { return setsOf(e.Sets) }
 
 func setsOf(overrides []scenarios.Override) []string {
-	return plain.Names(overrides, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
+	return plain.Map(overrides, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
 }
 
 // Plan is a scenario with the keys that a sweep varies, before any simulation.
@@ -118,7 +118,7 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 	for i := range axes {
 		parts = append(parts, axes[i].Key, strings.Join(axes[i].Range.Texts(), "\x00"))
 	}
-	p.Sweep.ConfigHash, err = p.hash(append(parts, plain.Names(p.Sweep.Queries, measure.Query.String)...))
+	p.Sweep.ConfigHash, err = p.hash(append(parts, plain.Map(p.Sweep.Queries, measure.Query.String)...))
 	return p, err
 }
 

@@ -81,7 +81,7 @@ func parseRange(text string) (Range, error) {
 }
 
 // Texts returns the values in the spelling of scenarios.
-func (r Range) Texts() []string { return plain.Names(r.Values, func(v Value) string { return v.Text }) }
+func (r Range) Texts() []string { return plain.Map(r.Values, func(v Value) string { return v.Text }) }
 
 // Ascending reports whether every value is larger than the one before, as the axis of a map needs. Values that are not
 // numbers count as ascending in the order given.

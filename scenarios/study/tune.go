@@ -31,7 +31,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	if !t.Margin {
 		t.Query = p.Query
 	}
-	t.Objectives = plain.Distinct(plain.Names(p.settings.Objectives, wordsOf))
+	t.Objectives = plain.Distinct(plain.Map(p.settings.Objectives, wordsOf))
 	parts := []string{t.Goal}
 	for i := range t.Axes {
 		parts = append(parts, t.Axes[i].Key+"="+strings.Join(t.Axes[i].Values, "\x00"))

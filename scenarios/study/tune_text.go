@@ -286,7 +286,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	if full {
 		header = append(header, "policy")
 	}
-	header = append(append(header, plain.Names(t.Axes, func(a results.Axis) string { return a.Key })...), "seeds")
+	header = append(append(header, plain.Map(t.Axes, func(a results.Axis) string { return a.Key })...), "seeds")
 	if !t.Margin {
 		header = append(header, t.Query.String(), "±")
 	}

@@ -46,7 +46,7 @@ func feedback(p *params) ([]experiment, error) {
 	delays := p.numbers("backoff_mean")
 	backoff, longest := "{kind: none}", slices.Max(delays)
 	if len(delays) > 1 {
-		backoff = "{kind: table, delays: [" + strings.Join(plain.Names(delays, seconds), ", ") + "]}"
+		backoff = "{kind: table, delays: [" + strings.Join(plain.Map(delays, seconds), ", ") + "]}"
 	} else if longest > 0 {
 		backoff = randomDelay(longest)
 	}

@@ -140,7 +140,7 @@ type intensity struct {
 	levels      levels
 	phases      *phases // on-off phases; nil: always on
 
-	steady float64 // rate that holds until the time until, if it does not change with time before; above 0
+	steady float64 // arrival rate at all times before until; above 0
 	until  float64
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,10 +26,11 @@ func Example() {
 	registry := prometheus.NewRegistry() // a service: prometheus.DefaultRegisterer, and promhttp.Handler
 	registry.MustRegister(m)
 	stopping := make(chan struct{})
+	logged := sync.OnceFunc(func() { close(stopping) })
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
 		case slog.MessageKey:
-			close(stopping)
+			logged()
 		case slog.TimeKey, "longest", "claims", "cancel-in": // which differ from run to run
 			return slog.Attr{}
 		}

@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3434, 2850},
+	{"engine", 3439, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3050, 1650},
 	{"engine/dist", 1091, 1020},
@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1402, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3233, 2250},
+	{"engine/memstore", 3231, 2250},
 	{"engine/pgstore", 2981, 2130},
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
@@ -52,19 +52,19 @@ var budgets = []budget{
 	{"scenarios/reference", 994, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3109, 1900},
-	{"scenarios/study", 5758, 3000},
+	{"scenarios/study", 5761, 3000},
 	{"scenarios/trace", 1648, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
-	{"scenarios/verify", 3512, 2600},
+	{"scenarios/verify", 3518, 2600},
 	{"scenarios/world", 4762, 2700},
 	{"results", 4729, 2300},
-	{"results/measure", 4974, 3150},
-	{"results/plain", 273, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
+	{"results/measure", 4972, 3150},
+	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
 	{"cmd/bench", 5235, 3000},
-	{"cmd/cli", 5353, 3600},
+	{"cmd/cli", 5430, 3600},
 	{"cmd/input", 149, 100},
 	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_324, 56_000
+	mostLines, goalLines             = 86_408, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

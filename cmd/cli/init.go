@@ -13,11 +13,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
-	"qsim/results"
-	"qsim/results/plain"
 	"qsim/scenarios"
-	"qsim/scenarios/study"
-	"qsim/scenarios/trace"
 )
 
 func newInit() *cobra.Command {
@@ -127,54 +123,4 @@ func starter(name, from string) ([]byte, error) {
 func isFile(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// format is a file format with its JSON schema.
-type format struct {
-	name   string
-	schema func() []byte
-}
-
-// schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
-var schemas = []format{
-	{"scenario", scenarios.Schema},
-	{"summary", func() []byte { return results.Schema("summary") }},
-	{"run", func() []byte { return results.Schema("run") }},
-	{"compare", func() []byte { return results.Schema("compare") }},
-	{"sweep", study.Schema},
-	{"tune", func() []byte { return results.Schema("tune") }},
-	{"doctor", study.DoctorSchema},
-	{"trace", trace.Schema},
-}
-
-func newSchema() *cobra.Command {
-	names := plain.Map(schemas, func(d format) string { return d.name })
-	return &cobra.Command{
-		Use:     "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
-		Short:   "print the JSON schema of scenarios, for editors, or of results",
-		GroupID: "write",
-		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
-completes and checks a scenario that says where the schema is, in its first line:
-
-  # yaml-language-server: $schema=scenario.schema.json
-
-The schema knows keys, values and units; what goes together only validate knows.
-
-With a name it prints the schema of what a command writes, for programs that read it:
-summary.json (also run --format json), run.json, sweep.json, tune.json, doctor.json,
-compare --format json, trace --format json.`,
-		Example: `  qsim schema > scenario.schema.json
-  qsim schema summary`,
-		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
-		Args:              cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			for _, d := range schemas {
-				if len(arguments) == 0 || arguments[0] == d.name {
-					_, err := c.OutOrStdout().Write(d.schema())
-					return ui.IOError("write result", err)
-				}
-			}
-			return ui.Unknown("schema", arguments[0], names)
-		},
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
-	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
@@ -243,109 +241,6 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		return studyError(err)
 	}
 	return nil
-}
-
-func newMerge() *cobra.Command {
-	f := runFlags{format: "table"}
-	missing := false
-	c := &cobra.Command{
-		Use:     "merge DIR",
-		Short:   "join the shards of a sweep",
-		GroupID: "cluster",
-		Long: `merge joins the shards that qsim sweep --shard I/N wrote to a folder, prints the table and
-writes sweep.json, sweep.csv, sweep.yaml and charts beside them: the bytes that one process
-would have written. It refuses shards of different scenarios, axes, metrics or versions, and
-names those that are missing, doubled or damaged.
-
-With --missing it prints which shards to submit again, as an array job takes them (1,3-5), or
-nothing if all are there.
-
-Exit codes:
-    0  the shards are joined, or with --missing: listed
-    2  the command line is wrong, or shards are missing or do not belong together
-    4  reading or writing failed`,
-		Example: `  qsim merge shared/sweep
-  qsim merge shared/sweep --missing`,
-		ValidArgsFunction: completeFolders,
-		Args:              wanted(1, 1, "merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to"),
-		RunE: func(c *cobra.Command, names []string) error {
-			if missing {
-				return printMissing(c, names[0])
-			}
-			return merge(c, names[0], &f)
-		},
-	}
-	flags := c.Flags()
-	flags.BoolVar(&missing, "missing", false, "print the shards that are missing")
-	addFormat(c, &f.format)
-	ui.Group(c, "Output", "missing", "format")
-	ui.AddTerminal(c, &f.Terminal, "quiet", "color")
-	return c
-}
-
-func printMissing(c *cobra.Command, dir string) error {
-	if err := isFolder(dir); err != nil {
-		return err
-	}
-	shards, damaged, err := study.Missing(dir)
-	if err != nil {
-		return studyError(err)
-	}
-	for _, err := range damaged {
-		fmt.Fprintf(c.ErrOrStderr(), "qsim: %v\n", err)
-	}
-	if len(shards) == 0 {
-		return nil
-	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), study.List(shards))
-	return ui.IOError("write result", err)
-}
-
-func isFolder(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return ui.UsageError("there is no folder %s", dir)
-	case !info.IsDir():
-		return ui.UsageError("%s is not a folder", dir)
-	}
-	return nil
-}
-
-func merge(c *cobra.Command, dir string, f *runFlags) error {
-	if err := isFolder(dir); err != nil {
-		return err
-	}
-	s, err := newSession(c, f)
-	if err != nil {
-		return err
-	}
-	return s.mergeShards(dir, func(m *study.Merged) string { return plain.Plural(m.Shards, "shard") })
-}
-
-// mergeShards joins the shard files in a folder, writes the sweep's files beside them and prints the sweep, with a
-// note.
-func (s *session) mergeShards(dir string, note func(*study.Merged) string) error {
-	merged, err := study.Merge(dir)
-	if err != nil {
-		return studyError(err)
-	}
-	files, err := merged.Files()
-	if err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	figures, err := report.SweepCharts(merged.Sweep)
-	if err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	charts, err := report.Files("charts", figures)
-	if err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	if err := results.Replace(dir, append(files, charts...)); err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
 }
 
 // sweepOutput returns the output of a command for a sweep, which may be partial.

@@ -370,3 +370,15 @@ func entries(dir string) ([]string, error) {
 	}
 	return plain.Map(list, fs.DirEntry.Name), nil
 }
+
+// write writes a file of the shard atomically, see results.WriteFile; name is relative to the sweep's folder.
+func (w *Work) write(name string, synced bool, fill func(to io.Writer) error) error {
+	root, err := os.OpenRoot(w.parent)
+	if err == nil {
+		err = errors.Join(results.WriteFile(root, w.shard.name()+partial, name, synced, fill), root.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(w.parent, name), err)
+	}
+	return nil
+}

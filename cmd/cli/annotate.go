@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/text"
+)
+
+// annotation is a diagnostic of a scenario in JSON, for editors and CI systems.
+type annotation struct {
+	File     string `json:"file"`   // path of the scenario; empty: the command line
+	Line     int    `json:"line"`   // line from 1; 0: the diagnostic is about the whole file, or a flag
+	Column   int    `json:"column"` // column from 1, in characters
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	Help     string `json:"help,omitempty"`
+}
+
+// annotate loads scenarios and prints their diagnostics in a machine-readable format for editors and CI systems.
+func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
+	names, err := unfold(names, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	loaded, err := loadAll(c, names, f, io.Discard, io.Discard)
+	if err != nil && loaded == nil {
+		return err
+	}
+	all := diagnosed(loaded)
+	output := ui.Output{"json": ui.JSON(all, "  "), "github": func(w io.Writer) error { return writeGithub(w, all) }}
+	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
+}
+
+func diagnosed(scenarios []loaded) []annotation {
+	all := []annotation{}
+	for _, l := range scenarios {
+		for _, d := range l.Diagnostics {
+			message := d.Message
+			if d.Set != "" {
+				message = d.Set + ": " + message
+			}
+			all = append(all, annotation{l.Name, d.Line, d.Col, d.Severity.String(), message, d.Help})
+		}
+	}
+	return all
+}
+
+func unloaded(scenarios []loaded) (all []text.Suite) {
+	for _, l := range scenarios {
+		if l.Scenario == nil {
+			var why strings.Builder
+			_ = l.Diagnostics.Render(&why, l.Name, nil) // a Builder does not fail
+			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: why.String()})
+		}
+	}
+	return all
+}
+
+// writeGithub prints annotations as workflow commands: https://docs.github.com/actions/reference/workflow-commands.
+func writeGithub(w io.Writer, all []annotation) error {
+	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, a := range all {
+		place := ""
+		if a.Line > 0 {
+			place = fmt.Sprintf(",line=%d", a.Line)
+		}
+		if a.Column > 0 {
+			place += fmt.Sprintf(",col=%d", a.Column)
+		}
+		message := a.Message
+		if a.Help != "" {
+			message += "\n" + a.Help
+		}
+		subject := "file"
+		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result has no lines to annotate
+			subject = "title"
+		}
+		place = " " + subject + "=" + value.Replace(inWorkspace(a.File)) + place
+		if a.File == "" {
+			place = ""
+		}
+		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inWorkspace returns the path of a file relative to the checkout of a workflow, as annotations need it.
+func inWorkspace(file string) string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	absolute, err := filepath.Abs(file)
+	if _, missing := os.Stat(absolute); root == "" || err != nil || missing != nil {
+		return file
+	}
+	if relative, err := filepath.Rel(root, absolute); err == nil && filepath.IsLocal(relative) {
+		return filepath.ToSlash(relative)
+	}
+	return file
+}
+
+// annotationsOf returns an annotation for each case that fails or is unclear, and each suite without cases.
+func annotationsOf(suites []text.Suite) (all []annotation) {
+	for _, s := range suites {
+		if s.Error != "" {
+			first, _, _ := strings.Cut(s.Error, "\n")
+			all = append(all, annotation{File: s.File, Severity: "error", Message: first})
+		}
+		for i := range s.Cases {
+			c := &s.Cases[i]
+			severity := "error"
+			switch {
+			case !c.Failed && c.Outcome == results.Unclear:
+				severity = "warning"
+			case !c.Failed:
+				continue
+			}
+			all = append(all, annotation{File: s.File, Line: c.Line, Severity: severity, Message: c.String()})
+		}
+	}
+	return all
+}
+
+// stepSummary appends the output of write to the summary of a workflow's step, if there is one.
+func stepSummary(write func(w io.Writer) error) error {
+	name := os.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = write(file)
+	_, ended := fmt.Fprintln(file) // ends the paragraph of this command's output
+	return cmp.Or(err, ended, file.Close())
+}
+
+// judging lists the further formats of commands with verdicts: annotations of a GitHub workflow, and JUnit XML.
+var judging = []string{"github", "junit"}
+
+// judges makes a command print in these formats an error that kept it from any verdict, too: continuous integration
+// reads a test case with an error, or an annotation, and not an empty file. The exit code is that of the error.
+func judges(c *cobra.Command, format *string) *cobra.Command {
+	check, run := c.Args, c.RunE
+	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}} // after the wrong one no flag was read
+		rest.Flags().StringVar(format, "format", *format, "")
+		_ = rest.ParseFlags(os.Args[1:])
+		return unjudged(c, *format, "", c.Parent().FlagErrorFunc()(c, err))
+	})
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		return unjudged(c, *format, "", ui.ReadEnvironment(c))
+	}
+	c.RunE = func(c *cobra.Command, names []string) error {
+		out, said := &witness{to: c.OutOrStdout()}, &witness{to: c.ErrOrStderr()}
+		if slices.Contains(judging, *format) {
+			c.SetOut(out)
+			c.SetErr(said)
+		}
+		err := run(c, names)
+		if out.text.Len() > 0 {
+			return err
+		}
+		return unjudged(c, *format, said.text.String(), err)
+	}
+	return c
+}
+
+// unjudged returns err after printing it, if it is one, in a format of judging. said is the text on standard error,
+// used for an error without a text.
+func unjudged(c *cobra.Command, format, said string, err error) error {
+	if err == nil || !slices.Contains(judging, format) {
+		return err
+	}
+	if failure := (*ui.Failure)(nil); !errors.As(err, &failure) || failure.Err != nil {
+		said = err.Error()
+	}
+	failed := []text.Suite{{Name: c.CommandPath(), Error: said}}
+	ui.Settle(c, ui.Output{
+		"junit":  func(w io.Writer) error { return text.WriteJUnit(w, failed) },
+		"github": func(w io.Writer) error { return writeGithub(w, annotationsOf(failed)) },
+	}.Print(c.OutOrStdout(), format))
+	return err
+}
+
+// witness is a writer that copies all writes to another writer.
+type witness struct {
+	mutex sync.Mutex
+	to    io.Writer
+	text  bytes.Buffer
+}
+
+// Write writes text to the other writer and keeps it.
+func (w *witness) Write(text []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.text.Write(text)
+	return w.to.Write(text)
+}

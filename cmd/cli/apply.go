@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/engine/quantity"
+	"qsim/results/plain"
+	"qsim/results/text"
+	"qsim/scenarios/apply"
+)
+
+func newApply() *cobra.Command {
+	var f scenarioFlags
+	var t ui.Terminal
+	system, format := "", "table"
+	names := plain.Map(apply.Systems(), func(s apply.System) string { return s.Name })
+	c := &cobra.Command{
+		Use:     "apply SCENARIO --for SYSTEM",
+		Short:   "print a scenario as the settings of a job system",
+		GroupID: "write",
+		Long: `apply prints where a scenario differs from the preset of a system, as the settings of that system,
+what the system leaves to its user, and what it cannot do, with what comes nearest. It is for the
+baseline, or for the policy of --policy; --set takes what qsim tune has found. A setting with delays
+is a line of code for the system's own hook. What describes the load, the store, storms and the run
+itself is no setting, and left out.`,
+		Example: `  qsim apply my.yaml --for river
+  qsim apply my.yaml --for sidekiq --policy fifo --set retry.backoff.first=2s
+  qsim apply retry-storm --for asynq --policy inflight-cap
+  qsim apply my.yaml --for sqs --format json | jq '.settings[] | select(.cannot)'`,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ui.WarnOfVariables(c, c.ErrOrStderr())
+			at := slices.Index(names, system)
+			if at < 0 {
+				return ui.UsageError("apply for what? Give --for %s", quantity.OrList(names))
+			}
+			l, err := loadOnly(c, arguments, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			sc := l.Scenario
+			if len(f.policies) > 0 && len(sc.Policies) > 1 {
+				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
+			}
+			r := apply.To(&apply.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
+			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
+			output["json"] = ui.JSON(r, "  ")
+			return output.Print(c.OutOrStdout(), format)
+		},
+	}
+	addScenarioFlags(c, "What to print", &f, "baseline", "strict")
+	ui.AddChoice(c, &system, "for", "SYSTEM", "the `SYSTEM`: "+quantity.OrList(names), names...)
+	addFormat(c, &format)
+	ui.Group(c, "For what", "for")
+	ui.Group(c, "Output", "format")
+	ui.AddTerminal(c, &t, "color")
+	return c
+}
+
+// writeApplied writes the settings of a system as a table; for people with the origin of each.
+func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
+	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
+	t := text.Table{Columns: columns}
+	for _, l := range r.Settings {
+		setting := l.Setting
+		if l.Cannot != "" {
+			setting = "✗ " + l.Cannot
+		}
+		t.Add(l.Key, l.Value, setting)
+	}
+	if o.Format == text.CSV {
+		return t.Write(w, o)
+	}
+	fmt.Fprintf(w, "%s under %s, for %s\n\n", r.Scenario, r.Policy, r.System)
+	if err := t.Write(w, o); err != nil {
+		return err
+	}
+	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
+	for _, line := range []string{"✗: there is no setting. " + alike, "Defaults: " + r.Preset,
+		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
+		fmt.Fprintln(w)
+		for _, part := range text.Wrapped(line, o.Width) {
+			fmt.Fprintln(w, part)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package study
+
+import (
+	_ "embed"
+
+	"qsim/results"
+)
+
+// sweepJSON is the result of a sweep: a row for each combination of values of its keys and each policy.
+type sweepJSON struct {
+	Version    int             `json:"version"`    // version of this format: 1
+	Scenario   string          `json:"scenario"`   // name of the scenario
+	Config     string          `json:"config"`     // digest of the scenario, the keys with their values and the metrics
+	Program    string          `json:"program"`    // version of the program
+	Seeds      []uint64        `json:"seeds"`      // seeds, the same in every cell
+	Duration   float64         `json:"duration_s"` // virtual time in seconds of the unchanged scenario
+	Vary       []axisJSON      `json:"vary"`       // keys with their values
+	Cells      int             `json:"cells"`      // number of cells
+	Policies   []policyJSON    `json:"policies"`   // policies in the order of the scenario
+	Metrics    []queryJSON     `json:"metrics"`    // metrics estimated in each row
+	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
+	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
+	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
+}
+
+// sweepRow holds the estimates and verdicts of one policy in one cell of a sweep.
+type sweepRow struct {
+	Cell        int                       `json:"cell"`        // number of the cell; the last key varies fastest
+	Set         results.Object[string]    `json:"set"`         // values of the keys
+	Policy      string                    `json:"policy"`      // label of the policy
+	Fingerprint string                    `json:"fingerprint"` // digest of every event of every seed
+	Seeds       int                       `json:"seeds"`       // seeds that finished
+	Metrics     results.Object[sweepCell] `json:"metrics"`     // estimates by metric
+	Objectives  []sweepVerdict            `json:"objectives"`  // verdicts of the objectives about the policy
+	Verdict     results.Outcome           `json:"verdict"`     // worst of the verdicts; empty: there is none
+}
+
+// sweepCell is the estimate of a metric over the seeds.
+type sweepCell struct {
+	Mean   number `json:"mean"`             // mean, or a quantile of the jobs of all seeds; null: there is no value
+	Low    number `json:"low"`              // lower end of the 95 % interval; null: one seed has none
+	High   number `json:"high"`             // upper end of the 95 % interval; null: one seed has none
+	N      int    `json:"n"`                // seeds with a value
+	Bound  string `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Reason string `json:"reason,omitempty"` // reason why there is no value
+}
+
+// sweepVerdict is an objective applied to the policy of a row.
+type sweepVerdict struct {
+	Metric string `json:"metric"` // metric with its filters
+	verdictJSON
+}
+
+// sweepWarning is a warning of one or more cells.
+type sweepWarning struct {
+	Text  string `json:"text"`  // warning as a sentence
+	Cells int    `json:"cells"` // number of cells with the warning
+	First int    `json:"first"` // number of the first such cell
+}
+
+// MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal
+// bytes.
+func MarshalSweep(s *results.Sweep) ([]byte, error) {
+	h := newHeader(s, Shard{0, 1}, len(s.Cells), nil)
+	out := sweepJSON{1, h.Scenario, h.Config, h.Version, h.Seeds, h.Duration, h.Vary, h.Cells, h.Policies, h.Metrics,
+		h.Objectives, []sweepRow{}, []sweepWarning{}}
+	for i := range s.Cells {
+		for k := range s.Cells[i].Rows {
+			out.Rows = append(out.Rows, rowOf(s, &s.Cells[i], &s.Cells[i].Rows[k]))
+		}
+	}
+	for _, note := range Warnings(s) {
+		out.Warnings = append(out.Warnings, sweepWarning{note.Text, note.Cells, note.cell})
+	}
+	return results.MarshalLines(out)
+}
+
+func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow {
+	out := sweepRow{Cell: cell.Index, Policy: s.Policies[row.Policy].Label, Fingerprint: row.Fingerprint, Seeds: row.Seeds,
+		Objectives: []sweepVerdict{}, Verdict: row.Outcome()}
+	for i, value := range s.Values(cell.Index) {
+		out.Set = append(out.Set, results.Member[string]{Key: s.Axes[i].Key, Value: value})
+	}
+	for i := range row.Estimates {
+		e := &row.Estimates[i]
+		out.Metrics = append(out.Metrics, results.Member[sweepCell]{Key: e.Query.String(),
+			Value: sweepCell{number(e.Mean), number(e.Low), number(e.High), e.N, e.Bound, e.Reason}})
+	}
+	for i := range row.Verdicts {
+		v := &row.Verdicts[i]
+		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), jsonOfVerdict(v)})
+	}
+	return out
+}
+
+//go:embed sweep.schema.json
+var schema []byte
+
+// Schema returns the JSON schema (draft 2020-12) of sweep.json. The caller must not change it.
+func Schema() []byte { return schema }

@@ -36,16 +36,16 @@ store: calls by kind, the cost of each further job of a call, the time to wake a
 how much handlers oversleep, under the arrivals of the scenario without its storms and with
 another seed, and then once more in its longest storm. It simulates the scenario five times,
 and draws each delay from those measured at about the same moment of the calibration. The
-simulation with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario for real
-under the same seed. It prints both, in the time of the scenario, and the error of the prediction
-relative to the real run. Where the error is larger than aimed at (10 % with memory, 15 % with
-PostgreSQL), it prints the measured reason, and how many jobs a quantile is off by: where waits
-go from milliseconds to minutes within a few jobs, one job in a hundred makes an error of a
-thousand percent. With --rounds it runs the real thing that many times
-under one seed: how far those runs differ is the floor, and an error within it counts as within
-the aim. A table compares how the engines worked on both sides, phase by phase: claims and their
-rows, the share of claims that were woken, busy workers, calls and gaps. An interrupt prints
-the predictions made so far.
+simulation with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario
+for real under the same seed. It prints both, in the time of the scenario, and the error of
+the prediction relative to the real run. Where the error is larger than aimed at (10 % with
+memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile is
+off by: where waits go from milliseconds to minutes within a few jobs, one job in a hundred
+makes an error of a thousand percent. With --rounds it runs the real thing that many times
+under one seed: how far those runs differ is the floor, and an error within it counts as
+within the aim. A table compares how the engines worked on both sides, phase by phase: claims
+and their rows, the share of claims that were woken, busy workers, calls and gaps. An
+interrupt prints the predictions made so far.
 
 Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or than --within.`,
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo

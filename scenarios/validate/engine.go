@@ -15,8 +15,8 @@ func (c *validator) checkEngine() {
 	nodes, workers, pauses := int(e.Nodes), int(e.Workers), len(e.Commit.Backoff)
 	c.hold(fault, []conflict{
 		{!tooLarge(e) && nodes*workers > most, "workers nodes",
-			say("%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, most), ""},
-		{pauses > mostSteps, "commit.backoff", say("%d pauses are too many: at most %d", pauses, mostSteps), ""},
+			text("%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, most), ""},
+		{pauses > mostSteps, "commit.backoff", text("%d pauses are too many: at most %d", pauses, mostSteps), ""},
 	}, "engine")
 	c.Positive(e.Fetch.Poll.Average(), "engine", "fetch", "poll")
 	c.checkTicks(e)
@@ -29,7 +29,7 @@ func (c *validator) checkEngine() {
 	if c.Sound("engine", "lease") {
 		l := &e.Lease
 		c.hold(warning, []conflict{
-			{l.Max > 0 && l.Max < l.TTL, "max ttl", say("no lease lasts its ttl (%v): max is %v", l.TTL, l.Max), ""},
+			{l.Max > 0 && l.Max < l.TTL, "max ttl", text("no lease lasts its ttl (%v): max is %v", l.TTL, l.Max), ""},
 			{l.Of.Value() && l.Heartbeat == 0, "of heartbeat", "a node's leases live while it beats, but there are no heartbeats",
 				"write heartbeat: 10s"},
 		}, "engine", "lease")
@@ -49,7 +49,7 @@ func (c *validator) checkEngine() {
 		const held = "waiting jobs are held by their nodes"
 		p, on, mean := &e.Promoter, e.Promoter.On(), e.Promoter.Every.Dist().Mean()
 		c.hold(fault, []conflict{{on && mean < 1e-6, "promoter.every",
-			say("a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean)), ""}}, "engine")
+			text("a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean)), ""}}, "engine")
 		c.hold(warning, []conflict{
 			{p.First != nil && !on, "promoter.first promoter.every", "there is no promoter to come first", "write every: 5s"},
 			{p.Gap > 0 && !on, "promoter.gap promoter.every", "there is no promoter to pause between two steps", "write every: 5s"},
@@ -88,17 +88,17 @@ func (c *validator) checkTimes(e *spec.Engine) {
 	beats := l.TTL > 0 && l.Heartbeat > 0
 	c.hold(warning, []conflict{
 		{l.TTL > 0 && call >= l.TTL, "lease.ttl call-timeout",
-			say("the lease (%v) is not longer than a call may take (%v)", l.TTL, call) + ": jobs are recovered while their claim is still awaited", ""},
+			text("the lease (%v) is not longer than a call may take (%v)", l.TTL, call) + ": jobs are recovered while their claim is still awaited", ""},
 		{beats && l.Heartbeat >= l.TTL, "lease.heartbeat lease.ttl",
-			say("a heartbeat every %v cannot keep a lease of %v", l.Heartbeat, l.TTL), "a third of the lease is usual; 0s turns heartbeats off"},
+			text("a heartbeat every %v cannot keep a lease of %v", l.Heartbeat, l.TTL), "a third of the lease is usual; 0s turns heartbeats off"},
 		{beats && l.Heartbeat < l.TTL && l.Heartbeat+call >= l.TTL, "lease.heartbeat lease.ttl call-timeout",
-			say("one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", l.Heartbeat, call, l.TTL), ""},
+			text("one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", l.Heartbeat, call, l.TTL), ""},
 		{e.Commit.Timeout > 0 && e.Commit.Linger >= e.Commit.Timeout, "commit.linger commit.timeout",
-			say("outcomes linger (%v) as long as a commit may take (%v)", e.Commit.Linger, e.Commit.Timeout), ""},
+			text("outcomes linger (%v) as long as a commit may take (%v)", e.Commit.Linger, e.Commit.Timeout), ""},
 	}, "engine")
 	elects := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
 	c.hold(fault, []conflict{{elects && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL), "renew ttl",
-		say("a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL), ""}}, "engine", "leader")
+		text("a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL), ""}}, "engine", "leader")
 }
 
 // mostSteps is the highest number of elements in a list of delays.

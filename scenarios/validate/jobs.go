@@ -50,7 +50,7 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 		{math.IsInf(job.Service.Dist().Mean(), 1) && c.Sound("jobs", i, "service"), "service",
 			"the mean service time is infinite: no number of workers keeps up", ""},
 		{job.Delay > c.sc.Duration && c.Sound("jobs", i, "delay") && c.Sound("duration"), "delay",
-			say("jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration), ""},
+			text("jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration), ""},
 		{job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat"), "silences",
 			"silences change nothing: there are no heartbeats", ""},
 	}, "jobs", i)
@@ -94,14 +94,14 @@ func (c *validator) checkDependency(i int, d *spec.Dependency) {
 	c.hold(fault, []conflict{
 		{d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty", "write {rate: 300/s} or {concurrency: 50}"},
 		{rate && concurrency, "limit.concurrency:", "a limit is a rate or a concurrency, not both", ""},
-		{rate && !concurrency && limit.Rate.Num == 0, "limit.rate", say("a limit of %v lets nothing through", limit.Rate),
+		{rate && !concurrency && limit.Rate.Num == 0, "limit.rate", text("a limit of %v lets nothing through", limit.Rate),
 			"an outage storm does that for a while"},
 		{o.Slow != nil && (o.Fail != nil || o.RejectsIn != nil), "over.slow:", "calls over the limit fail or are slow, not both", ""},
 		{d.Slows.Num > 0 && !concurrency, "slows", "slows needs " + example + ": it counts calls in progress against that", ""},
 	}, "dependencies", i)
 	c.hold(warning, []conflict{
 		{d.Limit == nil && c.Node("dependencies", i, "over") != nil && !d.Over.IsDefault(), "over",
-			say("over changes nothing: %s has no limit", d.Name), "write limit: {concurrency: 50}"},
+			text("over changes nothing: %s has no limit", d.Name), "write limit: {concurrency: 50}"},
 		{d.Name != "" && !called, "name", "no job class calls " + quantity.Quote(d.Name), "write calls: " + d.Name + " beside a class"},
 	}, "dependencies", i)
 }
@@ -121,8 +121,8 @@ func (c *validator) checkTenants(i int, t *spec.Tenants) {
 	}
 	names := len(t.Names)
 	c.hold(fault, []conflict{
-		{t.Skew > 10, "skew", say("skew %v is out of range: want at least 0 and at most 10", float64(t.Skew)), ""},
-		{names > 0 && int(t.Count) != names, "count names", say("%d tenants have %d names", t.Count, names), "leave count out"},
+		{t.Skew > 10, "skew", text("skew %v is out of range: want at least 0 and at most 10", float64(t.Skew)), ""},
+		{names > 0 && int(t.Count) != names, "count names", text("%d tenants have %d names", t.Count, names), "leave count out"},
 	}, "jobs", i, "tenants")
 }
 
@@ -139,7 +139,7 @@ func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
 	}
 	switch a.Process {
 	case "gamma":
-		c.hold(fault, []conflict{{*a.CV > 100, "cv", say("cv %v is out of range: want at most 100", float64(*a.CV)), ""}}, path...)
+		c.hold(fault, []conflict{{*a.CV > 100, "cv", text("cv %v is out of range: want at most 100", float64(*a.CV)), ""}}, path...)
 	case "on-off":
 		c.checkPhases(a, path)
 	case "trace":

@@ -49,7 +49,7 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	needs, grows := "the class needs "+short(need)+" jobs running at once", ": the backlog will never drain"
 	c.hold(warning, []conflict{
 		{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + grows, ""},
-		{job.Serial != nil && need > float64(keys), "serial", say("%s, but has %d keys%s", needs, keys, grows), ""},
+		{job.Serial != nil && need > float64(keys), "serial", text("%s, but has %d keys%s", needs, keys, grows), ""},
 	}, "jobs", i)
 }
 

@@ -45,10 +45,10 @@ func (c *validator) checkWindows(i int, s *spec.Storm) {
 		return
 	}
 	whole, end, times := c.sc.Duration, spec.Duration(s.End()), s.Windows()
-	late, ends := s.At < whole && end > whole, say(" ends at %v, after the arrivals end (%v)", end, whole)
+	late, ends := s.At < whole && end > whole, text(" ends at %v, after the arrivals end (%v)", end, whole)
 	c.hold(warning, []conflict{
-		{s.At >= whole, "at", say("the storm comes at %v, after the arrivals end (%v)", s.At, whole), ""},
-		{late && s.Repeat != nil, "repeat.times for at", say("the last storm of %.0f%s", times, ends), ""},
+		{s.At >= whole, "at", text("the storm comes at %v, after the arrivals end (%v)", s.At, whole), ""},
+		{late && s.Repeat != nil, "repeat.times for at", text("the last storm of %.0f%s", times, ends), ""},
 		{late && s.Repeat == nil, "for at", "the storm" + ends, ""},
 	}, "storms", i)
 }
@@ -73,8 +73,8 @@ func (c *validator) checkRepeat(i int, s *spec.Storm) bool {
 	}
 	endless, long := r.Every <= s.For, float64(r.Every)*float64(r.Times) > float64(quantity.Longest)
 	c.hold(fault, []conflict{
-		{endless, "repeat.every", say("a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every), ""},
-		{long && !endless, "repeat", say("%d storms, one every %v, last more than ten years", r.Times, r.Every), ""},
+		{endless, "repeat.every", text("a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every), ""},
+		{long && !endless, "repeat", text("%d storms, one every %v, last more than ten years", r.Times, r.Every), ""},
 	}, "storms", i)
 	return !endless && !long
 }
@@ -111,8 +111,8 @@ func (c *validator) checkTrigger(i int, s *spec.Storm) {
 	}
 	t, key := s.Trouble()
 	c.hold(fault, []conflict{
-		{t != nil && !s.Effect().Follows, "on:", say("this kind of storm (%s) begins at a known time only", key), ""},
-		{s.Op != "" && s.On != engine.Called.String(), "op", say("only on: %v knows calls", engine.Called), ""},
+		{t != nil && !s.Effect().Follows, "on:", text("this kind of storm (%s) begins at a known time only", key), ""},
+		{s.Op != "" && s.On != engine.Called.String(), "op", text("only on: %v knows calls", engine.Called), ""},
 	}, "storms", i)
 	if c.Node("storms", i, "nth") != nil {
 		c.Count(s.Nth, 1, mostEvents, "", "storms", i, "nth")

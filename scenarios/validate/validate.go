@@ -10,8 +10,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Scenario finds the mistakes in sc, in which are the overrides of the policy with that index, or of none for NoPolicy,
-// and leaves them in c.
+// Scenario adds the problems of sc to c. policy is the index of the policy whose overrides sc contains, or NoPolicy.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	c.Classes = namesIn(c, "jobs", "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
 	c.Storms = namesIn(c, "storms", "name", sc.Storms, func(s *spec.Storm) string { return s.Name })

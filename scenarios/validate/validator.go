@@ -23,30 +23,31 @@ type validator struct {
 
 // conflict is a rule about several keys of one map: what is wrong with them.
 type conflict struct {
-	when bool   // the rule is broken
-	at   string // paths of the keys below the map, of which the first in the file has the position; empty: the map
-	says string
-	help string
+	when bool // the rule is broken
+	// paths of keys below the map, the first in the file has the position; with a colon: of the key itself; "": the map
+	at      string
+	message string
+	help    string
 }
 
 const fault, warning = diagnostics.Error, diagnostics.Warning
 
-// say is short for the text of a conflict with values in it.
-func say(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
+// text formats the message of a conflict.
+func text(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
 
-// hold reports the conflicts in the map at a path. A key's path that ends in a colon stands for the key, not its value.
+// hold reports the conflicts in the map at a path.
 func (c *validator) hold(severity diagnostics.Severity, conflicts []conflict, path ...any) {
 	for _, x := range conflicts {
 		if x.when {
-			c.Report(c.place(path, x.at), severity, "%s", x.says).Help = x.help
+			c.Report(c.place(path, x.at), severity, "%s", x.message).Help = x.help
 		}
 	}
 }
 
-// place returns the YAML node for the paths in text below path: see conflict.
-func (c *validator) place(path []any, text string) *yaml.Node {
+// place returns the YAML node for the paths at, as those of conflict.at, below path.
+func (c *validator) place(path []any, at string) *yaml.Node {
 	paths := [][]any{}
-	for _, below := range strings.Fields(text) {
+	for _, below := range strings.Fields(at) {
 		whole := path[:len(path):len(path)]
 		for _, word := range strings.Split(strings.TrimSuffix(below, ":"), ".") {
 			whole = append(whole, word)

@@ -118,6 +118,15 @@ type seriesColumn struct {
 	values *[]float64
 }
 
+// buckets returns the number of buckets of a time series: the length of its longest column, since one that was read from
+// a file may lack others.
+func buckets(columns []seriesColumn) (n int) {
+	for _, c := range columns {
+		n = max(n, len(*c.values))
+	}
+	return n
+}
+
 // writeSeries writes series.csv: a row for each policy, seed and bucket of the time series, with six significant
 // digits. time_s is where the bucket begins.
 func writeSeries(w io.Writer, s *Summary) error {
@@ -127,9 +136,13 @@ func writeSeries(w io.Writer, s *Summary) error {
 	}
 	out := csv.NewWriter(zip)
 	header := []string{"policy", "seed", "time_s"}
-	named := new(measure.Series)
-	if len(s.Data) > 0 && len(s.Data[0].Series) > 0 {
-		named = &s.Data[0].Series[0]
+	named := new(measure.Series) // of which there are values: all of those have the same columns
+	for p := range s.Data {
+		for i := range s.Data[p].Series {
+			if series := &s.Data[p].Series[i]; named.Classes == nil && buckets(seriesColumns(series, s.Settings.Classes)) > 0 {
+				named = series
+			}
+		}
 	}
 	for _, column := range seriesColumns(named, s.Settings.Classes) {
 		header = append(header, plain.Inert(column.name))
@@ -140,7 +153,7 @@ func writeSeries(w io.Writer, s *Summary) error {
 	for p := range s.Data {
 		for i := range s.Data[p].Series {
 			columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
-			for j := range *columns[0].values {
+			for j := range buckets(columns) {
 				at := time.Duration(j) * s.Settings.Bucket
 				row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
 				for _, column := range columns {

@@ -279,13 +279,15 @@ func (r *seriesReader) begin(label, seed string) error {
 		return fmt.Errorf("policy %q and seed %s are not in summary.json", label, seed)
 	}
 	r.label, r.seed, r.into = label, seed, &r.Data[policy].Series[at]
-	if len(r.into.FreshReady) > 0 {
-		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
-	}
 	r.columns = r.columns[:0]
 	var classes []string
 	if slices.ContainsFunc(r.names, func(name string) bool { return strings.HasPrefix(name, classSeries) }) && r.Settings != nil {
 		classes = r.Settings.Classes
+	}
+	if buckets(seriesColumns(r.into, classes)) > 0 {
+		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
+	}
+	if classes != nil {
 		r.into.Classes = make([][]float64, len(classes))
 	}
 	own := seriesColumns(r.into, classes)

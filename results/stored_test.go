@@ -121,6 +121,35 @@ func TestStoredByAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// TestColumnsLacking: of time series that lack columns, or have none known, nothing else is lost when they are written
+// again.
+func TestColumnsLacking(t *testing.T) {
+	for _, lacking := range [][]string{{"fresh_wait_p50_s"}, {"fresh_ready"}, {"fresh_wait_p50_s", "fresh_ready", "starved"}} {
+		f := stored(t, summarized(t, 2))
+		text := unzipped(t, f["series.csv.gz"])
+		for _, name := range lacking {
+			text = strings.Replace(text, ","+name+",", ",unknown,", 1)
+		}
+		f["series.csv.gz"] = zipped(text)
+		got, err := ReadStored(f.read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := Files(got.Summary, RunInfo{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if file.Path != "series.csv.gz" {
+				continue
+			}
+			if again := unzipped(t, file.Data); strings.Count(again, "\n") != strings.Count(text, "\n") {
+				t.Errorf("without %q it is written as\n%s", lacking, again)
+			}
+		}
+	}
+}
+
 func TestStoredErrors(t *testing.T) {
 	series := func(change func(text string) string) func(t *testing.T, f folder) {
 		return func(t *testing.T, f folder) { f["series.csv.gz"] = zipped(change(unzipped(t, f["series.csv.gz"]))) }

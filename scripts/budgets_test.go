@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"policies", 2937, 1850},
 	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2284, 1350},
+	{"scenarios/chaos", 2287, 1350},
 	{"scenarios/checked", 212, 212},
 	{"scenarios/checks", 386, 300},
 	{"scenarios/diagnostics", 559, 559},
@@ -52,19 +52,19 @@ var budgets = []budget{
 	{"scenarios/reference", 994, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3109, 1900},
-	{"scenarios/study", 5761, 3000},
+	{"scenarios/study", 5756, 3000},
 	{"scenarios/trace", 1648, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
 	{"scenarios/verify", 3518, 2600},
-	{"scenarios/world", 4762, 2700},
+	{"scenarios/world", 4746, 2700},
 	{"results", 4744, 2300},
 	{"results/measure", 4972, 3150},
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
-	{"cmd/bench", 5235, 3000},
-	{"cmd/cli", 5430, 3600},
+	{"cmd/bench", 5238, 3000},
+	{"cmd/cli", 5439, 3600},
 	{"cmd/input", 149, 100},
 	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_408, 56_000
+	mostLines, goalLines             = 86_417, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -95,17 +95,27 @@ func (p *probe) tell(c *engine.Call, asked, began, ended engine.Time) {
 	p.call = callSample{start: began.Sub(asked), took: ended.Sub(began), ended: ended, woken: c.Woken}
 }
 
-// calibrate measures the machine and the store with the arrivals and run times of the scenario at that speed, without
-// storms and with workers to spare, so that only the machine causes delays. It uses a seed that no prediction uses. If
-// the scenario has storms, it measures once more, with its own workers and the longest storm from beginning to end: a
-// store needs longer for failures, and a disk may stall only when more is written.
+// calibrate measures the machine and the store under the arrivals and run times of the scenario at that speed, for that
+// long without storms; and, if the scenario has storms, then in its longest one, at most as long, and as long again
+// afterwards. All is one run, so that the store has a history as it has in the scenario: it needs longer for failures,
+// and while it clears up behind a storm. It uses a seed that no prediction uses.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
-	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
-	calm.Engine.Workers = min(calm.Engine.Workers*4, 10_000)
 	o.seed += 1 << 40
 	o.learns = true
-	p, err := play(ctx, calm, o, stores)
+	part := o.speed.Virtual(lasts)
+	storm, during := longestStorm(sc)
+	run := sc.Calm(o.policy, part)
+	phases := []world.Phase{{Measured: world.Span{For: lasts}}}
+	if storm != nil {
+		storm.At, storm.For = scenarios.Duration(part), min(storm.For, scenarios.Duration(part))
+		run = sc.Calm(o.policy, part+storm.For.Std()+part, *storm)
+		stormy := world.Span{From: lasts, For: o.speed.Real(storm.For.Std())}
+		phases = append(phases, world.Phase{From: during.From, Measured: stormy},
+			world.Phase{From: during.From + during.For, Measured: world.Span{From: stormy.From + stormy.For, For: lasts}})
+	}
+	run.Drain = scenarios.Duration(time.Second) // what comes after it is not used
+	p, err := play(ctx, run, o, stores)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
@@ -113,22 +123,7 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise "+
 			"--calibrate or the speed", lasts, o.speed))
 	}
-	d := &p.timings.delays
-	d.Period = p.took
-	storm, during := longestStorm(sc)
-	if storm == nil {
-		return p.timings, nil
-	}
-	storm.At, storm.For = 0, scenarios.Duration(o.speed.Virtual(lasts))
-	stormy := sc.Calm(o.policy, o.speed.Virtual(lasts), *storm)
-	stormy.Drain = scenarios.Duration(time.Second) // results after the storm are not used
-	q, err := play(ctx, stormy, o, stores)
-	if err != nil {
-		return nil, fmt.Errorf("calibrate in %s: %w", storm.Name, err)
-	}
-	if d.Storm = &q.timings.delays; len(d.Storm.Overrun) > 0 {
-		d.Storm.Period, d.During = q.took, during
-	}
+	p.timings.delays.Phases = phases
 	return p.timings, nil
 }
 
@@ -179,19 +174,19 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 		}
 		t.took[op] = quantile(took, .5)
 	}
-	d.Frozen = storeStalls(storeCalls(probes, &t.took, enqueues))
-	d.Wake = wakes(probes, enqueues, d.Frozen)
+	d.Stalls.Store = storeStalls(storeCalls(probes, &t.took, enqueues))
+	d.Wake = wakes(probes, enqueues, d.Stalls.Store)
 	for _, p := range probes {
 		stalls := p.stalls()
 		for _, s := range p.late {
 			d.Late = append(d.Late, world.Sample{At: s.From, For: s.For - within(stalls, s.From, s.From+s.For)})
 		}
-		d.Stalls = append(d.Stalls, stalls)
+		d.Stalls.Engines = append(d.Stalls.Engines, stalls)
 		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
 		for op := range p.samples {
 			for _, s := range p.samples[op] {
 				ended := time.Duration(s.ended)
-				net := s.took - within(d.Frozen, ended-s.took, ended)
+				net := s.took - within(d.Stalls.Store, ended-s.took, ended)
 				net = max(0, net-time.Duration(max(0, s.rows-1))*costs.perJob[op])
 				d.Calls[op] = append(d.Calls[op], world.CallDelay{At: s.asked(), Request: unstalled(s.start) + net/2,
 					Reply: net/2 + unstalled(s.hop)})

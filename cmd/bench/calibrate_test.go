@@ -66,14 +66,14 @@ func TestLearn(t *testing.T) {
 	if want := []world.Sample{{At: 23 * ms}, {At: 43 * ms, For: 3 * ms}}; !slices.Equal(d.Overrun, want) {
 		t.Errorf("overruns %v, want %v", d.Overrun, want)
 	}
-	if want := []world.Span{{From: 21 * ms, For: 20 * ms}, {From: 47 * ms, For: 3 * ms}}; !slices.Equal(d.Stalls[0], want) {
-		t.Errorf("stalls %v, want %v", d.Stalls[0], want)
+	if want := []world.Span{{From: 21 * ms, For: 20 * ms}, {From: 47 * ms, For: 3 * ms}}; !slices.Equal(d.Stalls.Engines[0], want) {
+		t.Errorf("stalls %v, want %v", d.Stalls.Engines[0], want)
 	}
 	if want := []world.CallDelay{{At: 9*ms + ms/2, Request: ms, Reply: ms + ms/2}, {At: 20 * ms}}; !slices.Equal(d.Calls[engine.OpClaim], want) {
 		t.Errorf("claims take %v, want %v", d.Calls[engine.OpClaim], want)
 	}
-	if want := []world.Sample{{At: 5 * ms, For: ms}, {At: 40 * ms, For: 2 * ms}}; !slices.Equal(d.Late, want) || d.Frozen != nil {
-		t.Errorf("late by %v, want %v; the store stood still at %v", d.Late, want, d.Frozen)
+	if want := []world.Sample{{At: 5 * ms, For: ms}, {At: 40 * ms, For: 2 * ms}}; !slices.Equal(d.Late, want) || d.Stalls.Store != nil {
+		t.Errorf("late by %v, want %v; the store stood still at %v", d.Late, want, d.Stalls.Store)
 	}
 	if want := []world.CallDelay{{At: 47 * ms, Request: 2 * ms, Reply: 2 * ms}}; !slices.Equal(d.Calls[engine.OpCommit], want) {
 		t.Errorf("commits take %v, want %v", d.Calls[engine.OpCommit], want)
@@ -171,8 +171,8 @@ func TestStoreStalls(t *testing.T) {
 	enqueues := []world.Span{{From: 300 * ms, For: ms}, {From: 310 * ms, For: ms}, {From: 320 * ms, For: 21 * ms}}
 	got := learn([]*probe{p}, nil, new(costs), enqueues, world.Speed{Num: 1, Den: 1})
 	want := []world.Span{{From: 104 * ms, For: 46 * ms}, {From: 321 * ms, For: 20 * ms}}
-	if !slices.Equal(got.delays.Frozen, want) {
-		t.Errorf("the store stood still at %v, want %v", got.delays.Frozen, want)
+	if !slices.Equal(got.delays.Stalls.Store, want) {
+		t.Errorf("the store stood still at %v, want %v", got.delays.Stalls.Store, want)
 	}
 	half := func(at, half time.Duration) world.CallDelay {
 		return world.CallDelay{At: at, Request: half, Reply: half}

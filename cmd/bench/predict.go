@@ -33,19 +33,20 @@ func newPredict() *cobra.Command {
 		GroupID: "measure",
 		Long: `predict compares the simulation with reality. For each policy it measures this machine and
 store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
-how much handlers oversleep, under the arrivals of the scenario without its storms and with
-another seed, and then once more in its longest storm. It simulates the scenario five times,
-and draws each delay from those measured at about the same moment of the calibration. The
-simulation with the median p99 wait of fresh jobs is the prediction. Then it runs the scenario
-for real under the same seed. It prints both, in the time of the scenario, and the error of
-the prediction relative to the real run. Where the error is larger than aimed at (10 % with
-memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile is
-off by: where waits go from milliseconds to minutes within a few jobs, one job in a hundred
-makes an error of a thousand percent. With --rounds it runs the real thing that many times
-under one seed: how far those runs differ is the floor, and an error within it counts as
-within the aim. A table compares how the engines worked on both sides, phase by phase: claims
-and their rows, the share of claims that were woken, busy workers, calls and gaps. An
-interrupt prints the predictions made so far.
+how much handlers oversleep, under the arrivals of the scenario with another seed: without
+storms, then in its longest storm, then after it. It simulates the scenario nine times, and
+draws each delay from those measured at about the same moment of the part that is like it, and
+stalls from all that it measured on the store so far. The simulation with the median p99 wait
+of fresh jobs is the prediction. Then it runs the scenario for real under the same seed. It
+prints both, in the time of the scenario, and the error of the prediction relative to the real
+run. Where the error is larger than aimed at (10 % with memory, 15 % with PostgreSQL), it
+prints the measured reason, and how many jobs a quantile is off by: where waits go from
+milliseconds to minutes within a few jobs, one job in a hundred makes an error of a thousand
+percent. With --rounds it runs the real thing that many times under one seed: how far those
+runs differ is the floor, and an error within it counts as within the aim. A table compares
+how the engines worked on both sides, phase by phase: claims and their rows, the share of
+claims that were woken, busy workers, calls and gaps. An interrupt prints the predictions made
+so far.
 
 Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or than --within.`,
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
@@ -57,7 +58,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	addCandidateFlags(c, &f.runFlags)
 	flags := c.Flags()
 	flags.Var(&f.rounds, "rounds", "real runs of the one seed, each predicted; their spread is the floor of the errors")
-	flags.Var(&f.calibrate, "calibrate", "measure delays for this long before each run, and as long again if there is a storm")
+	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run, and again in a storm and after it")
 	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this (default: the aim)")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
@@ -73,6 +74,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 type prediction struct {
 	policy, store string
 	aim           float64
+	stalls        *world.Stalls // all that were measured on the store so far
 	calibration   *timings
 	simulated     []measure.Run // simulated runs, by seed
 	real          []measure.Run
@@ -127,8 +129,13 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	shown := s.rounds(len(f.stores) * len(sc.Policies))
 predictions:
 	for _, store := range f.stores {
+		stalls := new(world.Stalls)
 		for i := range sc.Policies {
-			p, err := s.predict(ctx, sc, i, store, f, &balance)
+			p := &prediction{policy: sc.Policies[i].Label, store: store, stalls: stalls, aim: .10}
+			if store == postgres {
+				p.aim = .15
+			}
+			err := s.predict(ctx, sc, p, f, &balance)
 			if errors.Is(err, context.Canceled) {
 				interrupted = err
 				break predictions // print the finished predictions
@@ -169,57 +176,56 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	return ui.ExitMet
 }
 
-// predict simulates one policy and runs it on one store, in each round under the same seed.
-func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags,
-	balance *account) (*prediction, error) {
-	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
-	if store == postgres {
-		p.aim = .15
-	}
+// predict simulates the policy of p and runs it on its store, in each round under the same seed.
+func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags,
+	balance *account) error {
 	only, err := sc.Select([]string{p.policy})
 	if err != nil {
-		return nil, ui.UsageError("%w", err)
+		return ui.UsageError("%w", err)
 	}
 	settings := world.Settings(only)
 	for i := range p.mechanics {
 		p.mechanics[i] = world.NewMechanics(&settings, f.speed.Speed)
 	}
 	for round := range int(f.rounds.value) {
-		o := playOptions{seed: sc.Seed, speed: f.speed.Speed, store: store}
+		o := playOptions{seed: sc.Seed, speed: f.speed.Speed, store: p.store}
 		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.value.Std(), s.stores); err != nil {
-			return nil, err
+			return err
 		}
-		if err := p.simulate(ctx, only, o.seed, p.calibration, simulations, p.mechanics[0], &p.simulated); err != nil {
-			return nil, err
+		delays := p.calibration.delays
+		p.stalls.Append(&delays.Stalls)
+		delays.Stalls = *p.stalls
+		if err := p.simulate(ctx, only, o.seed, &delays, simulations, p.mechanics[0], &p.simulated); err != nil {
+			return err
 		}
 		o.learns, o.mechanics = true, p.mechanics[1]
 		real, err := play(ctx, only, o, s.stores)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := p.simulate(ctx, only, o.seed, real.timings, 1, nil, &p.hindsight); err != nil {
-			return nil, err
+		p.stalls.Append(&real.timings.delays.Stalls)
+		if err := p.simulate(ctx, only, o.seed, &real.timings.delays, 1, nil, &p.hindsight); err != nil {
+			return err
 		}
 		balance.add(real.account())
-		s.warn(p.policy, store, real)
+		s.warn(p.policy, p.store, real)
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)
 		for _, runs := range [][]measure.Run{p.simulated, p.real, p.hindsight} {
 			runs[round].Seed = o.seed + uint64(round) // a summary needs distinct seeds
 		}
 	}
-	return p, p.compare(only, f.speed.Speed)
+	return p.compare(only, f.speed.Speed)
 }
 
-// simulations is the number of simulations behind each prediction: whether a slow moment of the store meets a peak of
-// the load is chance, in the simulation and in the run.
-const simulations = 5
+// simulations is the number of simulations behind each prediction: whether a stall meets a peak of the load is chance.
+const simulations = 9
 
-// simulate makes times simulations with the delays of t, and appends to runs the one with the median p99 wait of fresh
+// simulate makes times simulations with the delays d, and appends to runs the one with the median p99 wait of fresh
 // jobs. It adds the engine statistics of all to m, if not nil.
-func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, times int,
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, d *world.Delays, times int,
 	m *world.Mechanics, runs *[]measure.Run) error {
-	overlay := t.delays.Overlay()
+	overlay := d.Overlay()
 	overlay.Mechanics = m
 	one := *sc
 	one.Seed, one.Seeds = seed, 1
@@ -307,11 +313,11 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 func (p *prediction) floorOf(row *predicted) float64 {
 	floor := 0.0
 	for i := range p.real {
-		at := slices.IndexFunc(p.real[i].Values, func(v measure.Value) bool { return v.Query == row.Query })
-		if at < 0 || p.real[i].Values[at].Null || row.real == 0 || math.IsNaN(row.real) {
+		v := p.real[i].Find(row.Query)
+		if v.Null || row.real == 0 || math.IsNaN(row.real) {
 			return 0
 		}
-		floor = max(floor, math.Abs(relative(p.real[i].Values[at].Value, row.real)))
+		floor = max(floor, math.Abs(relative(v.Value, row.real)))
 	}
 	return floor
 }
@@ -320,11 +326,11 @@ func (p *prediction) floorOf(row *predicted) float64 {
 func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 	for i := range p.real {
 		a, b := p.simulated[i].Find(q), p.real[i].Find(q)
-		if a.Null || b.Null {
-			errs = append(errs, math.NaN())
-			continue
+		e := math.NaN()
+		if !a.Null && !b.Null {
+			e = relative(a.Value, b.Value)
 		}
-		errs = append(errs, relative(a.Value, b.Value))
+		errs = append(errs, e)
 	}
 	return errs
 }

@@ -272,13 +272,16 @@ policies: [{kind: fifo}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.predict(t.Context(), sc, 0, memory, f, new(account))
-	if err != nil {
+	p := &prediction{policy: sc.Policies[0].Label, store: memory, stalls: new(world.Stalls)}
+	if err := s.predict(t.Context(), sc, p, f, new(account)); err != nil {
 		t.Fatal(err)
+	}
+	if got, want := p.stalls.Over, p.calibration.delays.Stalls.Over+p.played[0].took; got != want {
+		t.Errorf("stalls of %v are known, want those of the calibration and of the run, %v", got, want)
 	}
 	var again []measure.Run
 	for i, delays := range []*timings{p.calibration, p.played[0].timings} {
-		if err := p.simulate(t.Context(), sc, sc.Seed, delays, []int{simulations, 1}[i], nil, &again); err != nil {
+		if err := p.simulate(t.Context(), sc, sc.Seed, &delays.delays, []int{simulations, 1}[i], nil, &again); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -130,10 +130,12 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		t := p.timings
 		t.split(rec.probes, arrivals)
 		t.jobs = r.enqueued.Load()
-		t.delays.Held, t.delays.Enqueued = r.feeding.arrivals(costs.ready)
-		t.held, t.frozen = shareOf(heldUp(t.delays.Held), p.took), shareOf(t.delays.Frozen, p.took)
-		for _, stalls := range t.delays.Stalls {
-			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
+		stalls := &t.delays.Stalls
+		stalls.Over = p.took
+		stalls.Arrivals, t.delays.Enqueued = r.feeding.arrivals(costs.ready)
+		t.held, t.frozen = shareOf(heldUp(stalls.Arrivals), p.took), shareOf(stalls.Store, p.took)
+		for _, spans := range stalls.Engines {
+			t.stalled += shareOf(spans, p.took) / float64(len(stalls.Engines))
 		}
 	}
 	if o.mechanics != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -13,6 +14,13 @@ func TestReplay(t *testing.T) {
 	s := &session{flags: &f}
 	got := s.replay(loaded{Name: "storm.yaml"}, &world.Broken{Policy: "it's 80/20", Seed: 7}, nil)
 	want := `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --policy 'it'\''s 80/20' --seed 7 -n 1 -j 1`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	added := loaded{Name: "storm.yaml", Sets: []scenarios.Override{{Path: "engine.workers", Value: "8"},
+		{Path: "policies.+", Value: "{kind: fifo, label: x}", Flag: "--policy {kind: fifo, label: x}"}}}
+	got = s.replay(added, &world.Broken{Policy: "x", Seed: 7}, nil) // --policy added it
+	want = `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --set 'policies.+={kind: fifo, label: x}' --policy x --seed 7 -n 1 -j 1`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

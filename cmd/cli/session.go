@@ -148,14 +148,20 @@ func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 
 // naming returns the arguments of a command that repeats the simulation with a broken invariant.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
-	return oneSimulation(command, l.Name, append(slices.Clip(s.flags.set), more...), b.Policy, b.Seed)
+	return oneSimulation(command, l, append(slices.Clip(s.flags.set), more...), b.Policy, b.Seed)
 }
 
-// oneSimulation returns the arguments of a command for a scenario under one policy and one seed.
-func oneSimulation(command, scenario string, sets []string, policy string, seed uint64) []string {
-	words := []string{"qsim", command, openable(scenario)}
+// oneSimulation returns the arguments of a command for a scenario under one policy, which --policy may have added, and
+// one seed; sets are the values of --set.
+func oneSimulation(command string, l loaded, sets []string, policy string, seed uint64) []string {
+	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range sets {
 		words = append(words, "--set", set)
+	}
+	for _, set := range l.Sets {
+		if strings.HasPrefix(set.Flag, "--policy ") {
+			words = append(words, "--set", set.Path+"="+set.Value)
+		}
 	}
 	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
 }

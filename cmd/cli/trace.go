@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/scenarios"
@@ -60,7 +60,8 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 		RunE:              func(c *cobra.Command, names []string) error { return runTrace(c, names, &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.policy, "policy", "", "the policy of this `LABEL` or kind (default: the baseline)")
+	flags.StringVar(&f.policy, "policy", "",
+		"the policy of this `LABEL` or kind, or another {kind: ...} (default: the baseline)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the `SEED` (default: the scenario's first)")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringVar(&f.job, "job", "", "the history of this `JOB`, such as payments/1234")
@@ -83,8 +84,8 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 
 // tracer is one execution of the command trace.
 type tracer struct {
+	loaded
 	flags  *traceFlags
-	name   string // name of the scenario on the command line
 	sim    *trace.Simulation
 	window trace.WindowOptions
 	all    bool // neither --from nor --to is set
@@ -96,6 +97,9 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
+	if f.policy != "" {
+		f.policies = []string{f.policy}
+	}
 	messages := ui.NewConsole(c, false)
 	ui.WarnOfVariables(c, messages)
 	l, err := loadOnly(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
@@ -105,8 +109,8 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	if err := f.memory.fits(l.Scenario, 1, 1); err != nil {
 		return ui.UsageError("%s: %w", l.Name, err)
 	}
-	t := &tracer{flags: f, name: l.Name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
-	if err := t.choose(l.Scenario); err != nil {
+	t := &tracer{loaded: l, flags: f, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
+	if err := t.choose(); err != nil {
 		return err
 	}
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
@@ -116,7 +120,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	switch {
 	case errors.As(err, &broken):
 		t.out.Flush() // print the events before the breach
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.name, err, broken.Stack))
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.Name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
 		t.out.Flush()
 		return ui.Fail(ui.ExitInterrupted, nil)
@@ -144,24 +148,23 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// choose picks the policy to simulate and reads the window from the flags.
-func (t *tracer) choose(sc *scenarios.Scenario) error {
-	f := t.flags
-	if f.policy == "" {
-		f.policy = sc.Baseline
-	}
-	found := sc.PoliciesNamed(f.policy)
-	if len(found) == 0 {
-		return ui.Unknown("policy of "+t.name, f.policy, input.PolicyNames(sc))
-	}
-	if len(found) > 1 && t.flags.policy != sc.Baseline {
-		labels := plain.Map(found, func(i int) string { return fmt.Sprintf("%q", sc.Policies[i].Label) })
-		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found),
+// choose picks the policy to simulate (of several of the baseline's kind the first), and reads the window.
+func (t *tracer) choose() error {
+	sc := t.Scenario
+	policy := cmp.Or(t.flags.policy, sc.Baseline)
+	found := sc.PoliciesNamed(policy)
+	if len(found) > 1 && policy != sc.Baseline {
+		labels := plain.Map(found, func(i int) string { return strconv.Quote(sc.Policies[i].Label) })
+		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", policy, len(found),
 			strings.Join(labels, ", "))
 	}
-	one, err := sc.Select([]string{sc.Policies[found[0]].Label})
+	at := len(sc.Policies) - 1 // where --policy added a map
+	if len(found) > 0 {
+		at = found[0]
+	}
+	one, err := sc.Select([]string{sc.Policies[at].Label})
 	if err != nil {
-		return ui.UsageError("%s: %w", t.name, err)
+		return ui.UsageError("%s: %w", t.Name, err)
 	}
 	if t.sim, err = trace.New(one, one.Seed); err != nil {
 		return ui.UsageError("%w", err)
@@ -245,7 +248,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 		return err
 	}
 	return t.sim.PrintFindings(t.out, findings, f.format, t.width, func(job string) string {
-		return plain.ShellLine(append(oneSimulation("trace", t.name, f.set, t.sim.Policy(), t.sim.Seed()), "--job", job)...)
+		return plain.ShellLine(append(oneSimulation("trace", t.loaded, f.set, t.sim.Policy(), t.sim.Seed()), "--job", job)...)
 	})
 }
 

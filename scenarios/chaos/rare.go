@@ -3,6 +3,8 @@ package chaos
 import (
 	"fmt"
 	"slices"
+
+	"qsim/results/plain"
 )
 
 // rare lists seeds from 1 to 1000 in the order in which their worlds reach most that few worlds before them reach: an
@@ -24,17 +26,18 @@ func (o *Options) rareOnes() []uint64 {
 
 // Finished describes which n seeds a swarm has finished: the first n of its order.
 func (o *Options) Finished(n uint64) string {
+	seeds := plain.Plural(int(n), "seed")
 	switch {
 	case n == 0 || n == o.Seeds:
 	case n <= uint64(len(o.rareOnes())):
-		return fmt.Sprintf("%d seeds of rare worlds, which come first of those from %d on", n, o.First)
+		return fmt.Sprintf("%s of rare worlds, first of those from %d on", seeds, o.First)
 	default:
 		last := o.order()(int(n - 1))
 		if beyond := n - (last - o.First + 1); beyond > 0 {
-			return fmt.Sprintf("%d seeds, those from %d to %d and %d of rare worlds beyond", n, o.First, last, beyond)
+			return fmt.Sprintf("%s, those from %d to %d and %d of rare worlds beyond", seeds, o.First, last, beyond)
 		}
 	}
-	return fmt.Sprintf("%d seeds from %d on", n, o.First)
+	return fmt.Sprintf("%s from %d on", seeds, o.First)
 }
 
 // order returns the seed of each index of a swarm: the rare ones of its range come first, the others follow as they

@@ -198,12 +198,7 @@ func shorten(text string) string {
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
 	}
-	for _, r := range text {
-		if r < ' ' || r == 0x7f || r == '"' {
-			return strconv.Quote(text)
-		}
-	}
-	if text == "" || strings.Contains(text, " ") {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '"' }) {
 		return strconv.Quote(text)
 	}
 	return text

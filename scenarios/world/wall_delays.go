@@ -8,49 +8,70 @@ import (
 
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
 // are samples in the time of the wall clock since the start of that run; an empty list stands for no delay. A simulation
-// draws the delays of a time from those measured near the same time of the run.
+// draws the delays of a time from those measured near the time of the run that stands for it.
 type Delays struct {
 	Calls  [engine.NumOps][]CallDelay
 	PerJob [engine.NumOps]time.Duration // time added to the answer for each job but the first
 	// Wake is the time from the moment a job is visible as ready until engines are woken for it and for others
 	// ready by then.
 	Wake     []Sample
-	Enqueued []Enqueued // delays of each job's enqueue, without Held
+	Enqueued []Enqueued // delays of each job's enqueue, without Stalls.Arrivals
 	Overrun  []Sample   // excess of the time a worker is busy over its handler's run time
-	// Stalls holds, by node, the spans in which an engine did nothing although it had work, and Held
-	// the spans in which arriving jobs were delayed on their way to the store: common delays that the
-	// other fields leave out. Ascending and disjoint.
-	Stalls [][]Span
-	Held   []Span
-	// Frozen holds the spans in which the store answered nothing: calls under way take longer by that time.
-	Frozen []Span
-	Period time.Duration // length of the run, after which all of it repeats; 0: never
-	Late   []Sample      // delay with which an engine notices a deadline
-	Speed  Speed         // speed of the measured run
-	// Storm, if not nil, holds the delays in the span During of scenario time. Those of its lists that are empty are
-	// the calm ones, but for Stalls, Held and Frozen.
-	Storm  *Delays
-	During Span
+	Late     []Sample   // delay with which an engine notices a deadline
+	Stalls   Stalls
+	Speed    Speed   // speed of the measured run
+	Phases   []Phase // ascending, from 0 on; none: the simulation and the measured run pass alike
+}
+
+// Stalls holds the spans of measured time in which nothing went on: delays that many calls and jobs have in common, and
+// that the lists of single delays leave out. Ascending and disjoint. Stalls are few, and come of what else the machine
+// does rather than of the load: a simulation draws them from more than one run.
+type Stalls struct {
+	Engines  [][]Span      // by node, spans in which the engine did nothing although it had work
+	Arrivals []Span        // spans in which arriving jobs were delayed on their way to the store
+	Store    []Span        // spans in which the store answered nothing: calls under way take longer by that time
+	Over     time.Duration // length of the measured time, after which all repeats; 0: never
+}
+
+// Append adds stalls that were measured in another run, as if it had followed.
+func (s *Stalls) Append(more *Stalls) {
+	after := func(list *[]Span, more []Span) {
+		for _, span := range more {
+			*list = append(*list, Span{s.Over + span.From, span.For})
+		}
+	}
+	for len(s.Engines) < len(more.Engines) {
+		s.Engines = append(s.Engines, nil)
+	}
+	for node, spans := range more.Engines {
+		after(&s.Engines[node], spans)
+	}
+	after(&s.Arrivals, more.Arrivals)
+	after(&s.Store, more.Store)
+	s.Over += more.Over
+}
+
+// Phase is a part of a scenario for which a part of the measured run stands.
+type Phase struct {
+	From     time.Duration // scenario time at which it begins; it ends where the next one begins
+	Measured Span          // part of the measured run, on the wall clock, repeated as long as the phase lasts
 }
 
 // Span is a span of time: its start and its length.
 type Span struct{ From, For time.Duration }
 
-// Overlay holds measured delays in the form that a simulation applies.
+// Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
 type Overlay struct {
 	calls               [engine.NumOps]series[CallDelay]
 	perJob              [engine.NumOps]time.Duration
 	wake, overrun, late series[Sample]
 	enqueued            series[Enqueued]
-	stalls              [][]Span
-	held, frozen        []Span
-	period              time.Duration
+	stalls              Stalls
+	phases              []Phase
 	moment              time.Duration // half the length of the window from which delays are drawn
 	speed               Speed
-	storm               *Overlay
-	during              Span // span in which storm applies
-	// Draw is the number of a simulation among several with the same delays: each has draws of its own, and its time 0
-	// is another time of the measured run.
+	// Draw is the number of a simulation among several with the same delays: each has draws of its own, and begins at
+	// another measured time.
 	Draw uint64
 	// Mechanics, if not nil, counts the calls and executions of a simulation, one at a time.
 	Mechanics *Mechanics
@@ -58,8 +79,8 @@ type Overlay struct {
 
 // Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() *Overlay {
-	o := &Overlay{speed: d.Speed, moment: d.Speed.Virtual(moment), held: d.spans(d.Held), frozen: d.spans(d.Frozen),
-		period: d.Speed.Virtual(d.Period), wake: d.series(d.Wake), overrun: d.series(d.Overrun), late: d.series(d.Late)}
+	o := &Overlay{speed: d.Speed, moment: d.Speed.Virtual(moment), stalls: d.stalls(),
+		wake: d.series(d.Wake), overrun: d.series(d.Overrun), late: d.series(d.Late)}
 	for op := range d.Calls {
 		calls := make([]CallDelay, len(d.Calls[op]))
 		for i, c := range d.Calls[op] {
@@ -73,26 +94,11 @@ func (d *Delays) Overlay() *Overlay {
 		enqueued[i] = Enqueued{d.Speed.Virtual(e.At), d.delay(e.Late), d.delay(e.Call)}
 	}
 	o.enqueued = newSeries(enqueued, func(e *Enqueued) time.Duration { return e.At })
-	for _, spans := range d.Stalls {
-		o.stalls = append(o.stalls, d.spans(spans))
+	for _, p := range d.Phases {
+		o.phases = append(o.phases, Phase{p.From, d.spans([]Span{p.Measured})[0]})
 	}
-	if d.Storm == nil {
-		return o
-	}
-	o.during, o.storm = d.During, d.Storm.Overlay()
-	for _, of := range []struct{ storm, calm *series[Sample] }{{&o.storm.wake, &o.wake}, {&o.storm.overrun, &o.overrun},
-		{&o.storm.late, &o.late}} {
-		if len(of.storm.times) == 0 {
-			*of.storm = *of.calm
-		}
-	}
-	for op := range o.calls {
-		if len(o.storm.calls[op].times) == 0 {
-			o.storm.calls[op], o.storm.perJob[op] = o.calls[op], o.perJob[op]
-		}
-	}
-	if len(o.storm.enqueued.times) == 0 {
-		o.storm.enqueued = o.enqueued
+	if len(o.phases) == 0 {
+		o.phases = []Phase{{Measured: Span{For: 1 << 62}}}
 	}
 	return o
 }
@@ -111,6 +117,15 @@ func (d *Delays) series(of []Sample) series[Sample] {
 	return newSeries(all, func(s *Sample) time.Duration { return s.At })
 }
 
+// stalls converts the stalls to the time of the scenario.
+func (d *Delays) stalls() Stalls {
+	s := Stalls{Arrivals: d.spans(d.Stalls.Arrivals), Store: d.spans(d.Stalls.Store), Over: d.Speed.Virtual(d.Stalls.Over)}
+	for _, spans := range d.Stalls.Engines {
+		s.Engines = append(s.Engines, d.spans(spans))
+	}
+	return s
+}
+
 // spans converts spans of the wall clock to the time of the scenario.
 func (d *Delays) spans(of []Span) (all []Span) {
 	for _, s := range of {
@@ -119,57 +134,36 @@ func (d *Delays) spans(of []Span) (all []Span) {
 	return all
 }
 
-// at returns the delays that apply at a time of the scenario.
-func (o *Overlay) at(now time.Duration) *Overlay {
-	if since := now - o.during.From; since >= 0 && since < o.during.For {
-		return o.storm
-	}
-	return o
-}
-
-// origin returns the time of the scenario at which the measured run of the delays in use begins for the first time.
-// Simulations of other numbers begin elsewhere in that run, each far from those before it: the steps are the golden
-// section of its length.
-func (o *Overlay) origin(of *Overlay) (at time.Duration) {
-	if of != o {
-		at = o.during.From
-	}
-	return at - time.Duration(float64(o.Draw*goldenSection>>11)/(1<<53)*float64(of.period))
-}
-
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// momentOf returns the delays in use at a time of the scenario, and the time of their measured run that it stands for.
-func (o *Overlay) momentOf(now time.Duration) (of *Overlay, t time.Duration) {
-	of = o.at(now)
-	if t = now - o.origin(of); of.period > 0 {
-		t %= of.period
-	}
-	return of, t
+// turned returns how far into measured time of a length a simulation begins. Those of other numbers begin far from each
+// other: the steps are the golden section of the length.
+func (o *Overlay) turned(length time.Duration) time.Duration {
+	return time.Duration(float64(o.Draw*goldenSection>>11) / (1 << 53) * float64(length))
 }
 
-// each calls visit with the spans that begin while their delays are in use, in order, up to a time: the function list
-// returns the spans of calm or of stormy delays.
-func (o *Overlay) each(until engine.Time, list func(*Overlay) []Span, visit func(Span)) {
-	end := time.Duration(until)
-	cuts := []time.Duration{0, end}
-	if o.storm != nil {
-		cuts = []time.Duration{0, min(o.during.From, end), min(o.during.From+o.during.For, end), end}
+// measuredAt returns the time of the measured run that stands for a time of the scenario.
+func (o *Overlay) measuredAt(now time.Duration) time.Duration {
+	i := len(o.phases) - 1
+	for i > 0 && o.phases[i].From > now {
+		i--
 	}
-	for i, to := range cuts[1:] {
-		from := cuts[i]
-		of := o.at(from)
-		spans := list(of)
-		for start := o.origin(of); len(spans) > 0 && start < to; start += of.period {
-			for _, s := range spans {
-				if s.From += start; s.From >= from && s.From < to {
-					visit(s)
-				}
+	p := &o.phases[i]
+	return p.Measured.From + (now-p.From+o.turned(p.Measured.For))%p.Measured.For
+}
+
+// each calls visit with those of the stalls in spans that begin in a simulation until a time, in order.
+func (o *Overlay) each(until engine.Time, spans []Span, visit func(Span)) {
+	over := o.stalls.Over
+	for start := -o.turned(over); len(spans) > 0 && start < time.Duration(until); start += over {
+		for _, s := range spans {
+			if s.From += start; s.From >= 0 && s.From < time.Duration(until) {
+				visit(s)
 			}
-			if of.period <= 0 {
-				break
-			}
+		}
+		if over <= 0 {
+			break
 		}
 	}
 }

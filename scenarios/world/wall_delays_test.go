@@ -71,7 +71,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(4 * time.Millisecond)}
 	d.Calls[engine.OpClaim] = []CallDelay{{Reply: 3 * time.Millisecond}}
 	before := delayed(t, sc, d)
-	d.Frozen = []Span{{From: 1*time.Second + 2*time.Millisecond, For: 100 * time.Millisecond}, // a request waits
+	d.Stalls.Store = []Span{{From: 1*time.Second + 2*time.Millisecond, For: 100 * time.Millisecond}, // a request waits
 		{From: 2*time.Second + 5*time.Millisecond, For: 50 * time.Millisecond}, // an answer
 		{From: 2500 * time.Millisecond, For: 200 * time.Millisecond}}           // nothing is under way
 	after := delayed(t, sc, d)
@@ -83,7 +83,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 			t.Errorf("%s grows by %v, want %v", want.metric, got, want.more)
 		}
 	}
-	d.Frozen, d.Period = d.Frozen[:1], time.Second // for each job but perhaps the first
+	d.Stalls.Store, d.Stalls.Over = d.Stalls.Store[:1], time.Second // for each job but perhaps the first
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.mean") - metricOf(t, before, "fresh.wait.mean"); got < .89 {
 		t.Errorf("with a period the mean wait grows by %v, want 1 or nearly so", got)
 	}
@@ -211,8 +211,7 @@ func TestDelaysPerJob(t *testing.T) {
 	}
 }
 
-// TestDelaysInStorms makes claims take 30 ms for 30 s of the scenario and handlers overrun by a second then, and the
-// store stand still, in those 30 s or before.
+// TestDelaysInStorms makes claims take 30 ms for 30 s of the scenario, and handlers overrun by a second then.
 func TestDelaysInStorms(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
@@ -222,10 +221,16 @@ engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
 	const ms = time.Millisecond
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(ms), Storm: &Delays{Speed: Speed{Num: 10, Den: 1}},
-		During: Span{15 * time.Second, 30 * time.Second}}
-	d.Calls[engine.OpClaim], d.Storm.Calls[engine.OpClaim] = []CallDelay{{Request: ms}}, []CallDelay{{Request: 30 * ms}}
-	d.Storm.Overrun = always(100 * ms)
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(ms), Phases: []Phase{{Measured: Span{0, 4 * time.Second}},
+		{From: 15 * time.Second, Measured: Span{4 * time.Second, 4 * time.Second}}, {From: 45 * time.Second, Measured: Span{8 * time.Second, 4 * time.Second}}}}
+	for at := time.Duration(0); at < 12*time.Second; at += 5 * ms {
+		claim, over := ms, time.Duration(0)
+		if at >= 4*time.Second && at < 8*time.Second {
+			claim, over = 30*ms, 100*ms
+		}
+		d.Calls[engine.OpClaim] = append(d.Calls[engine.OpClaim], CallDelay{At: at, Request: claim})
+		d.Overrun = append(d.Overrun, Sample{at, over})
+	}
 	calm, storm := .02, .31 // 1 ms of the wake, and the claim
 	r := delayed(t, sc, d)
 	if got, want := metricOf(t, r, "fresh.wait.mean"), (7*calm+3*storm)/10; math.Abs(got-want) > .003 {
@@ -233,14 +238,6 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	}
 	if got, want := metricOf(t, r, "sojourn.mean"), 1+(7*calm+3*(storm+1))/10; math.Abs(got-want) > .01 {
 		t.Errorf("jobs take %v s, want %v", got, want)
-	}
-	d.Storm.Frozen, d.Storm.Period = []Span{{500 * ms, 500 * ms}}, time.Minute // 20 s to 25 s: spans count from the storm's begin
-	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-5.31) > .1 {
-		t.Errorf("where the store stands still in a storm a job waits %v s, want 5.3", got)
-	}
-	d.Storm.Frozen[0].From = 4 * time.Second // when it is calm again
-	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-storm) > .01 {
-		t.Errorf("the longest wait is %v s, want %v", got, storm)
 	}
 }
 
@@ -254,7 +251,7 @@ seeds: 1
 engine: {workers: 100, commit: {linger: 0s}, fetch: {poll: 1ms}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
 `)
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Stalls: [][]Span{{{100 * time.Millisecond, 300 * time.Millisecond}}}, Period: time.Second}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Stalls: Stalls{Engines: [][]Span{{{100 * time.Millisecond, 300 * time.Millisecond}}}, Over: time.Second}}
 	stalled := delayed(t, sc, d)
 	// Of the 30 jobs that come in a stall, or one of 29, the first waits for all of it.
 	if got := metricOf(t, stalled, "fresh.wait.max"); math.Abs(got-3) > .11 {
@@ -263,7 +260,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
 	if got := metricOf(t, stalled, "fresh.wait.mean"); math.Abs(got-.45) > .03 {
 		t.Errorf("the mean wait is %v s, want 3/10 of 1.5 s", got)
 	}
-	d.Stalls, d.Held = nil, []Span{{400 * time.Millisecond, 500 * time.Millisecond}}
+	d.Stalls.Engines, d.Stalls.Arrivals = nil, []Span{{400 * time.Millisecond, 500 * time.Millisecond}}
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); got > .01 {
 		t.Errorf("a job that was held up on its way waits %v s", got)
 	}
@@ -274,7 +271,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
 		t.Errorf("the last of those that were held up takes %v s, want 0.5", got)
 	}
 	waits := metricOf(t, held, "fresh.wait.mean")
-	d.Period = 0
+	d.Stalls.Over = 0
 	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.mean"); math.Abs(got-waits/10) > .01*waits {
 		t.Errorf("held up once, the mean wait is %v s, want a tenth of %v", got, waits)
 	}

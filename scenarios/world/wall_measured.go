@@ -16,25 +16,20 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.began = make(map[delivery]engine.Time)
 	}
-	o.each(cfg.Until, func(of *Overlay) []Span { return of.frozen }, func(s Span) { m.frozen = append(m.frozen, s) })
+	o.each(cfg.Until, o.stalls.Store, func(s Span) { m.frozen = append(m.frozen, s) })
 	cfg.Network, cfg.Handlers, cfg.Announce = m, m, m.announce
 	if len(o.late.times) > 0 {
 		cfg.Late = m.lateness
 	}
 	cfg.Controls = slices.Clone(cfg.Controls)
-	for node := range cfg.Nodes {
-		o.each(cfg.Until, func(of *Overlay) []Span {
-			if node < len(of.stalls) {
-				return of.stalls[node]
-			}
-			return nil
-		}, func(s Span) {
+	for node := range min(len(cfg.Nodes), len(o.stalls.Engines)) {
+		o.each(cfg.Until, o.stalls.Engines[node], func(s Span) {
 			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
 			cfg.Controls = append(cfg.Controls, stall)
 		})
 	}
 	w := &heldUp{Workload: cfg.Workload}
-	o.each(cfg.Until, func(of *Overlay) []Span { return of.held }, func(s Span) { w.spans = append(w.spans, s) })
+	o.each(cfg.Until, o.stalls.Arrivals, func(s Span) { w.spans = append(w.spans, s) })
 	if len(w.spans) > 0 {
 		cfg.Workload = w
 	}
@@ -95,10 +90,9 @@ const (
 	drawEnqueue = 3
 )
 
-// sample draws one of the delays that the function list returns, of those measured at the moment that now stands for.
-func (m *measured) sample(now engine.Time, list func(*Overlay) *series[Sample], u float64) time.Duration {
-	of, t := m.momentOf(time.Duration(now))
-	if s := list(of).near(t, m.moment, u); s != nil {
+// sample draws one of the delays that were measured near the time that stands for now.
+func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.Duration {
+	if s := of.near(m.measuredAt(time.Duration(now)), m.moment, u); s != nil {
 		return s.For
 	}
 	return 0
@@ -106,11 +100,10 @@ func (m *measured) sample(now engine.Time, list func(*Overlay) *series[Sample], 
 
 // Request draws the delays of a call, and returns that on its way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
-	of, t := m.momentOf(time.Duration(now))
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
 	var d CallDelay
-	if measured := of.calls[c.Op].near(t, m.moment, u); measured != nil {
+	if measured := m.Overlay.calls[c.Op].near(m.measuredAt(time.Duration(now)), m.moment, u); measured != nil {
 		d = *measured
 	}
 	m.calls[callKey{c.Engine, c.ID}] = measuredCall{now, d.Reply}
@@ -122,7 +115,7 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	key := callKey{c.Engine, c.ID}
 	call := m.calls[key]
 	delete(m.calls, key)
-	more := time.Duration(max(0, r.Rows()-1)) * m.at(time.Duration(now)).perJob[c.Op]
+	more := time.Duration(max(0, r.Rows()-1)) * m.perJob[c.Op]
 	d := m.through(now, call.reply+more)
 	if m.Mechanics != nil {
 		m.Mechanics.Call(c, r.Rows(), m.real(call.asked), m.real(now.Add(d)))
@@ -148,20 +141,18 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 
 // lateness draws the delay with which a node notices a deadline.
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
-	return m.sample(due, func(of *Overlay) *series[Sample] { return &of.late },
-		m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
+	return m.sample(due, &m.late, m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
 
 // announce draws the delay before nodes are woken for a job that is ready now.
 func (m *measured) announce(now engine.Time) time.Duration {
-	return m.through(now, m.sample(now, func(of *Overlay) *series[Sample] { return &of.wake },
-		m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
+	return m.through(now, m.sample(now, &m.wake, m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
 // enqueue draws the delays of a job's enqueue, and returns that until the store shows it.
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
-	of, t := m.momentOf(time.Duration(at))
-	e := of.enqueued.near(t, m.moment, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
+	u := m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue)
+	e := m.enqueued.near(m.measuredAt(time.Duration(at)), m.moment, u)
 	if j.Delay == 0 {
 		m.shown[j.ID] = e.Call
 	}
@@ -190,8 +181,7 @@ func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 		m.began[delivery{j.ID, j.Delivery}] = now
 	}
 	due := now.Add(x.Runs)
-	x.Runs += m.sample(due, func(of *Overlay) *series[Sample] { return &of.overrun },
-		m.rand.Uniform(keyed.ForRunTime, uint64(due), uint64(node), drawOverrun))
+	x.Runs += m.sample(due, &m.overrun, m.rand.Uniform(keyed.ForRunTime, uint64(due), uint64(node), drawOverrun))
 	return x
 }
 

@@ -49,8 +49,8 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 1/s}, service: 100ms}]
 // TestDelaysOfMoments measures claims that take 30 ms in every second second. In a simulation at ten times the speed they take
 // 0.3 s from second 10 to 20 of each 20, and no time before; a second simulation begins elsewhere in the measured run.
 func TestDelaysOfMoments(t *testing.T) {
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0), Period: 2 * time.Second}
-	for at := time.Duration(0); at < d.Period; at += 5 * time.Millisecond {
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0), Phases: []Phase{{Measured: Span{For: 2 * time.Second}}}}
+	for at := time.Duration(0); at < 2*time.Second; at += 5 * time.Millisecond {
 		c := CallDelay{At: at}
 		if at >= time.Second {
 			c.Request = 30 * time.Millisecond
@@ -62,7 +62,7 @@ func TestDelaysOfMoments(t *testing.T) {
 	for draw := range slow {
 		o := d.Overlay()
 		o.Draw = uint64(draw)
-		turned := -o.origin(o)
+		turned := o.turned(o.phases[0].Measured.For)
 		if (turned != 0) != (draw == 1) {
 			t.Errorf("simulation %d begins at %v of the measured run", draw, turned)
 		}
@@ -172,33 +172,39 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestStormHasCalmDelays uses calm delays in a storm for what was not measured there, and not for what was; spans in
-// which the store, the feeder or an engine stood still are those of the storm alone.
-func TestStormHasCalmDelays(t *testing.T) {
-	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: always(1), Overrun: always(2), Late: always(3),
-		Enqueued: []Enqueued{{Late: 4}}, Held: []Span{{5, 5}}, Frozen: []Span{{10, 5}}, Period: 20,
-		Storm: &Delays{Speed: Speed{Num: 1, Den: 1}, Overrun: always(7), Frozen: []Span{{1, 2}}}, During: Span{100, 50}}
-	o := d.Overlay()
-	storm := o.at(120)
-	if storm == o || storm.wake.values[0].For != 1 || storm.late.values[0].For != 3 || storm.enqueued.values[0].Late != 4 {
-		t.Errorf("in the storm delays are %+v", storm)
-	}
-	if storm.overrun.values[0].For != 7 {
-		t.Errorf("in the storm workers overrun by %v", storm.overrun.values)
-	}
+// TestStallsOfRuns: the stalls of two runs follow each other, and are repeated together; a second simulation begins elsewhere.
+func TestStallsOfRuns(t *testing.T) {
+	all := Stalls{Arrivals: []Span{{5, 5}}, Store: []Span{{10, 5}}, Over: 20}
+	all.Append(&Stalls{Engines: [][]Span{{{1, 2}}, nil}, Store: []Span{{0, 1}, {29, 1}}, Over: 30})
+	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Stalls: all}
 	for _, tt := range []struct {
-		name string
-		of   func(*Overlay) []Span
-		want []Span
+		draw                    uint64
+		engine, arrivals, store []Span
 	}{
-		{"held", func(o *Overlay) []Span { return o.held }, []Span{{5, 5}, {25, 5}, {45, 5}, {65, 5}, {85, 5}, {165, 5}, {185, 5}}},
-		{"frozen", func(o *Overlay) []Span { return o.frozen }, []Span{{10, 5}, {30, 5}, {50, 5}, {70, 5}, {90, 5}, {101, 2},
-			{150, 5}, {170, 5}, {190, 5}}},
+		{0, []Span{{21, 2}, {71, 2}}, []Span{{5, 5}, {55, 5}}, []Span{{10, 5}, {20, 1}, {49, 1}, {60, 5}, {70, 1}, {99, 1}}},
+		{1, []Span{{41, 2}, {91, 2}}, []Span{{25, 5}, {75, 5}}, []Span{{19, 1}, {30, 5}, {40, 1}, {69, 1}, {80, 5}, {90, 1}}}, // 30 later: .618 of 50
 	} {
-		var got []Span
-		o.each(200, tt.of, func(s Span) { got = append(got, s) })
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		o := d.Overlay()
+		o.Draw = tt.draw
+		for i, of := range []struct{ spans, want []Span }{{o.stalls.Engines[0], tt.engine}, {o.stalls.Arrivals, tt.arrivals}, {o.stalls.Store, tt.store}} {
+			var got []Span
+			o.each(100, of.spans, func(s Span) { got = append(got, s) })
+			if !slices.Equal(got, of.want) {
+				t.Errorf("simulation %d, list %d: %v, want %v", tt.draw, i, got, of.want)
+			}
 		}
+	}
+}
+
+// TestPhases looks up the measured times that stand for times of the scenario.
+func TestPhases(t *testing.T) {
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Phases: []Phase{{Measured: Span{0, 2}}, {From: 100, Measured: Span{2, 5}}, {From: 150, Measured: Span{7, 2}}}}
+	for now, want := range map[time.Duration]time.Duration{0: 0, 45: 5, 99: 19, 100: 20, 149: 69, 150: 70, 175: 75} {
+		if got := d.Overlay().measuredAt(now); got != want {
+			t.Errorf("%d stands for %d, want %d", now, got, want)
+		}
+	}
+	if got := new(Delays).Overlay().measuredAt(175); got != 175 {
+		t.Errorf("without phases 175 stands for %d", got)
 	}
 }

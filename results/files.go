@@ -139,8 +139,9 @@ func writeSeries(w io.Writer, s *Summary) error {
 	named := new(measure.Series) // of which there are values: all of those have the same columns
 	for p := range s.Data {
 		for i := range s.Data[p].Series {
-			if series := &s.Data[p].Series[i]; named.Classes == nil && buckets(seriesColumns(series, s.Settings.Classes)) > 0 {
-				named = series
+			columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
+			if named.Classes == nil && buckets(columns) > 0 {
+				named = &s.Data[p].Series[i]
 			}
 		}
 	}

@@ -57,15 +57,15 @@ var budgets = []budget{
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
 	{"scenarios/verify", 3518, 2600},
-	{"scenarios/world", 4746, 2700},
-	{"results", 4744, 2300},
+	{"scenarios/world", 4781, 2700},
+	{"results", 4745, 2300},
 	{"results/measure", 4972, 3150},
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
-	{"cmd/bench", 5238, 3000},
-	{"cmd/cli", 5439, 3600},
-	{"cmd/input", 149, 100},
+	{"cmd/bench", 5269, 3000},
+	{"cmd/cli", 5437, 3600},
+	{"cmd/input", 150, 100},
 	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_417, 56_000
+	mostLines, goalLines             = 86_483, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

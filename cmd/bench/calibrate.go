@@ -106,22 +106,28 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	part := o.speed.Virtual(lasts)
 	storm, during := longestStorm(sc)
 	run := sc.Calm(o.policy, part)
-	phases := []world.Phase{{Measured: world.Span{For: lasts}}}
+	phases := []world.Phase{{Measured: world.Span{For: lasts}, Steady: true}}
 	if storm != nil {
 		storm.At, storm.For = scenarios.Duration(part), min(storm.For, scenarios.Duration(part))
 		run = sc.Calm(o.policy, part+storm.For.Std()+part, *storm)
-		stormy := world.Span{From: lasts, For: o.speed.Real(storm.For.Std())}
-		phases = append(phases, world.Phase{From: during.From, Measured: stormy},
-			world.Phase{From: during.From + during.For, Measured: world.Span{From: stormy.From + stormy.For, For: lasts}})
+		run.Drain = scenarios.Duration(time.Second) // what comes after it is not used
+		for _, next := range []world.Phase{         // the store clears up behind a storm for a while
+			{From: during.From, Measured: world.Span{For: o.speed.Real(storm.For.Std())}},
+			{From: during.From + during.For, Measured: world.Span{For: lasts / 2}},
+			{From: during.From + during.For + part/2, Measured: world.Span{For: lasts / 2}, Steady: true},
+		} {
+			last := phases[len(phases)-1].Measured
+			next.Measured.From = last.From + last.For
+			phases = append(phases, next)
+		}
 	}
-	run.Drain = scenarios.Duration(time.Second) // what comes after it is not used
 	p, err := play(ctx, run, o, stores)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
 	if !p.timings.suffice() {
-		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise "+
-			"--calibrate or the speed", lasts, o.speed))
+		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come and end to measure "+
+			"anything; raise --calibrate or the speed", lasts, o.speed))
 	}
 	p.timings.delays.Phases = phases
 	return p.timings, nil
@@ -174,7 +180,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 		}
 		t.took[op] = quantile(took, .5)
 	}
-	d.Stalls.Store = storeStalls(storeCalls(probes, &t.took, enqueues))
+	d.Stalls.Store = storeStalls(storeCalls(probes, enqueues))
 	d.Wake = wakes(probes, enqueues, d.Stalls.Store)
 	for _, p := range probes {
 		stalls := p.stalls()

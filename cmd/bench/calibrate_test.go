@@ -146,9 +146,69 @@ func TestArrivals(t *testing.T) {
 		came(60*ms, 29*ms, 87*ms/4)}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
 	}
-	if got := heldUp(held); !slices.Equal(got, held[:1]) || len(held) != 2 {
-		t.Errorf("the feeder stood still at %v, want %v", got, held[:1])
+	if stalls, late := heldUp(held); !slices.Equal(stalls, held[:1]) || !slices.Equal(late, held[1:]) || len(held) != 2 {
+		t.Errorf("the feeder stood still at %v and was late at %v, want %v", stalls, late, held)
 	}
+}
+
+// TestSlowStorm: a store that is slow for all of a storm does not stand still in it.
+func TestSlowStorm(t *testing.T) {
+	const ms = time.Millisecond
+	p := new(probe)
+	for i := range time.Duration(900) {
+		took := ms
+		if i >= 300 && i < 600 {
+			took = 6 * ms
+		}
+		p.samples[engine.OpClaim] = append(p.samples[engine.OpClaim], callSample{took: took, ended: engine.Time(i*10*ms + took)})
+	}
+	p.samples[engine.OpClaim][450].took += 3 * ms
+	p.samples[engine.OpClaim][450].ended += engine.Time(3 * ms)
+	if got, want := storeStalls(storeCalls([]*probe{p}, nil)), []world.Span{{From: 4506 * ms, For: 3 * ms}}; !slices.Equal(got, want) {
+		t.Errorf("the store stood still at %v, want %v", got, want)
+	}
+}
+
+// TestPhasesOfCalibration: the parts of one measured run stand for a scenario before, in and after its storm.
+func TestPhasesOfCalibration(t *testing.T) {
+	const ms = time.Millisecond
+	for name, tt := range map[string]struct {
+		storm string
+		want  []world.Phase
+	}{
+		"none":  {"", []world.Phase{{Measured: world.Span{For: 200 * ms}, Steady: true}}},
+		"short": {"storms: [{name: down, at: 60s, for: 10s, slow: {factor: 2}}]", phases(60*time.Second, 70*time.Second, 100*ms)},
+		"long":  {"storms: [{name: down, at: 0s, for: 60s, slow: {factor: 2}}]", phases(0, time.Minute, 200*ms)},
+	} {
+		s, f, _, _ := predictSession(t, `
+duration: 100s
+warmup: 0s
+jobs: [{class: mail, arrivals: {process: poisson, rate: 20/s}, service: 10ms}]
+policies: [{kind: fifo}]
+`+tt.storm)
+		sc, err := s.loadScenario()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := calibrate(t.Context(), sc, playOptions{speed: f.speed.Speed, store: memory}, 200*ms, s.stores)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(got.delays.Phases, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got.delays.Phases, tt.want)
+		}
+		last := tt.want[len(tt.want)-1].Measured
+		if o := got.delays.Enqueued; o[len(o)-1].At < last.From+last.For-50*ms || o[len(o)-1].At > last.From+last.For {
+			t.Errorf("%s: the last job came at %v, want the end of %v", name, o[len(o)-1].At, last)
+		}
+	}
+}
+
+// phases returns those for which 200 ms before a storm, that long in it, and 200 ms after it were measured at 100x.
+func phases(from, to, storm time.Duration) []world.Phase {
+	const ms = time.Millisecond
+	return []world.Phase{{Measured: world.Span{For: 200 * ms}, Steady: true}, {From: from, Measured: world.Span{From: 200 * ms, For: storm}},
+		{From: to, Measured: world.Span{From: 200*ms + storm, For: 100 * ms}}, {From: to + 10*time.Second, Measured: world.Span{From: 300*ms + storm, For: 100 * ms}, Steady: true}}
 }
 
 // TestStoreStalls finds the times in which the store answered no call: a single slow call, a pause without calls, or a

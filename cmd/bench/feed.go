@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -46,9 +45,16 @@ func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enque
 	return held, each
 }
 
-// heldUp returns the spans among held that are too long for a late timer: the feeder itself must have been held up.
-func heldUp(held []world.Span) []world.Span {
-	return slices.DeleteFunc(slices.Clone(held), func(s world.Span) bool { return s.For <= stallFrom })
+// heldUp splits spans into those too long for a late timer, when the feeder must have been held up, and the others.
+func heldUp(held []world.Span) (stalls, late []world.Span) {
+	for _, s := range held {
+		if s.For > stallFrom {
+			stalls = append(stalls, s)
+		} else {
+			late = append(late, s)
+		}
+	}
+	return stalls, late
 }
 
 // feeders and the constants below limit the feeder of an open loop: due jobs share one call, so that a slow answer of

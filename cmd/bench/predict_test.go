@@ -272,24 +272,29 @@ policies: [{kind: fifo}]
 	if err != nil {
 		t.Fatal(err)
 	}
+	before := world.Stalls{Store: []world.Span{{From: time.Millisecond, For: 100 * time.Millisecond}}, Over: time.Minute}
 	p := &prediction{policy: sc.Policies[0].Label, store: memory, stalls: new(world.Stalls)}
+	*p.stalls = before
 	if err := s.predict(t.Context(), sc, p, f, new(account)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.stalls.Over, p.calibration.delays.Stalls.Over+p.played[0].took; got != want {
+	if got, want := p.stalls.Over, time.Minute+p.calibration.delays.Stalls.Over+p.played[0].took; got != want {
 		t.Errorf("stalls of %v are known, want those of the calibration and of the run, %v", got, want)
 	}
 	var again []measure.Run
-	for i, delays := range []*timings{p.calibration, p.played[0].timings} {
-		if err := p.simulate(t.Context(), sc, sc.Seed, &delays.delays, []int{simulations, 1}[i], nil, &again); err != nil {
+	known := p.calibration.delays
+	before.Append(&known.Stalls)
+	known.Stalls = before
+	for i, delays := range []*world.Delays{&known, &p.played[0].timings.delays, &p.calibration.delays} {
+		if err := p.simulate(t.Context(), sc, sc.Seed, delays, []int{simulations, 1, simulations}[i], nil, &again); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if again[0].Fingerprint == again[1].Fingerprint {
-		t.Fatal("the delays of the calibration and of the run are the same: it shows nothing")
+	if again[0].Fingerprint == again[1].Fingerprint || again[0].Fingerprint == again[2].Fingerprint {
+		t.Fatal("the delays of the calibration and of the run, or without earlier stalls, are the same: it shows nothing")
 	}
 	if p.simulated[0].Fingerprint != again[0].Fingerprint {
-		t.Error("it was not simulated with the delays of the calibration")
+		t.Error("it was not simulated with the delays of the calibration and the stalls known before")
 	}
 	if p.hindsight[0].Fingerprint != again[1].Fingerprint {
 		t.Error("in hindsight it was not simulated with the delays of the run")

@@ -132,8 +132,10 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		t.jobs = r.enqueued.Load()
 		stalls := &t.delays.Stalls
 		stalls.Over = p.took
-		stalls.Arrivals, t.delays.Enqueued = r.feeding.arrivals(costs.ready)
-		t.held, t.frozen = shareOf(heldUp(stalls.Arrivals), p.took), shareOf(stalls.Store, p.took)
+		held, enqueued := r.feeding.arrivals(costs.ready)
+		t.delays.Enqueued = enqueued
+		stalls.Arrivals, t.delays.Held = heldUp(held)
+		t.held, t.frozen = shareOf(stalls.Arrivals, p.took), shareOf(stalls.Store, p.took)
 		for _, spans := range stalls.Engines {
 			t.stalled += shareOf(spans, p.took) / float64(len(stalls.Engines))
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"qsim/engine"
 	"qsim/scenarios/world"
 )
 
@@ -65,23 +64,41 @@ func (p *probe) stalls() []world.Span {
 // was answered.
 type storeCall struct{ began, usual, ended time.Duration }
 
-// storeCalls returns the times of all calls of a run; took holds the median duration of each operation.
-func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []world.Span) (all []storeCall) {
+// storeCalls returns the times of all calls of a run.
+func storeCalls(probes []*probe, enqueues []world.Span) (all []storeCall) {
 	for _, p := range probes {
 		for op := range p.samples {
+			var calls []world.Span
 			for _, s := range p.samples[op] {
-				began := s.began()
-				all = append(all, storeCall{began, began + took[op], time.Duration(s.ended)})
+				calls = append(calls, world.Span{From: s.began(), For: s.took})
 			}
+			all = append(all, withUsual(calls)...)
 		}
 	}
-	lasted := make([]time.Duration, len(enqueues))
-	for i, s := range enqueues {
-		lasted[i] = s.For
+	return append(all, withUsual(enqueues)...)
+}
+
+// likely is the number of calls among which half are taken to last as long as usual: a storm makes all calls slow for
+// longer than a stall lasts.
+const likely = 250
+
+// withUsual returns calls of one kind, in about the order of their times, with their usual ends.
+func withUsual(calls []world.Span) (all []storeCall) {
+	parts := max(1, len(calls)/likely)
+	for i := range parts {
+		part := calls[i*len(calls)/parts : (i+1)*len(calls)/parts]
+		usual := quantile(lasted(part), .5)
+		for _, c := range part {
+			all = append(all, storeCall{c.From, c.From + usual, c.From + c.For})
+		}
 	}
-	usual := quantile(lasted, .5)
-	for _, s := range enqueues {
-		all = append(all, storeCall{s.From, s.From + usual, s.From + s.For})
+	return all
+}
+
+// lasted returns the lengths of spans.
+func lasted(spans []world.Span) (all []time.Duration) {
+	for _, s := range spans {
+		all = append(all, s.For)
 	}
 	return all
 }

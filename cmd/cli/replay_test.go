@@ -17,7 +17,7 @@ func TestReplay(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	added := loaded{Name: "storm.yaml", Sets: []scenarios.Override{{Path: "engine.workers", Value: "8"},
+	added := loaded{Name: "storm.yaml", Added: []scenarios.Override{
 		{Path: "policies.+", Value: "{kind: fifo, label: x}", Flag: "--policy {kind: fifo, label: x}"}}}
 	got = s.replay(added, &world.Broken{Policy: "x", Seed: 7}, nil) // --policy added it
 	want = `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --set 'policies.+={kind: fifo, label: x}' --policy x --seed 7 -n 1 -j 1`

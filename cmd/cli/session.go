@@ -158,10 +158,8 @@ func oneSimulation(command string, l loaded, sets []string, policy string, seed 
 	for _, set := range sets {
 		words = append(words, "--set", set)
 	}
-	for _, set := range l.Sets {
-		if strings.HasPrefix(set.Flag, "--policy ") {
-			words = append(words, "--set", set.Path+"="+set.Value)
-		}
+	for _, set := range l.Added {
+		words = append(words, "--set", set.Path+"="+set.Value)
 	}
 	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
 }

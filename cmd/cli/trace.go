@@ -148,12 +148,12 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// choose picks the policy to simulate (of several of the baseline's kind the first), and reads the window.
+// choose picks the policy to simulate, by default the first that the baseline names, and reads the window.
 func (t *tracer) choose() error {
 	sc := t.Scenario
 	policy := cmp.Or(t.flags.policy, sc.Baseline)
 	found := sc.PoliciesNamed(policy)
-	if len(found) > 1 && policy != sc.Baseline {
+	if len(found) > 1 && t.flags.policy != "" {
 		labels := plain.Map(found, func(i int) string { return strconv.Quote(sc.Policies[i].Label) })
 		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", policy, len(found),
 			strings.Join(labels, ", "))

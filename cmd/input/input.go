@@ -44,6 +44,7 @@ type Scenario struct {
 	Source   []byte
 	Sets     []scenarios.Override // all overrides of the source: those of the options, and the policies added
 	Policies []string             // selected policies: see scenarios.Scenario.Select; none: all
+	Added    []scenarios.Override // those of Sets that --policy added
 
 	Diagnostics diagnostics.List // errors and warnings, also if Load fails
 }
@@ -99,7 +100,7 @@ func Load(name string, o Options) (Scenario, error) {
 			return failed, ui.UsageError("%s: %w", shown, err)
 		}
 	}
-	return Scenario{shown, scenario, src, o.Sets, keep, diagnostics}, nil
+	return Scenario{shown, scenario, src, o.Sets, keep, added, diagnostics}, nil
 }
 
 // chosen splits the values of --policy: labels and kinds in the scenario, which are kept, and other kinds or maps,

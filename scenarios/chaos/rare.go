@@ -30,7 +30,7 @@ func (o *Options) Finished(n uint64) string {
 	switch {
 	case n == 0 || n == o.Seeds:
 	case n <= uint64(len(o.rareOnes())):
-		return fmt.Sprintf("%s of rare worlds, first of those from %d on", seeds, o.First)
+		return fmt.Sprintf("%s of rare worlds, which come first of those from %d on", seeds, o.First)
 	default:
 		last := o.order()(int(n - 1))
 		if beyond := n - (last - o.First + 1); beyond > 0 {

@@ -90,9 +90,9 @@ func TestFinished(t *testing.T) {
 	}{
 		{Options{First: 1, Seeds: 2000}, 2000, "2,000 seeds from 1 on"},
 		{Options{First: 1, Seeds: 2000}, 0, "0 seeds from 1 on"},
-		{Options{First: 1, Seeds: 2000}, 1, "1 seed of rare worlds, first of those from 1 on"},
+		{Options{First: 1, Seeds: 2000}, 1, "1 seed of rare worlds, which come first of those from 1 on"},
 		{Options{First: 9, Seeds: 1}, 1, "1 seed from 9 on"},
-		{Options{First: 1, Seeds: 2000}, count, "64 seeds of rare worlds, first of those from 1 on"},
+		{Options{First: 1, Seeds: 2000}, count, "64 seeds of rare worlds, which come first of those from 1 on"},
 		{Options{First: 1, Seeds: 2000}, count + 27, "91 seeds, those from 1 to 27 and 64 of rare worlds beyond"},
 		{Options{First: 1, Seeds: 2000}, count + 28, "92 seeds, those from 1 to 29 and 63 of rare worlds beyond"},
 		{Options{First: 1, Seeds: 2000}, 1500, "1,500 seeds from 1 on"},

@@ -1,9 +1,12 @@
 package world
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
@@ -15,7 +18,8 @@ type Delays struct {
 	// Wake is the time from the moment a job is visible as ready until engines are woken for it and for others
 	// ready by then.
 	Wake     []Sample
-	Enqueued []Enqueued // delays of each job's enqueue, without Stalls.Arrivals
+	Enqueued []Enqueued // delays of each job's enqueue, without Held and Stalls.Arrivals
+	Held     []Span     // short spans in which arriving jobs waited for a timer, to come together
 	Overrun  []Sample   // excess of the time a worker is busy over its handler's run time
 	Late     []Sample   // delay with which an engine notices a deadline
 	Stalls   Stalls
@@ -23,9 +27,9 @@ type Delays struct {
 	Phases   []Phase // ascending, from 0 on; none: the simulation and the measured run pass alike
 }
 
-// Stalls holds the spans of measured time in which nothing went on: delays that many calls and jobs have in common, and
-// that the lists of single delays leave out. Ascending and disjoint. Stalls are few, and come of what else the machine
-// does rather than of the load: a simulation draws them from more than one run.
+// Stalls holds the spans of measured time, each of milliseconds, in which nothing went on: delays that many calls and
+// jobs have in common, and that the lists of single delays leave out. Ascending and disjoint. They are few, and come of
+// what else the machine does rather than of the load: a simulation draws them from more than one run.
 type Stalls struct {
 	Engines  [][]Span      // by node, spans in which the engine did nothing although it had work
 	Arrivals []Span        // spans in which arriving jobs were delayed on their way to the store
@@ -33,18 +37,24 @@ type Stalls struct {
 	Over     time.Duration // length of the measured time, after which all repeats; 0: never
 }
 
-// Append adds stalls that were measured in another run, as if it had followed.
+// Append adds stalls that were measured in another run, as if it had followed. A node that a run lacks has the stalls
+// of that run's last node.
 func (s *Stalls) Append(more *Stalls) {
 	after := func(list *[]Span, more []Span) {
 		for _, span := range more {
 			*list = append(*list, Span{s.Over + span.From, span.For})
 		}
 	}
-	for len(s.Engines) < len(more.Engines) {
+	for n := len(s.Engines); n < len(more.Engines); n++ {
 		s.Engines = append(s.Engines, nil)
+		if n > 0 {
+			s.Engines[n] = slices.Clone(s.Engines[n-1])
+		}
 	}
-	for node, spans := range more.Engines {
-		after(&s.Engines[node], spans)
+	for node := range s.Engines {
+		if last := len(more.Engines) - 1; last >= 0 {
+			after(&s.Engines[node], more.Engines[min(node, last)])
+		}
 	}
 	after(&s.Arrivals, more.Arrivals)
 	after(&s.Store, more.Store)
@@ -54,7 +64,8 @@ func (s *Stalls) Append(more *Stalls) {
 // Phase is a part of a scenario for which a part of the measured run stands.
 type Phase struct {
 	From     time.Duration // scenario time at which it begins; it ends where the next one begins
-	Measured Span          // part of the measured run, on the wall clock, repeated as long as the phase lasts
+	Measured Span          // part of the measured run, repeated as long as the phase lasts
+	Steady   bool          // nothing changes in the course of it: a simulation may begin anywhere in it
 }
 
 // Span is a span of time: its start and its length.
@@ -66,8 +77,10 @@ type Overlay struct {
 	perJob              [engine.NumOps]time.Duration
 	wake, overrun, late series[Sample]
 	enqueued            series[Enqueued]
+	held                []Span
 	stalls              Stalls
 	phases              []Phase
+	always              []Phase       // the one phase of stalls
 	moment              time.Duration // half the length of the window from which delays are drawn
 	speed               Speed
 	// Draw is the number of a simulation among several with the same delays: each has draws of its own, and begins at
@@ -79,7 +92,7 @@ type Overlay struct {
 
 // Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() *Overlay {
-	o := &Overlay{speed: d.Speed, moment: d.Speed.Virtual(moment), stalls: d.stalls(),
+	o := &Overlay{speed: d.Speed, moment: d.Speed.Virtual(moment), held: d.spans(d.Held), stalls: d.stalls(),
 		wake: d.series(d.Wake), overrun: d.series(d.Overrun), late: d.series(d.Late)}
 	for op := range d.Calls {
 		calls := make([]CallDelay, len(d.Calls[op]))
@@ -95,11 +108,14 @@ func (d *Delays) Overlay() *Overlay {
 	}
 	o.enqueued = newSeries(enqueued, func(e *Enqueued) time.Duration { return e.At })
 	for _, p := range d.Phases {
-		o.phases = append(o.phases, Phase{p.From, d.spans([]Span{p.Measured})[0]})
+		p.Measured = d.span(p.Measured)
+		o.phases = append(o.phases, p)
 	}
 	if len(o.phases) == 0 {
-		o.phases = []Phase{{Measured: Span{For: 1 << 62}}}
+		o.phases = []Phase{{Measured: Span{For: unrepeated}}}
 	}
+	over := o.stalls.Over
+	o.always = []Phase{{Measured: Span{For: cmp.Or(over, unrepeated)}, Steady: over > 0}}
 	return o
 }
 
@@ -119,51 +135,57 @@ func (d *Delays) series(of []Sample) series[Sample] {
 
 // stalls converts the stalls to the time of the scenario.
 func (d *Delays) stalls() Stalls {
-	s := Stalls{Arrivals: d.spans(d.Stalls.Arrivals), Store: d.spans(d.Stalls.Store), Over: d.Speed.Virtual(d.Stalls.Over)}
-	for _, spans := range d.Stalls.Engines {
-		s.Engines = append(s.Engines, d.spans(spans))
-	}
-	return s
+	of := &d.Stalls
+	return Stalls{plain.Map(of.Engines, d.spans), d.spans(of.Arrivals), d.spans(of.Store), d.Speed.Virtual(of.Over)}
+}
+
+// span converts a span of the wall clock to the time of the scenario, in which it is not empty.
+func (d *Delays) span(s Span) Span {
+	return Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))}
 }
 
 // spans converts spans of the wall clock to the time of the scenario.
-func (d *Delays) spans(of []Span) (all []Span) {
-	for _, s := range of {
-		all = append(all, Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))})
-	}
-	return all
-}
+func (d *Delays) spans(of []Span) []Span { return plain.Map(of, d.span) }
+
+// unrepeated is the length of measured time that is not repeated.
+const unrepeated = 1 << 62
 
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// turned returns how far into measured time of a length a simulation begins. Those of other numbers begin far from each
-// other: the steps are the golden section of the length.
-func (o *Overlay) turned(length time.Duration) time.Duration {
-	return time.Duration(float64(o.Draw*goldenSection>>11) / (1 << 53) * float64(length))
+// turned returns how far into the measured part of a phase a simulation begins. Those of other numbers begin far from
+// each other: the steps are the golden section of its length.
+func (o *Overlay) turned(p *Phase) time.Duration {
+	if !p.Steady {
+		return 0
+	}
+	return time.Duration(float64(o.Draw*goldenSection>>11) / (1 << 53) * float64(p.Measured.For))
 }
 
-// measuredAt returns the time of the measured run that stands for a time of the scenario.
-func (o *Overlay) measuredAt(now time.Duration) time.Duration {
+// measuredAt returns the time of the measured run that stands for a time of the scenario, and the part that it is in.
+func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	i := len(o.phases) - 1
 	for i > 0 && o.phases[i].From > now {
 		i--
 	}
 	p := &o.phases[i]
-	return p.Measured.From + (now-p.From+o.turned(p.Measured.For))%p.Measured.For
+	return p.Measured.From + (now-p.From+o.turned(p))%p.Measured.For, p.Measured
 }
 
-// each calls visit with those of the stalls in spans that begin in a simulation until a time, in order.
-func (o *Overlay) each(until engine.Time, spans []Span, visit func(Span)) {
-	over := o.stalls.Over
-	for start := -o.turned(over); len(spans) > 0 && start < time.Duration(until); start += over {
-		for _, s := range spans {
-			if s.From += start; s.From >= 0 && s.From < time.Duration(until) {
-				visit(s)
-			}
+// each calls visit with the measured spans that begin in a simulation until a time, in order, as phases have them.
+func (o *Overlay) each(until engine.Time, phases []Phase, spans []Span, visit func(Span)) {
+	for i := range phases {
+		p, end := &phases[i], time.Duration(until)
+		if i+1 < len(phases) {
+			end = min(end, phases[i+1].From)
 		}
-		if over <= 0 {
-			break
+		for start := p.From - o.turned(p); len(spans) > 0 && start < end; start += p.Measured.For {
+			for _, s := range spans {
+				at := s.From - p.Measured.From
+				if s.From = start + at; at >= 0 && at < p.Measured.For && s.From >= p.From && s.From < end {
+					visit(s)
+				}
+			}
 		}
 	}
 }

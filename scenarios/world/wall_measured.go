@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -16,20 +17,23 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.began = make(map[delivery]engine.Time)
 	}
-	o.each(cfg.Until, o.stalls.Store, func(s Span) { m.frozen = append(m.frozen, s) })
+	o.each(cfg.Until, o.always, o.stalls.Store, func(s Span) { m.frozen = append(m.frozen, s) })
 	cfg.Network, cfg.Handlers, cfg.Announce = m, m, m.announce
 	if len(o.late.times) > 0 {
 		cfg.Late = m.lateness
 	}
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range min(len(cfg.Nodes), len(o.stalls.Engines)) {
-		o.each(cfg.Until, o.stalls.Engines[node], func(s Span) {
+		o.each(cfg.Until, o.always, o.stalls.Engines[node], func(s Span) {
 			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
 			cfg.Controls = append(cfg.Controls, stall)
 		})
 	}
 	w := &heldUp{Workload: cfg.Workload}
-	o.each(cfg.Until, o.stalls.Arrivals, func(s Span) { w.spans = append(w.spans, s) })
+	hold := func(s Span) { w.spans = append(w.spans, s) }
+	o.each(cfg.Until, o.phases, o.held, hold)
+	o.each(cfg.Until, o.always, o.stalls.Arrivals, hold)
+	slices.SortStableFunc(w.spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	if len(w.spans) > 0 {
 		cfg.Workload = w
 	}
@@ -43,18 +47,17 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 // heldUp is a workload whose jobs are delayed during given spans of time, and arrive together at the end of each.
 type heldUp struct {
 	sim.Workload
-	spans []Span // spans that are not over
+	spans []Span      // spans that have not begun, ascending
+	until engine.Time // latest end of those that have
 }
 
 // Next returns the next arrival, delayed to the end of the span that it falls in, if any.
 func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
 	at, j, ok := w.Workload.Next()
-	for len(w.spans) > 0 && engine.Time(w.spans[0].From+w.spans[0].For) <= at {
-		w.spans = w.spans[1:]
+	for len(w.spans) > 0 && engine.Time(w.spans[0].From) <= at { // they may overlap
+		w.until, w.spans = max(w.until, engine.Time(w.spans[0].From+w.spans[0].For)), w.spans[1:]
 	}
-	if len(w.spans) > 0 && engine.Time(w.spans[0].From) <= at {
-		at = engine.Time(w.spans[0].From + w.spans[0].For)
-	}
+	at = max(at, w.until)
 	return at, j, ok
 }
 
@@ -92,7 +95,8 @@ const (
 
 // sample draws one of the delays that were measured near the time that stands for now.
 func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.Duration {
-	if s := of.near(m.measuredAt(time.Duration(now)), m.moment, u); s != nil {
+	at, in := m.measuredAt(time.Duration(now))
+	if s := of.near(at, m.moment, in, u); s != nil {
 		return s.For
 	}
 	return 0
@@ -103,7 +107,8 @@ func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
 	var d CallDelay
-	if measured := m.Overlay.calls[c.Op].near(m.measuredAt(time.Duration(now)), m.moment, u); measured != nil {
+	at, in := m.measuredAt(time.Duration(now))
+	if measured := m.Overlay.calls[c.Op].near(at, m.moment, in, u); measured != nil {
 		d = *measured
 	}
 	m.calls[callKey{c.Engine, c.ID}] = measuredCall{now, d.Reply}
@@ -152,7 +157,8 @@ func (m *measured) announce(now engine.Time) time.Duration {
 // enqueue draws the delays of a job's enqueue, and returns that until the store shows it.
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	u := m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue)
-	e := m.enqueued.near(m.measuredAt(time.Duration(at)), m.moment, u)
+	t, in := m.measuredAt(time.Duration(at))
+	e := m.enqueued.near(t, m.moment, in, u)
 	if j.Delay == 0 {
 		m.shown[j.ID] = e.Call
 	}

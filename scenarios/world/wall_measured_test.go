@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 1/s}, service: 100ms}]
 // TestDelaysOfMoments measures claims that take 30 ms in every second second. In a simulation at ten times the speed they take
 // 0.3 s from second 10 to 20 of each 20, and no time before; a second simulation begins elsewhere in the measured run.
 func TestDelaysOfMoments(t *testing.T) {
-	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0), Phases: []Phase{{Measured: Span{For: 2 * time.Second}}}}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: always(0), Phases: []Phase{{Measured: Span{For: 2 * time.Second}, Steady: true}}}
 	for at := time.Duration(0); at < 2*time.Second; at += 5 * time.Millisecond {
 		c := CallDelay{At: at}
 		if at >= time.Second {
@@ -62,7 +63,7 @@ func TestDelaysOfMoments(t *testing.T) {
 	for draw := range slow {
 		o := d.Overlay()
 		o.Draw = uint64(draw)
-		turned := o.turned(o.phases[0].Measured.For)
+		turned := o.turned(&o.phases[0])
 		if (turned != 0) != (draw == 1) {
 			t.Errorf("simulation %d begins at %v of the measured run", draw, turned)
 		}
@@ -143,31 +144,37 @@ func TestNear(t *testing.T) {
 		return all
 	}
 	at := func(s *Sample) time.Duration { return s.At }
+	all := Span{For: unrepeated}
 	dense, sparse = newSeries(samples(1), at), newSeries(samples(100), at)
 	for _, tt := range []struct {
 		name       string
 		of         *series[Sample]
+		in         Span
 		t, half    time.Duration
 		first, end time.Duration // times of the first and the last value drawn
 	}{
-		{"within", &dense, 50, 10, 40, 60},
-		{"at the start", &dense, 0, 10, 0, 10},
-		{"at the end", &dense, 99, 10, 89, 99},
-		{"after the end", &dense, 500, 10, 92, 99},
-		{"few", &sparse, 5000, 10, 4700, 5400},
-		{"few at the start", &sparse, 10, 10, 0, 700},
-		{"few at the end", &sparse, 9890, 10, 9200, 9900},
+		{"within", &dense, all, 50, 10, 40, 60},
+		{"at the start", &dense, all, 0, 10, 0, 10},
+		{"at the end", &dense, all, 99, 10, 89, 99},
+		{"after the end", &dense, all, 500, 10, 92, 99},
+		{"few", &sparse, all, 5000, 10, 4700, 5400},
+		{"few at the start", &sparse, all, 10, 10, 0, 700},
+		{"few at the end", &sparse, all, 9890, 10, 9200, 9900},
+		{"in a part", &dense, Span{45, 10}, 50, 10, 45, 54},
+		{"at the start of a part", &dense, Span{45, 30}, 46, 10, 45, 56},
+		{"few in a part", &sparse, Span{5000, 1000}, 5100, 10, 5000, 5700},
+		{"too few in a part", &sparse, Span{5000, 300}, 5000, 10, 4700, 5400},
 	} {
-		first, last := tt.of.near(tt.t, tt.half, 1e-9), tt.of.near(tt.t, tt.half, 1-1e-9)
+		first, last := tt.of.near(tt.t, tt.half, tt.in, 1e-9), tt.of.near(tt.t, tt.half, tt.in, 1-1e-9)
 		if first.At != tt.first || last.At != tt.end {
 			t.Errorf("%s: from %d to %d, want %d to %d", tt.name, first.At, last.At, tt.first, tt.end)
 		}
 	}
 	one := newSeries([]Sample{{For: 3}}, at)
-	if got := one.near(1000, 1, .5); got == nil || got.For != 3 {
+	if got := one.near(1000, 1, all, .5); got == nil || got.For != 3 {
 		t.Errorf("of one value it draws %v", got)
 	}
-	if got := new(series[Sample]).near(0, 1, .5); got != nil {
+	if got := new(series[Sample]).near(0, 1, all, .5); got != nil {
 		t.Errorf("of no values it draws %v", got)
 	}
 }
@@ -188,10 +195,37 @@ func TestStallsOfRuns(t *testing.T) {
 		o.Draw = tt.draw
 		for i, of := range []struct{ spans, want []Span }{{o.stalls.Engines[0], tt.engine}, {o.stalls.Arrivals, tt.arrivals}, {o.stalls.Store, tt.store}} {
 			var got []Span
-			o.each(100, of.spans, func(s Span) { got = append(got, s) })
+			o.each(100, o.always, of.spans, func(s Span) { got = append(got, s) })
 			if !slices.Equal(got, of.want) {
 				t.Errorf("simulation %d, list %d: %v, want %v", tt.draw, i, got, of.want)
 			}
+		}
+	}
+}
+
+// TestStallsOfNodes: a node that a run lacks has the stalls of its last node.
+func TestStallsOfNodes(t *testing.T) {
+	var all Stalls
+	all.Append(&Stalls{Engines: [][]Span{{{1, 1}}}, Over: 10})
+	all.Append(&Stalls{Engines: [][]Span{{{2, 1}}, {{3, 1}}}, Over: 10})
+	all.Append(&Stalls{Engines: [][]Span{{{4, 1}}}, Over: 10})
+	if want := [][]Span{{{1, 1}, {12, 1}, {24, 1}}, {{1, 1}, {13, 1}, {24, 1}}}; all.Over != 30 || !reflect.DeepEqual(all.Engines, want) {
+		t.Errorf("%v over %d, want %v", all.Engines, all.Over, want)
+	}
+}
+
+// TestHeldByPhases: short delays of arrivals are repeated with the parts of the measured run that have them.
+func TestHeldByPhases(t *testing.T) {
+	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Held: []Span{{5, 5}, {35, 1}, {69, 1}, {70, 1}},
+		Phases: []Phase{{Measured: Span{0, 20}, Steady: true}, {From: 100, Measured: Span{20, 50}}}}
+	for draw, want := range [][]Span{{{5, 5}, {25, 5}, {45, 5}, {65, 5}, {85, 5}, {115, 1}, {149, 1}, {165, 1}},
+		{{13, 5}, {33, 5}, {53, 5}, {73, 5}, {93, 5}, {115, 1}, {149, 1}, {165, 1}}} {
+		var got []Span
+		o := d.Overlay()
+		o.Draw = uint64(draw)
+		o.each(170, o.phases, o.held, func(s Span) { got = append(got, s) })
+		if !slices.Equal(got, want) {
+			t.Errorf("simulation %d: %v, want %v", draw, got, want)
 		}
 	}
 }
@@ -200,11 +234,39 @@ func TestStallsOfRuns(t *testing.T) {
 func TestPhases(t *testing.T) {
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Phases: []Phase{{Measured: Span{0, 2}}, {From: 100, Measured: Span{2, 5}}, {From: 150, Measured: Span{7, 2}}}}
 	for now, want := range map[time.Duration]time.Duration{0: 0, 45: 5, 99: 19, 100: 20, 149: 69, 150: 70, 175: 75} {
-		if got := d.Overlay().measuredAt(now); got != want {
+		if got, _ := d.Overlay().measuredAt(now); got != want {
 			t.Errorf("%d stands for %d, want %d", now, got, want)
 		}
 	}
-	if got := new(Delays).Overlay().measuredAt(175); got != 175 {
+	alike := new(Delays).Overlay()
+	alike.Draw = 1
+	if got, _ := alike.measuredAt(175); got != 175 {
 		t.Errorf("without phases 175 stands for %d", got)
+	}
+}
+
+// timetable is a workload of jobs that arrive at given times.
+type timetable []engine.Time
+
+// Next returns the next of them.
+func (a *timetable) Next() (engine.Time, engine.NewJob, bool) {
+	if len(*a) == 0 {
+		return 0, engine.NewJob{}, false
+	}
+	at := (*a)[0]
+	*a = (*a)[1:]
+	return at, engine.NewJob{}, true
+}
+
+// TestHeldUp delays the jobs that arrive in spans, which may overlap, to the end of the last of these.
+func TestHeldUp(t *testing.T) {
+	jobs := timetable{1, 4, 6, 11, 20, 21, 25}
+	w := &heldUp{Workload: &jobs, spans: []Span{{2, 8}, {3, 2}, {20, 2}, {21, 3}}}
+	var got []engine.Time
+	for at, _, ok := w.Next(); ok; at, _, ok = w.Next() {
+		got = append(got, at)
+	}
+	if want := []engine.Time{1, 10, 10, 11, 22, 24, 25}; !slices.Equal(got, want) {
+		t.Errorf("jobs arrive at %v, want %v", got, want)
 	}
 }

@@ -47,22 +47,29 @@ func newSeries[T any](values []T, at func(*T) time.Duration) (s series[T]) {
 	return s
 }
 
-// near returns one of the values at most half before or after t, chosen by a uniform number u in (0, 1); where those
-// are fewer than momentLeast, one of about that many neighbours; nil if the series is empty.
-func (s *series[T]) near(t, half time.Duration, u float64) *T {
+// near returns one of the values in a span of time that are at most half before or after t, chosen by a uniform number
+// u in (0, 1); where those are fewer than momentLeast, one of about that many neighbours, beyond the span if it has too
+// few; nil if the series is empty.
+func (s *series[T]) near(t, half time.Duration, in Span, u float64) *T {
 	n := len(s.times)
 	if n == 0 {
 		return nil
 	}
-	from, _ := slices.BinarySearch(s.times, t-half)
+	first, _ := slices.BinarySearch(s.times, in.From)
+	last, _ := slices.BinarySearch(s.times, in.From+in.For)
+	if last-first < momentLeast {
+		first, last = 0, n
+	}
+	from, _ := slices.BinarySearch(s.times[:last], t-half)
+	from = max(from, first)
 	to := from
-	for to < n && s.times[to] <= t+half {
+	for to < last && s.times[to] <= t+half {
 		to++
 	}
 	if missing := momentLeast - (to - from); missing > 0 {
-		from = max(0, from-missing/2)
-		to = min(n, max(to, from+momentLeast))
-		from = max(0, min(from, to-momentLeast))
+		from = max(first, from-missing/2)
+		to = min(last, max(to, from+momentLeast))
+		from = max(first, min(from, to-momentLeast))
 	}
 	return &s.values[from+int(u*float64(to-from))]
 }

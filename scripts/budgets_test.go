@@ -57,7 +57,7 @@ var budgets = []budget{
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
 	{"scenarios/verify", 3518, 2600},
-	{"scenarios/world", 4781, 2700},
+	{"scenarios/world", 4789, 2700},
 	{"results", 4745, 2300},
 	{"results/measure", 4972, 3150},
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_483, 56_000
+	mostLines, goalLines             = 86_491, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

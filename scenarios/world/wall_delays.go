@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results/plain"
 )
 
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
@@ -136,7 +135,11 @@ func (d *Delays) series(of []Sample) series[Sample] {
 // stalls converts the stalls to the time of the scenario.
 func (d *Delays) stalls() Stalls {
 	of := &d.Stalls
-	return Stalls{plain.Map(of.Engines, d.spans), d.spans(of.Arrivals), d.spans(of.Store), d.Speed.Virtual(of.Over)}
+	s := Stalls{Arrivals: d.spans(of.Arrivals), Store: d.spans(of.Store), Over: d.Speed.Virtual(of.Over)}
+	for _, spans := range of.Engines {
+		s.Engines = append(s.Engines, d.spans(spans))
+	}
+	return s
 }
 
 // span converts a span of the wall clock to the time of the scenario, in which it is not empty.
@@ -145,7 +148,12 @@ func (d *Delays) span(s Span) Span {
 }
 
 // spans converts spans of the wall clock to the time of the scenario.
-func (d *Delays) spans(of []Span) []Span { return plain.Map(of, d.span) }
+func (d *Delays) spans(of []Span) (all []Span) {
+	for _, s := range of {
+		all = append(all, d.span(s))
+	}
+	return all
+}
 
 // unrepeated is the length of measured time that is not repeated.
 const unrepeated = 1 << 62

@@ -1,6 +1,6 @@
 package engine
 
-// purpose is what held leases wait for in a queue. A lease is in at most one queue of each purpose.
+// purpose is the event that takes held leases out of a queue. A lease is in at most one queue of each purpose.
 type purpose uint8
 
 const (

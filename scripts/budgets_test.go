@@ -63,7 +63,7 @@ var budgets = []budget{
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
-	{"cmd/bench", 5269, 3000},
+	{"cmd/bench", 5268, 3000},
 	{"cmd/cli", 5437, 3600},
 	{"cmd/input", 150, 100},
 	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_491, 56_000
+	mostLines, goalLines             = 86_490, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -10,6 +10,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -103,24 +104,7 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	stores *stores) (*timings, error) {
 	o.seed += 1 << 40
 	o.learns = true
-	part := o.speed.Virtual(lasts)
-	storm, during := longestStorm(sc)
-	run := sc.Calm(o.policy, part)
-	phases := []world.Phase{{Measured: world.Span{For: lasts}, Steady: true}}
-	if storm != nil {
-		storm.At, storm.For = scenarios.Duration(part), min(storm.For, scenarios.Duration(part))
-		run = sc.Calm(o.policy, part+storm.For.Std()+part, *storm)
-		run.Drain = scenarios.Duration(time.Second) // what comes after it is not used
-		for _, next := range []world.Phase{         // the store clears up behind a storm for a while
-			{From: during.From, Measured: world.Span{For: o.speed.Real(storm.For.Std())}},
-			{From: during.From + during.For, Measured: world.Span{For: lasts / 2}},
-			{From: during.From + during.For + part/2, Measured: world.Span{For: lasts / 2}, Steady: true},
-		} {
-			last := phases[len(phases)-1].Measured
-			next.Measured.From = last.From + last.For
-			phases = append(phases, next)
-		}
-	}
+	run, phases := calibration(sc, o.policy, o.speed, lasts)
 	p, err := play(ctx, run, o, stores)
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
@@ -131,6 +115,31 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	}
 	p.timings.delays.Phases = phases
 	return p.timings, nil
+}
+
+// calibration returns the scenario of a calibration in which each part lasts that long, and for which phases of sc its
+// parts stand.
+func calibration(sc *scenarios.Scenario, policy int, speed world.Speed, lasts time.Duration) (*scenarios.Scenario,
+	[]world.Phase) {
+	part := speed.Virtual(lasts)
+	phases := []world.Phase{{Measured: world.Span{For: lasts}, Steady: true}}
+	storm, during := longestStorm(sc)
+	if storm == nil {
+		return sc.Calm(policy, part), phases
+	}
+	storm.At, storm.For = scenarios.Duration(part), min(storm.For, scenarios.Duration(part))
+	for _, next := range []world.Phase{ // the store clears up behind a storm for a while
+		{From: during.From, Measured: world.Span{For: speed.Real(storm.For.Std())}},
+		{From: during.From + during.For, Measured: world.Span{For: lasts / 2}},
+		{From: during.From + during.For + part/2, Measured: world.Span{For: lasts / 2}, Steady: true},
+	} {
+		last := phases[len(phases)-1].Measured
+		next.Measured.From = last.From + last.For
+		phases = append(phases, next)
+	}
+	run := sc.Calm(policy, part+storm.For.Std()+part, *storm)
+	run.Drain = scenarios.Duration(time.Second) // what comes after it is not used
+	return run, phases
 }
 
 // longestStorm returns a copy of the longest storm with a window of known times, not repeated, and that window; nil:
@@ -262,11 +271,8 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 }
 
 // lengths returns the durations of samples.
-func lengths(samples []world.Sample) (all []time.Duration) {
-	for _, s := range samples {
-		all = append(all, s.For)
-	}
-	return all
+func lengths(samples []world.Sample) []time.Duration {
+	return plain.Map(samples, func(s world.Sample) time.Duration { return s.For })
 }
 
 // quantile returns the quantile q of values; 0 for an empty list.

@@ -180,26 +180,27 @@ func TestPhasesOfCalibration(t *testing.T) {
 		"short": {"storms: [{name: down, at: 60s, for: 10s, slow: {factor: 2}}]", phases(60*time.Second, 70*time.Second, 100*ms)},
 		"long":  {"storms: [{name: down, at: 0s, for: 60s, slow: {factor: 2}}]", phases(0, time.Minute, 200*ms)},
 	} {
-		s, f, _, _ := predictSession(t, `
+		sc, diagnostics := scenarios.Load("test", []byte(`
 duration: 100s
 warmup: 0s
 jobs: [{class: mail, arrivals: {process: poisson, rate: 20/s}, service: 10ms}]
 policies: [{kind: fifo}]
-`+tt.storm)
-		sc, err := s.loadScenario()
-		if err != nil {
-			t.Fatal(err)
+`+tt.storm), nil)
+		if sc == nil {
+			t.Fatal(name, diagnostics)
 		}
-		got, err := calibrate(t.Context(), sc, playOptions{speed: f.speed.Speed, store: memory}, 200*ms, s.stores)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+		run, got := calibration(sc, 0, world.Speed{Num: 100, Den: 1}, 200*ms)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
-		if !slices.Equal(got.delays.Phases, tt.want) {
-			t.Errorf("%s: %v, want %v", name, got.delays.Phases, tt.want)
+		last := got[len(got)-1].Measured
+		if want := 100 * (last.From + last.For); run.Duration.Std() != want || len(run.Storms) != len(sc.Storms) {
+			t.Errorf("%s: %v with %d storms is measured, want %v with %d", name, run.Duration, len(run.Storms), want, len(sc.Storms))
 		}
-		last := tt.want[len(tt.want)-1].Measured
-		if o := got.delays.Enqueued; o[len(o)-1].At < last.From+last.For-50*ms || o[len(o)-1].At > last.From+last.For {
-			t.Errorf("%s: the last job came at %v, want the end of %v", name, o[len(o)-1].At, last)
+		for _, storm := range run.Storms {
+			if m := got[1].Measured; storm.At.Std() != 100*m.From || storm.For.Std() != 100*m.For {
+				t.Errorf("%s: the storm begins at %v and lasts %v, want %v of the wall clock", name, storm.At, storm.For, m)
+			}
 		}
 	}
 }

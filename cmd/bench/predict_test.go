@@ -272,7 +272,10 @@ policies: [{kind: fifo}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := world.Stalls{Store: []world.Span{{From: time.Millisecond, For: 100 * time.Millisecond}}, Over: time.Minute}
+	before := world.Stalls{Over: time.Minute}
+	for at := time.Duration(0); at < before.Over; at += 50 * time.Millisecond {
+		before.Store = append(before.Store, world.Span{From: at, For: 20 * time.Millisecond})
+	}
 	p := &prediction{policy: sc.Policies[0].Label, store: memory, stalls: new(world.Stalls)}
 	*p.stalls = before
 	if err := s.predict(t.Context(), sc, p, f, new(account)); err != nil {

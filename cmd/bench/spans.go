@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"qsim/results/plain"
 	"qsim/scenarios/world"
 )
 
@@ -87,18 +88,10 @@ func withUsual(calls []world.Span) (all []storeCall) {
 	parts := max(1, len(calls)/likely)
 	for i := range parts {
 		part := calls[i*len(calls)/parts : (i+1)*len(calls)/parts]
-		usual := quantile(lasted(part), .5)
+		usual := quantile(plain.Map(part, func(c world.Span) time.Duration { return c.For }), .5)
 		for _, c := range part {
 			all = append(all, storeCall{c.From, c.From + usual, c.From + c.For})
 		}
-	}
-	return all
-}
-
-// lasted returns the lengths of spans.
-func lasted(spans []world.Span) (all []time.Duration) {
-	for _, s := range spans {
-		all = append(all, s.For)
 	}
 	return all
 }

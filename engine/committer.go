@@ -304,7 +304,7 @@ func (c *committer) settle(e *Engine, s Slot) {
 		e.heartbeat.onSettled(e, s)
 		return
 	}
-	e.drop(s)
+	e.leases.release(s)
 }
 
 // tryAgain schedules the next try of a batch after its call failed, at the earliest after pause. It returns false if

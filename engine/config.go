@@ -61,6 +61,7 @@ type FetchConfig struct {
 type CommitConfig struct {
 	Batch        int             // most outcomes of one call: at least 1
 	Linger       time.Duration   // longest wait for a batch to fill
+	Eager        bool            // end the linger when the last busy worker becomes free
 	Calls        int             // commits under way at once: at least 1
 	Timeout      time.Duration   // a commit unanswered this long is sent again: above 0
 	Tries        int             // most times a batch is sent; 0: no limit

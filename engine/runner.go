@@ -93,7 +93,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 		if e.expire.expired(e, s) { // the answer was too long on its way
 			e.event = Event{Kind: LeaseLost}
 			e.record(s, &e.leases.slots[s])
-			e.drop(s)
+			e.leases.release(s)
 			return
 		}
 	}
@@ -153,7 +153,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	h.leave(forTimeout)
 	switch {
 	case h.phase == timedOut && h.settled, h.lost && h.phase == running:
-		e.drop(s)
+		e.leases.release(s)
 	case h.phase == timedOut:
 		e.leases.finish(h) // its outcome is under way
 	default:
@@ -175,6 +175,9 @@ func (r *runner) next(e *Engine, busy bool) {
 	}
 	if busy {
 		e.fetch.forgetEmpty()
+	}
+	if e.cfg.Commit.Eager && e.leases.idle == e.cfg.Workers {
+		e.commit.lingered(e)
 	}
 	e.fetch.onWorkerFree(e)
 }
@@ -206,17 +209,14 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	e.record(s, h)
 	switch h.phase {
 	case scheduled:
-		e.drop(s)
+		e.leases.release(s)
 	case buffered:
 		e.leases.waiting--
-		e.drop(s)
+		e.leases.release(s)
 	case running, timedOut:
 		e.driver.Cancel(s, LeaseExpired)
 	}
 }
-
-// drop releases a lease whose handler does not run, without an outcome.
-func (e *Engine) drop(s Slot) { e.leases.release(s) }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {
 	o := &e.fetch.observed

@@ -38,6 +38,7 @@ func (s *script) configure(word string) {
 
 // words maps the words of scripts without a number to their effect.
 var words = map[string]func(c *engine.Config){
+	"eager=true":            func(c *engine.Config) { c.Commit.Eager = true },
 	"give-up=drop":          func(c *engine.Config) { c.Commit.Drop = true },
 	"late-claim=run":        func(c *engine.Config) { c.Lease.RunLate = true },
 	"late-claim=ignore":     func(c *engine.Config) { c.Lease.IgnoreLate = true },

@@ -95,7 +95,7 @@ func (w *walk) configure() {
 	c.Fetch = engine.FetchConfig{Batch: of(w, 1, 3, 6), Poll: of(w, 50*ms, time.Second), Prefetch: of(w, 0, 0, 1, 4),
 		Cooldown: of(w, 0, 0, 20*ms), ErrorPause: of(w, 0, -1, 30*ms)}
 	c.Commit = engine.CommitConfig{Batch: of(w, 1, 2, 4), Linger: of(w, 0, 5*ms, 40*ms), Calls: of(w, 1, 2, 3), Timeout: of(w, 60*ms, 300*ms),
-		Tries: of(w, 0, 1, 3), Drop: w.chance(40), Backpressure: of(w, 0, 0, 3, 8), Backoff: of(w, nil, nil, []time.Duration{10 * ms, 50 * ms})}
+		Eager: w.chance(25), Tries: of(w, 0, 1, 3), Drop: w.chance(40), Backpressure: of(w, 0, 0, 3, 8), Backoff: of(w, nil, nil, []time.Duration{10 * ms, 50 * ms})}
 	c.Lease = engine.LeaseConfig{TTL: of(w, 400*ms, 2*time.Second), Heartbeat: of(w, 0, 100*ms, 300*ms), RunLate: w.chance(30), IgnoreLate: w.chance(20),
 		Max: of(w, 0, 0, 1100*ms), OfNode: w.chance(20), Kept: w.chance(30), Local: w.chance(40), AckAtStart: w.chance(15)}
 	c.Reaper = engine.ReaperConfig{Every: of(w, 0, 150*ms), Batch: of(w, 1, 3), Grace: of(w, 0, 0, 50*ms), OnStart: w.chance(50), Nothing: w.chance(20),

@@ -128,7 +128,7 @@ engine:
   nodes: 4
   workers: 10
   fetch: {batch: 10, poll: 1s, wake: all, prefetch: 2, cooldown: 10ms}
-  commit: {batch: 20, linger: 1ms, calls: 1, timeout: 2s, tries: 3, give-up: drop, backpressure: 500}
+  commit: {batch: 20, linger: 1ms, eager: true, calls: 1, timeout: 2s, tries: 3, give-up: drop, backpressure: 500}
   lease: {ttl: 1m, heartbeat: 0s, late-claim: run}
   fence: state
   reaper: {every: 0s, batch: 7, grace: 1s, on-start: false, counts: nothing, owner: leader}

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -62,6 +63,7 @@ func pickup(b *testing.B, workers, engines int) {
 	stamps, samples := make([]atomic.Int64, b.N), make([]int64, b.N)
 	var ran atomic.Int64
 	c := live.Config{Engine: fast(workers / engines), Engines: engines, Store: store, StopWithin: time.Minute,
+		Logger: slog.New(slog.DiscardHandler),
 		Handler: func(_ context.Context, j *engine.Job) error {
 			samples[j.ID-1] = int64(clock()) - stamps[j.ID-1].Load()
 			time.Sleep(time.Millisecond)

@@ -24,7 +24,7 @@ const (
 )
 
 // listen wakes the loops for announced jobs until ctx is done; it returns a channel that is then closed, nil if the
-// store announces nothing. It returns nil if the store announces nothing.
+// store announces nothing.
 func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	store, ok := p.Store.(Announcer)
 	if !ok || p.Wake == WakeNone {

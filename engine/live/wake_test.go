@@ -348,7 +348,7 @@ func TestOnTick(t *testing.T) {
 		var late []time.Duration
 		c := live.Config{Engine: settings(2), Handler: none,
 			OnTick: func(_ int32, due, at engine.Time) { late = append(late, at.Sub(due)) }}
-		c.Engine.Commit.Linger = 5 * time.Millisecond
+		c.Engine.Commit.Linger, c.Engine.Commit.Eager = 5*time.Millisecond, false
 		c.Handler = func(_ context.Context, j *engine.Job) error {
 			time.Sleep(time.Duration(j.ID) * time.Millisecond)
 			return nil

@@ -104,6 +104,7 @@ func Draw(seed uint64) *World {
 	case d.seldom(16):
 		d.instant(p)
 	}
+	p.set("engine.commit.eager", d.seldom(4)) // the last draw: those before it stay as they were
 	d.compatible(p)
 	text := p.text()
 	w, err := Parse("world", text)

@@ -75,6 +75,7 @@ var Table = []Entry{
 	{"engine.fetch.cooldown-from", "", free, "claim"},
 	{"engine.commit", "{linger: 5ms, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}", free, ""},
 	{"engine.commit.batch", "100", count(1, MostBatch, batch), ""},
+	{"engine.commit.eager", "", free, "false"},
 	{"engine.commit.calls", "2", count(1, 1000, memory), ""},
 	{"engine.commit.timeout", "5s", positive, ""},
 	{"engine.lease", "{heartbeat: 10s, max: 0s, of: job, names: new, check: store, late-claim: return}", free, ""},

@@ -62,11 +62,12 @@ type Fetch struct {
 
 // Commit is the configuration of sending outcomes to the store: batches, linger, retries.
 type Commit struct {
-	Batch   Count    `yaml:"batch"`   // most outcomes of one call
-	Linger  Duration `yaml:"linger"`  // time that an outcome waits for others; 0s: none
-	Calls   Count    `yaml:"calls"`   // most commits under way at once
-	Timeout Duration `yaml:"timeout"` // timeout of one commit; more than 0s
-	Tries   Count    `yaml:"tries"`   // most calls for one batch; 0: no limit
+	Batch   Count    `yaml:"batch"`           // most outcomes of one call
+	Linger  Duration `yaml:"linger"`          // time that an outcome waits for others; 0s: none
+	Eager   bool     `yaml:"eager,omitempty"` // end the linger when the last busy worker becomes free
+	Calls   Count    `yaml:"calls"`           // most commits under way at once
+	Timeout Duration `yaml:"timeout"`         // timeout of one commit; more than 0s
+	Tries   Count    `yaml:"tries"`           // most calls for one batch; 0: no limit
 	// pause after the first failed try, the second, ...; the last repeats; none: 100ms after an error, 0s after a
 	// timeout
 	Backoff []Duration `yaml:"backoff,flow"`

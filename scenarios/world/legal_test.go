@@ -184,7 +184,7 @@ func (d drawing) engine() string {
 	heartbeat := fmt.Sprintf("%dms", ttl*1000/3)
 	return mapping("nodes: "+d.of("1", "1", "2", "3", "5"), "workers: "+d.of("1", "2", "4", "9"),
 		"fetch: "+mapping("batch: "+d.of("1", "2", "7", "100"), "poll: "+d.of("10ms", "100ms", "2s"), "wake: "+d.of("true", "false", "all"), d.at(4, "prefetch: "+d.of("1", "5", "40")), d.at(1, "cooldown: 300ms")),
-		"commit: "+mapping("batch: "+d.of("1", "3", "100"), "linger: "+d.of("0s", "5ms", "50ms"), "calls: "+d.of("1", "2"), d.at(3, "timeout: "+d.of("1s", "3s")), d.at(2, "tries: 2"), d.at(2, "give-up: drop"),
+		"commit: "+mapping("batch: "+d.of("1", "3", "100"), "linger: "+d.of("0s", "5ms", "50ms"), "calls: "+d.of("1", "2"), d.at(3, "timeout: "+d.of("1s", "3s")), d.at(2, "tries: 2"), d.at(2, "give-up: drop"), d.at(3, "eager: true"),
 			d.at(3, "backpressure: "+d.of("1", "5", "50")), d.at(2, "backoff: [1s, 20s]")),
 		"lease: "+mapping(fmt.Sprintf("ttl: %ds", ttl), "heartbeat: "+d.of("0s", heartbeat, heartbeat, fmt.Sprintf("%ds", 2*ttl)), d.at(2, fmt.Sprintf("max: %ds", 2*ttl)), d.at(1, "of: node"),
 			d.at(2, "names: kept"), d.at(1, "check: local"), "late-claim: "+d.of("return", "run", "ignore")),

@@ -4,6 +4,7 @@ package livetest
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -77,6 +78,7 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	defer cancel()
 	total := int64(b.N)
 	c := live.Config{Engine: l.Engine, Engines: l.Engines, Store: store, StopWithin: time.Minute, Handler: w.handle,
+		Logger: slog.New(slog.DiscardHandler), // benchstat reads what is printed
 		Policy: func(int32) engine.Policy { return newPolicy(l.Policy) },
 		OnCall: func(_ int32, call *engine.Call, r *engine.Reply, _, _, _ engine.Time) {
 			for i := range r.Results {

@@ -19,72 +19,93 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns a JobRecorder that passes events to all recorders in all that are not nil: by the methods of a
-// JobRecorder if it is the only one, else as Event values. It returns nil if there is none.
-func RecordJobs(all ...Recorder) JobRecorder {
-	to := new(eventBuilder)
+// RecordJobs returns a JobRecorder that passes events to all recorders in all that are not nil, in turn: by the methods
+// of a JobRecorder to the first, if it is one, and as Event values to the others. It returns nil if there is none.
+func RecordJobs(all ...Recorder) (to JobRecorder) {
 	for _, rec := range all {
-		if rec != nil {
-			to.recorders = append(to.recorders, rec)
+		if rec == nil {
+			continue
 		}
-	}
-	if len(to.recorders) == 0 {
-		return nil
-	}
-	if j, ok := to.recorders[0].(JobRecorder); ok && len(to.recorders) == 1 {
-		return j
+		if j, ok := rec.(JobRecorder); ok && to == nil {
+			to = j
+		} else {
+			to = &eventBuilder{first: to, second: rec}
+		}
 	}
 	return to
 }
 
-// eventBuilder is a JobRecorder that passes each event as an Event to recorders.
+// eventBuilder is a JobRecorder that passes events to two recorders, to the second as Event values.
 type eventBuilder struct {
-	recorders []Recorder
-	event     Event
+	first  JobRecorder // nil: none
+	second Recorder
+	event  Event
 }
 
-// Record passes an event to all recorders.
+// Record passes an event to both recorders.
 func (b *eventBuilder) Record(e *Event) {
-	for _, rec := range b.recorders {
-		rec.Record(e)
+	if b.first != nil {
+		b.first.Record(e)
 	}
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
+	if b.first != nil {
+		b.first.Called(at, node, op, rows)
+	}
 	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
+	if b.first != nil {
+		b.first.Enqueued(at, j)
+	}
 	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
+	if b.first != nil {
+		b.first.Promoted(at, node, p)
+	}
 	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
+	if b.first != nil {
+		b.first.Leased(at, node, l)
+	}
 	b.event.fill(at, Leased, node, l)
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
+	if b.first != nil {
+		b.first.Started(at, node, s, l, waited)
+	}
 	b.event = Event{At: at, Kind: Started, Waited: waited}
 	b.event.runs(node, s, l)
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
+	if b.first != nil {
+		b.first.Finished(at, node, s, l, err, ran)
+	}
 	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
 	b.event.runs(node, s, l)
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
+	if b.first != nil {
+		b.first.Committed(at, node, kind, o, r)
+	}
 	b.event.judge(at, kind, node, o, r)
-	b.Record(&b.event)
+	b.second.Record(&b.event)
 }
 
 // runs sets the lease and slot fields of an event about a running job.

@@ -24,9 +24,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3440, 2850},
+	{"engine", 3461, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3050, 1650},
+	{"engine/check", 3129, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -57,7 +57,7 @@ var budgets = []budget{
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1206, 600},
 	{"scenarios/verify", 3518, 2600},
-	{"scenarios/world", 4789, 2700},
+	{"scenarios/world", 4792, 2700},
 	{"results", 4745, 2300},
 	{"results/measure", 4972, 3150},
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_494, 56_000
+	mostLines, goalLines             = 86_597, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -35,7 +35,7 @@ func (c *Checker) Sweep(live iter.Seq[Live]) {
 	if c.breach != nil {
 		return
 	}
-	seen := make([]bool, len(c.jobs.rows))
+	seen, missing := make([]bool, len(c.jobs.rows)), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
 		r := c.jobs.find(l.Job)
@@ -52,13 +52,16 @@ func (c *Checker) Sweep(live iter.Seq[Live]) {
 		}
 		seen[r] = true
 		j := c.jobs.at(r)
+		if isLive(j.state) {
+			missing--
+		}
 		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
 			c.Complain(NoLoss, l.Job, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
 				l.State, l.Class, l.Tenant, j.state, j.class, j.tenant)
 			return
 		}
 	}
-	for i := range c.jobs.rows {
+	for i := 0; missing > 0 && i < len(c.jobs.rows); i++ {
 		if j := &c.jobs.rows[i]; !seen[i] && isLive(j.state) {
 			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
 			return

@@ -11,8 +11,8 @@ import (
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds][]rule // rules by kind of event, in the order of the table
-	at    subject          // event being checked
+	asked [numKinds][]asked // rules by kind of event, in the order of the table
+	at    subject           // event being checked
 
 	jobs         jobs
 	nodes        []node
@@ -29,11 +29,18 @@ type Checker struct {
 	mostInFlight int         // highest number of jobs in flight so far
 	ready        engine.Time // time since when some job has been ready without a break; Never: none is
 	now          engine.Time
+	kept         engine.Time // time up to which no rule of the time after the storms can be broken
 
 	events [engine.NumEventKinds]int64
-	checks [NumInvariants]int64
-	probes [NumProbes + 1]int64 // number of checks by probe; the last counts rules that are no probes
+	checks [NumInvariants]int64 // number of checks by invariant, and by probe, besides those that rules count
+	probes [NumProbes]int64
 	breach *Breach
+}
+
+// asked is a rule with the number of events of one kind to which it applied.
+type asked struct {
+	rule
+	applied int64
 }
 
 // subject is an event with the checker's state of its node, job and execution.
@@ -49,7 +56,7 @@ type subject struct {
 // New returns a Checker for a run with the guarantees r.
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
-	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never}
+	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
 	if r.Serial != nil {
@@ -61,7 +68,7 @@ func New(r Rules) *Checker {
 	for _, rule := range r.table(&c.d) {
 		for k := range c.asked {
 			if rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = append(c.asked[k], rule)
+				c.asked[k] = append(c.asked[k], asked{rule: rule})
 			}
 		}
 	}
@@ -75,7 +82,15 @@ func (c *Checker) Breach() *Breach { return c.breach }
 func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 
 // Checks returns how often each invariant was checked.
-func (c *Checker) Checks() [NumInvariants]int64 { return c.checks }
+func (c *Checker) Checks() [NumInvariants]int64 {
+	checks := c.checks
+	for _, rules := range c.asked {
+		for i := range rules {
+			checks[rules[i].invariant] += rules[i].applied
+		}
+	}
+	return checks
+}
 
 // Record checks an event and updates the state of its job, until an invariant is broken.
 func (c *Checker) Record(e *engine.Event) {
@@ -83,24 +98,15 @@ func (c *Checker) Record(e *engine.Event) {
 		return
 	}
 	c.events[e.Kind]++
-	if c.now < c.rules.Calm && e.At >= c.rules.Calm {
-		c.load.spend(c.rules.Calm)
-		c.load.calm, c.load.before = c.load.idled, c.load.begun
-	}
 	s := &c.at
 	*s = subject{Event: e}
-	if e.Node >= 0 && int(e.Node) < len(c.nodes) {
-		s.n = &c.nodes[e.Node]
+	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
+		s.n = &c.nodes[node]
 	}
-	later := e.At > c.now
-	if e.At < c.now {
-		c.complain(Determinism, "time goes back from %v", time.Duration(c.now))
+	if e.At != c.now {
+		c.goOn(s)
 	}
-	c.now = e.At
 	c.prepare(s)
-	if later && c.now >= c.rules.Calm { // at one instant a violation of a bound shows at the first event
-		c.ask(s, inCalm)
-	}
 	kind := int(e.Kind)
 	if e.Kind == engine.Called {
 		kind = firstCall + int(e.Op)
@@ -110,12 +116,29 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
+// goOn handles that an event comes at another time than the one before. At one instant a violation of a bound shows at
+// the first event.
+func (c *Checker) goOn(s *subject) {
+	if s.At < c.now {
+		c.complain(Determinism, "time goes back from %v", time.Duration(c.now))
+	}
+	if c.now < c.rules.Calm && s.At >= c.rules.Calm {
+		c.load.spend(c.rules.Calm)
+		c.load.calm, c.load.before = c.load.idled, c.load.begun
+	}
+	later := s.At > c.now
+	if c.now = s.At; later && c.now > c.kept {
+		c.kept = engine.Never
+		c.ask(s, inCalm)
+	}
+}
+
 // ask applies the rules for an event's kind, until one finds that the event contradicts the recorded state.
 func (c *Checker) ask(s *subject, kind int) {
-	asked := c.asked[kind]
-	for i := range asked {
-		if asked[i].asks(c, s) {
-			c.hold(asked[i].invariant, asked[i].probe)
+	rules := c.asked[kind]
+	for i := range rules {
+		if rule := &rules[i]; rule.asks(c, s) {
+			rule.applied++
 		}
 		if s.lost {
 			return
@@ -142,8 +165,11 @@ func (c *Checker) prepare(s *subject) {
 			s.n.back++
 		}
 	}
-	if j := s.j; j != nil && committed>>s.Kind&1 != 0 && j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
-		c.recovered(j) // jobs that were in flight when they were read
+	if !c.d.guarded || committed>>s.Kind&1 == 0 || s.j == nil {
+		return
+	}
+	if s.j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
+		c.recovered(s.j) // jobs that were in flight when they were read
 	}
 }
 

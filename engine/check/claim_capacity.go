@@ -46,7 +46,7 @@ func (c *Checker) followCall(s *subject) {
 		return
 	}
 	l := &c.claim
-	if l.open {
+	if l.open && c.d.shares {
 		l.owed[l.node], _ = c.share(l)
 	}
 	if l.open = s.Op == engine.OpClaim; !l.open {
@@ -86,9 +86,9 @@ func (c *Checker) comesByAge(s *subject) bool {
 
 // isMostUrgent checks that no ready job of its class was more urgent than a claimed job.
 func (c *Checker) isMostUrgent(s *subject) bool {
-	mine := c.rules.Priority(s.j.kind)
+	mine := s.j.kind
 	for k, n := range c.ranks[s.Class] {
-		if n > 0 && c.rules.Priority(engine.Kind(k)) < mine {
+		if n > 0 && engine.Kind(k) != mine && c.rules.Priority(engine.Kind(k)) < c.rules.Priority(mine) {
 			c.complain(Due, "%d jobs of its class are more urgent, of kind %d", n, k)
 		}
 	}

@@ -34,7 +34,17 @@ func (p Probe) String() string {
 }
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.
-func (c *Checker) Probes() [NumProbes]int64 { return [NumProbes]int64(c.probes[:NumProbes]) }
+func (c *Checker) Probes() [NumProbes]int64 {
+	probes := c.probes
+	for _, rules := range c.asked {
+		for i := range rules {
+			if rules[i].probe != noProbe {
+				probes[rules[i].probe] += rules[i].applied
+			}
+		}
+	}
+	return probes
+}
 
 // hold counts one check of an invariant and of a probe.
 func (c *Checker) hold(i Invariant, p Probe) {

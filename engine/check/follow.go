@@ -48,7 +48,9 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	}
 	c.counts.Ready[class]++
 	c.rank(j, 1)
-	c.readied(j.tenant, 1)
+	if c.d.byTenant {
+		c.readied(j.tenant, 1)
+	}
 }
 
 // placeInLine computes the ready key of a job that becomes ready, by the store's rule or by the reaper's.
@@ -94,7 +96,9 @@ func (c *Checker) leave(r ref, j *job) {
 	case engine.Ready:
 		c.counts.Ready[j.class]--
 		c.rank(j, -1)
-		c.readied(j.tenant, -1)
+		if c.d.byTenant {
+			c.readied(j.tenant, -1)
+		}
 		if sum(c.counts.Ready) == 0 {
 			c.ready = engine.Never
 		}
@@ -106,7 +110,9 @@ func (c *Checker) leave(r ref, j *job) {
 			c.jobs.delist(r)
 		}
 		c.countRunning(j, -1)
-		c.runs(j, -1)
+		if c.d.byTenant {
+			c.runs(j, -1)
+		}
 		c.nodes[j.node].toldOf(j)
 	case engine.Dead:
 		c.counts.Dead--
@@ -123,7 +129,7 @@ func inFlightAs(j *job) engine.Class {
 
 // countRunning adds by (1 or -1) to the jobs in flight of a job's kind, if the kind has a limit.
 func (c *Checker) countRunning(j *job, by int) {
-	if !j.reaped && int(j.kind) < len(c.running) {
+	if int(j.kind) < len(c.running) && !j.reaped {
 		c.running[j.kind] += by
 	}
 }
@@ -133,7 +139,9 @@ func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
 	c.countRunning(j, 1)
-	c.runs(j, 1)
+	if c.d.byTenant {
+		c.runs(j, 1)
+	}
 	j.untimed, j.asked = false, 0
 	c.jobs.enlist(r, c.now)
 }

@@ -85,37 +85,50 @@ const (
 type jobs struct {
 	// rows begins with an entry that is no job: head and tail of the list of jobs in flight, whose
 	// leases were renewed longest ago first.
-	rows []job
-	free []ref
-	keys []engine.JobID // hash table with open addressing, its length a power of two; 0 is no job
-	refs []ref
-	used int
+	rows  []job
+	free  []ref
+	index []page // hash table with open addressing, its length a power of two
+	used  int    // pages in use
 }
+
+// page holds the refs of 64 IDs, which differ in the bits from slotShift on: those of jobs that arrive one after the
+// other do so in the simulation, and share a page for as long as anybody asks for them.
+type page struct {
+	rest uint64   // their other bits
+	refs *[64]ref // nil: the entry is empty
+}
+
+const slotShift = 8
+
+func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
 func (t *jobs) at(r ref) *job { return &t.rows[r] }
 
-// place returns the position of an ID in the index, or where it would be inserted.
-func (t *jobs) place(id engine.JobID) int {
-	mask := len(t.keys) - 1
+// page returns the page of an ID in the index, or the empty entry where it would be inserted.
+func (t *jobs) page(id engine.JobID) *page {
+	mask, rest := len(t.index)-1, uint64(id)&^(63<<slotShift)
 	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
-	for i := int(uint64(id)*0x9e3779b97f4a7c15>>32) & mask; ; i = (i + 1) & mask {
-		if t.keys[i] == id || t.keys[i] == 0 {
-			return i
+	for i := int(rest * 0x9e3779b97f4a7c15 >> 32); ; i++ {
+		if p := &t.index[i&mask]; p.rest == rest || p.refs == nil {
+			return p
 		}
 	}
 }
 
 // find returns the ref of a job: noRef if it was never enqueued, isDone if it is done.
 func (t *jobs) find(id engine.JobID) ref {
-	if len(t.keys) == 0 {
+	if len(t.index) == 0 {
 		return noRef
 	}
-	return t.refs[t.place(id)] // for an unknown ID noRef
+	if p := t.page(id); p.refs != nil {
+		return p.refs[slot(id)]
+	}
+	return noRef
 }
 
 // add returns the ref of a new state for an ID, which is not 0 and has none.
 func (t *jobs) add(id engine.JobID) ref {
-	if t.used*4 >= len(t.keys)*3 {
+	if t.used*4 >= len(t.index)*3 {
 		t.grow()
 	}
 	if n := len(t.free); n == 0 {
@@ -125,27 +138,29 @@ func (t *jobs) add(id engine.JobID) ref {
 	r := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
 	*t.at(r) = job{id: id}
-	i := t.place(id)
-	t.keys[i], t.refs[i] = id, r
-	t.used++
+	p := t.page(id)
+	if p.refs == nil {
+		*p = page{uint64(id) &^ (63 << slotShift), new([64]ref)}
+		t.used++
+	}
+	p.refs[slot(id)] = r
 	return r
 }
 
 func (t *jobs) grow() {
-	keys, refs := t.keys, t.refs
-	size := max(64, 2*len(keys))
-	t.keys, t.refs = make([]engine.JobID, size), make([]ref, size)
-	for i, id := range keys {
-		if id != 0 {
-			at := t.place(id)
-			t.keys[at], t.refs[at] = id, refs[i]
+	old := t.index
+	t.index = make([]page, max(64, 2*len(old)))
+	for _, p := range old {
+		if p.refs != nil {
+			*t.page(engine.JobID(p.rest)) = p
 		}
 	}
 }
 
 // finish marks a job as done and frees its state.
 func (t *jobs) finish(r ref) {
-	t.refs[t.place(t.at(r).id)] = isDone
+	id := t.at(r).id
+	t.page(id).refs[slot(id)] = isDone
 	t.at(r).state = engine.NoState
 	t.free = append(t.free, r)
 }

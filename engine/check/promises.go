@@ -15,26 +15,33 @@ func (c *Checker) heard(since engine.Time) bool {
 
 // claimsWhileReady checks, after the storms, that no process with idle workers stops claiming while jobs are ready.
 func (c *Checker) claimsWhileReady(*subject) bool {
+	soonest := c.rules.Idle
+	if c.rules.Soon.AllClaim {
+		soonest = min(soonest, c.rules.Soon.Claim)
+	}
+	c.keptUntil(c.now.Add(soonest)) // of what begins now
 	if c.ready == engine.Never {
 		return false
 	}
-	from := max(c.ready, c.rules.Calm)
 	for i := range c.nodes {
-		since := c.nodes[i].idleSince
-		if since == engine.Never {
+		if c.nodes[i].idleSince == engine.Never {
 			continue
 		}
 		c.checks[Idleness]++
-		most := c.rules.Idle
-		if c.rules.Soon.AllClaim && max(since, from) >= c.rules.Calm.Add(most) {
+		since, most := max(c.nodes[i].idleSince, c.ready, c.rules.Calm), c.rules.Idle
+		if c.rules.Soon.AllClaim && since >= c.rules.Calm.Add(most) {
 			most = c.rules.Soon.Claim
 		}
-		if c.now.Sub(max(since, from)) > most {
-			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
+		if c.now.Sub(since) > most {
+			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(since))
 		}
+		c.keptUntil(since.Add(most))
 	}
 	return false // checked for each process
 }
+
+// keptUntil records that a rule of the time after the storms cannot be broken up to a time.
+func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes is the time at which a job became ready while none was, so that a process was to be woken for it, with no claim
 // under way that might have filled the process.
@@ -71,14 +78,20 @@ func (c *Checker) claimsWhenWoken(*subject) bool {
 
 // takesEndedLeases checks, after the storms, that reapers do not leave expired leases alone for too long.
 func (c *Checker) takesEndedLeases(*subject) bool {
+	soonest := c.rules.Recover
+	if c.rules.Soon.Recover > 0 {
+		soonest = min(soonest, c.rules.Soon.Recover)
+	}
 	head := c.jobs.at(noRef).next
 	if head == noRef {
+		c.keptUntil(c.now.Add(soonest))
 		return false
 	}
 	j := c.jobs.at(head)
 	at := max(j.ended(&c.d), c.rules.Calm)
-	if j.untimed || c.now <= at {
-		return false
+	c.keptUntil(at.Add(soonest)) // the leases behind it end later
+	if c.now <= at {
+		return true
 	}
 	most := c.rules.Recover + c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch))
 	if c.rules.Soon.Recover > 0 && at >= c.rules.Calm.Add(c.rules.Soon.Looked) {
@@ -164,13 +177,7 @@ func (c *Checker) keepsToCooldown(s *subject) bool {
 
 // keepsToBatch checks that a call has no more jobs than its batch size.
 func (c *Checker) keepsToBatch(s *subject) bool {
-	cfg := &c.rules.Node
-	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
-		engine.OpPromote: cfg.Promoter.Batch}[s.Op]
-	if s.Op == engine.OpClaim && c.rules.Sheds > 0 { // buried jobs do not count
-		most = 0
-	}
-	if most > 0 && int(s.Count) > most {
+	if most := c.d.batches[s.Op]; most > 0 && int(s.Count) > most {
 		c.complain(Shares, "a %v is about %d jobs, and %d may be in a batch", s.Op, s.Count, most)
 	}
 	return false // each call extends all leases
@@ -239,6 +246,10 @@ func (c *Checker) keepsToCap(s *subject) bool {
 // at the time learned at the latest.
 func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
 	l := &c.rules.Node.Lease
+	least := l.Heartbeat + c.rules.Trip
+	if c.now.Sub(learned) <= least {
+		return false // none is due yet
+	}
 	if n.frozen || j == nil || j.reaped || token != j.token || j.dropped == token {
 		return false
 	}
@@ -250,11 +261,10 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 		last = n.asked
 	}
 	from := max(learned, last, n.woke, n.began, c.rules.Heard)
-	least := l.Heartbeat + c.rules.Trip
-	if silent := c.now.Sub(from); silent > least {
+	if c.now.Sub(from) > least {
 		c.Complain(Leases, j.id, "node %d holds its lease and has not asked for longer since %v: a heartbeat is due every %v", j.node, time.Duration(from), l.Heartbeat)
 	}
-	return c.now.Sub(learned) > least
+	return true
 }
 
 func (c *Checker) beatsBefore(s *subject) bool {
@@ -335,8 +345,7 @@ func (c *Checker) loadExplains(s *subject) bool {
 	if j.since < c.rules.Calm {
 		idled, begun = l.idled-l.calm, l.begun-l.before
 	}
-	all := c.rules.Nodes * c.rules.Node.Workers
-	if most := float64(c.rules.Idle)*float64(all) + float64(c.rules.Between)*float64(begun+int64(all)); idled > most {
+	if most := c.d.spare + float64(c.rules.Between)*float64(begun); idled > most {
 		c.Complain(Starvation, j.id, "it has waited for %v, in which %d executions began and workers were idle for %v in all",
 			c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
 	}

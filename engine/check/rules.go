@@ -120,23 +120,25 @@ func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free,
 
 // derived holds facts computed from the Rules, such as which checks apply.
 type derived struct {
-	fenced    bool          // only the holder of the current token changes a job in flight: limits on attempts hold
-	known     bool          // the duration of undisturbed calls is bounded
-	limited   bool          // the number of jobs in flight is limited
-	whole     bool          // every ready job may be claimed
-	idle      bool          // workers are not idle for long while jobs are ready
-	shares    bool          // a share of claims is guaranteed to fresh jobs
-	fills     bool          // claims use the whole capacity of their node
-	explained bool          // waits are explained by busy workers
-	ranked    bool          // the most urgent jobs of a class are claimed first
-	aged      bool          // jobs of a kind are claimed by age
-	ordered   bool          // jobs are claimed in an order of the policy's own
-	byTenant  bool          // that order chooses a tenant first
-	guarded   bool          // the reaper reads leases first, and takes them later under a guard
-	ttl       time.Duration // TTL of every lease
-	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
-	lapse     time.Duration // time from a lease's end to its loss; Forever: lost only by recovery
-	way       time.Duration // see Rules.Way
+	fenced    bool               // only the holder of the current token changes a job in flight: limits on attempts hold
+	known     bool               // the duration of undisturbed calls is bounded
+	limited   bool               // the number of jobs in flight is limited
+	whole     bool               // every ready job may be claimed
+	idle      bool               // workers are not idle for long while jobs are ready
+	shares    bool               // a share of claims is guaranteed to fresh jobs
+	fills     bool               // claims use the whole capacity of their node
+	explained bool               // waits are explained by busy workers
+	ranked    bool               // the most urgent jobs of a class are claimed first
+	aged      bool               // jobs of a kind are claimed by age
+	ordered   bool               // jobs are claimed in an order of the policy's own
+	byTenant  bool               // that order chooses a tenant first
+	guarded   bool               // the reaper reads leases first, and takes them later under a guard
+	ttl       time.Duration      // TTL of every lease
+	timed     bool               // a lease ends ttl after it was granted or extended, by the store's clock
+	spare     float64            // idle time of workers in nanoseconds that needs no explanation
+	batches   [engine.NumOps]int // most rows of a call; 0: no limit
+	lapse     time.Duration      // time from a lease's end to its loss; Forever: lost only by recovery
+	way       time.Duration      // see Rules.Way
 	// least time for which another node must have led if it recovered leases between two recoveries of one node; 0: no
 	// leader is needed
 	led time.Duration
@@ -150,6 +152,12 @@ func (r *Rules) derive() derived {
 	d.timed = !l.Local && !l.OfNode && !l.AckAtStart
 	if r.Store.LapseAfter >= 0 {
 		d.lapse = r.Store.LapseAfter
+	}
+	d.spare = float64(r.Idle+r.Between) * float64(r.Nodes*r.Node.Workers)
+	d.batches = [engine.NumOps]int{engine.OpClaim: r.Node.Fetch.Batch, engine.OpCommit: r.Node.Commit.Batch,
+		engine.OpRecover: reaper.Batch, engine.OpPromote: r.Node.Promoter.Batch}
+	if r.Sheds > 0 {
+		d.batches[engine.OpClaim] = 0 // buried jobs do not count
 	}
 	if d.way = r.Way; d.way == 0 {
 		d.way = r.Trip

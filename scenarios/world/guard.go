@@ -21,7 +21,6 @@ type guard struct {
 	policy  func() engine.Policy
 	until   engine.Time
 	steps   int // number of events so far
-	broke   bool
 	next    int // number of events at which the store is audited next
 }
 
@@ -50,27 +49,26 @@ func (g *guard) run(s *sim.Sim, events int) bool {
 	if g.checker == nil {
 		return s.Steps(events)
 	}
-	for range events {
-		if !s.Step() {
+	for events > 0 {
+		n := min(events, max(1, g.next-g.steps))
+		if !s.Steps(n) {
 			return false
 		}
-		if g.steps++; g.broken(s) {
-			g.broke = true
+		if g.steps += n; g.steps >= g.next && s.Store().NextDue() > s.Now() { // otherwise the audit would make the job ready
+			// Every job of the store is looked at: seldom enough to cost little.
+			g.next = g.steps + max(stepsBetweenBalances, 16*s.Store().(*memstore.Store).Live())
+			g.audit(s)
+		}
+		if g.broken() {
 			return false
 		}
+		events -= n
 	}
 	return true
 }
 
-// broken reports whether an invariant broke by the latest step; the guard must have a checker.
-func (g *guard) broken(s *sim.Sim) bool {
-	if g.steps >= g.next && s.Store().NextDue() > s.Now() { // otherwise the audit would make the job ready
-		// Every job of the store is looked at: seldom enough to cost little.
-		g.next = g.steps + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())
-		g.audit(s)
-	}
-	return g.checker.Breach() != nil
-}
+// broken reports whether an invariant has broken. The simulation may have gone on for a while since.
+func (g *guard) broken() bool { return g.checker != nil && g.checker.Breach() != nil }
 
 // audit compares the content of the store with the recorded events.
 func (g *guard) audit(s *sim.Sim) {

@@ -143,20 +143,26 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	}
 	defer workload.Close()
 	var s *sim.Sim
+	guard := &guard{}
 	defer func() { // start may panic too
 		if cause := recover(); cause != nil {
-			run, err = nil, broken(w.sc.Policies[w.index].Label, seed, s, cause)
+			failed := broken(w.sc.Policies[w.index].Label, seed, s, cause)
+			if guard.broken() { // which came first
+				b := guard.checker.Breach()
+				failed.At, failed.Cause, failed.Stack = b.At.Sub(0), b, nil
+			}
+			run, err = nil, failed
 		}
 	}()
 	var collector *measure.Collector
-	guard := w.guard(seed)
+	guard = w.guard(seed)
 	s, collector = w.start(seed, workload, guard.watch)
 	for guard.run(s, stepsBetweenChecks) && workload.Err() == nil {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	if guard.broke {
+	if guard.broken() {
 		return nil, w.breached(seed, guard)
 	}
 	if err := workload.Err(); err != nil {

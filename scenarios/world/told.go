@@ -88,7 +88,9 @@ func (t *told) Observe(o *engine.Observation) {
 	} else if others := o.Kinds &^ t.kinds; others != 0 {
 		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b", t.node, others, t.kinds)
 	}
-	t.answered(o)
+	if !o.Ended {
+		t.answered(o)
+	}
 	t.Policy.Observe(o)
 	if t.law != nil {
 		t.law.Observe(o)
@@ -98,9 +100,6 @@ func (t *told) Observe(o *engine.Observation) {
 // answered notes how many jobs the latest plan has brought, fresh ones first. A plan that has brought something, and of
 // one class all that it asked for, has not found that class empty.
 func (t *told) answered(o *engine.Observation) {
-	if o.Ended {
-		return
-	}
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]

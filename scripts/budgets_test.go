@@ -26,7 +26,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3461, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3129, 1650},
+	{"engine/check", 3132, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"policies", 2937, 1850},
 	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2288, 1350},
+	{"scenarios/chaos", 2290, 1350},
 	{"scenarios/checked", 212, 212},
 	{"scenarios/checks", 386, 300},
 	{"scenarios/diagnostics", 559, 559},
@@ -55,7 +55,7 @@ var budgets = []budget{
 	{"scenarios/study", 5756, 3000},
 	{"scenarios/trace", 1648, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
-	{"scenarios/validate", 1206, 600},
+	{"scenarios/validate", 1207, 600},
 	{"scenarios/verify", 3518, 2600},
 	{"scenarios/world", 4792, 2700},
 	{"results", 4745, 2300},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_597, 56_000
+	mostLines, goalLines             = 86_603, 56_000
 	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

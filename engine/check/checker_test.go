@@ -175,6 +175,16 @@ func TestBreaches(t *testing.T) {
 		{"time goes back", begun().after(-time.Second).enqueue(2), nil, "I-17"},
 		{"idle beside a ready job", begun().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},
 		{"nobody takes an expired lease", running().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"idle beside a ready job, between other events", begun().after(6 * time.Second).enqueue(2).after(5 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},
+		{"idle once more, after all were claimed", begun().after(8*time.Second).lease(1, 0, 1, 8*time.Second, 8*time.Second).after(time.Second).enqueue(2).after(9 * time.Second).enqueue(3).after(2 * time.Second).enqueue(4), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},
+		{"claimed before it is idle for long", begun().after(6*time.Second).enqueue(2).after(3*time.Second).lease(1, 0, 1, 9*time.Second, 9*time.Second).lease(2, 1, 1, 3*time.Second, 3*time.Second).after(9 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, ""},
+		{"idle where each process claims soon", (&story{}).up().after(20 * time.Second).enqueue(1).after(time.Second).enqueue(2).after(2 * time.Second).enqueue(3), func(r *check.Rules) {
+			r.Calm, r.Idle, r.Soon.Claim, r.Soon.AllClaim = 0, 10*time.Second, 2*time.Second, true
+		}, "I-12"},
+		{"nobody takes an expired lease, between other events", running().after(15 * time.Second).enqueue(2).after(6 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"it is taken in time, between other events", running().after(15*time.Second).enqueue(2).after(4*time.Second).take(1, 1).after(10 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, ""},
+		{"nobody takes an expired lease of a job that came later", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).after(24 * time.Second).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"nobody takes it soon", running().after(9 * time.Second).enqueue(2).after(3 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover, r.Soon.Recover = 0, 10*time.Second, time.Second }, "I-13"},
 		{"a claim leaves a job that there is room for", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), conserving, "I-12"},
 		{"a claim leaves what is beyond its batch", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), func(r *check.Rules) { conserving(r); r.Node.Fetch.Batch = 1 }, ""},
 		{"a claim leaves what its busy node has no room for", later().enqueue(2).enqueue(3).claim(0).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).claim(0).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).after(2 * time.Second).claim(0).claim(1), conserving, ""},
@@ -276,6 +286,14 @@ func TestStoreAgainstRecord(t *testing.T) {
 		{"all is well", func(c *check.Checker) { c.Balance(stats); c.Sweep(seq(right)) }, ""},
 		{"a count", func(c *check.Checker) { c.Balance(wrong) }, "I-1 broke"},
 		{"a job that is gone", func(c *check.Checker) { c.Sweep(seq()) }, "job 1: it is in-flight, and the store does not have it"},
+		{"a ready job that is gone", func(c *check.Checker) {
+			c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1})
+			c.Sweep(seq(right))
+		}, "job 2: it is ready, and the store does not have it"},
+		{"a waiting job that is gone", func(c *check.Checker) {
+			c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1, Delay: time.Second})
+			c.Sweep(seq(right))
+		}, "job 2: it is waiting, and the store does not have it"},
 		{"a job twice", func(c *check.Checker) { c.Sweep(seq(right, right)) }, "twice"},
 		{"another state", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.State = engine.Ready }))) }, "the store has it ready"},
 		{"another tenant", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.Tenant = 2 }))) }, "of tenant 2"},

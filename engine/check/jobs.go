@@ -102,11 +102,13 @@ const slotShift = 8
 
 func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
+func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
+
 func (t *jobs) at(r ref) *job { return &t.rows[r] }
 
 // page returns the page of an ID in the index, or the empty entry where it would be inserted.
 func (t *jobs) page(id engine.JobID) *page {
-	mask, rest := len(t.index)-1, uint64(id)&^(63<<slotShift)
+	mask, rest := len(t.index)-1, rest(id)
 	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
 	for i := int(rest * 0x9e3779b97f4a7c15 >> 32); ; i++ {
 		if p := &t.index[i&mask]; p.rest == rest || p.refs == nil {
@@ -140,7 +142,7 @@ func (t *jobs) add(id engine.JobID) ref {
 	*t.at(r) = job{id: id}
 	p := t.page(id)
 	if p.refs == nil {
-		*p = page{uint64(id) &^ (63 << slotShift), new([64]ref)}
+		*p = page{rest(id), new([64]ref)}
 		t.used++
 	}
 	p.refs[slot(id)] = r

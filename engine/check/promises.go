@@ -91,7 +91,7 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	at := max(j.ended(&c.d), c.rules.Calm)
 	c.keptUntil(at.Add(soonest)) // the leases behind it end later
 	if c.now <= at {
-		return true
+		return false
 	}
 	most := c.rules.Recover + c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch))
 	if c.rules.Soon.Recover > 0 && at >= c.rules.Calm.Add(c.rules.Soon.Looked) {

@@ -260,6 +260,29 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
+// TestDefaultsSendAtOnce has the default engine send the outcome of a job that runs alone when its handler has ended.
+func TestDefaultsSendAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		began, sent := time.Now(), time.Duration(0)
+		s := start(t, w, live.Config{Engine: settings(3), Handler: none,
+			OnCall: func(_ int32, c *engine.Call, _ *engine.Reply, _, _, _ engine.Time) {
+				if c.Op == engine.OpCommit {
+					sent = time.Since(began)
+				}
+			}})
+		time.Sleep(time.Second)
+		w.enqueue(t, 1, 1)
+		time.Sleep(time.Second)
+		if sent != time.Second {
+			t.Errorf("it is sent %v after it was enqueued", sent-time.Second)
+		}
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestBusyEngineIsNotWoken does not claim ahead for each job that is announced while no worker is idle; an engine whose
 // signals begin a cooldown hears of them nevertheless.
 func TestBusyEngineIsNotWoken(t *testing.T) {

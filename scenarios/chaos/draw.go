@@ -104,8 +104,10 @@ func Draw(seed uint64) *World {
 	case d.seldom(16):
 		d.instant(p)
 	}
-	p.set("engine.commit.eager", d.seldom(4)) // the last draw: those before it stay as they were
 	d.compatible(p)
+	if d.seldom(4) && p.keys["engine.commit.linger"] != "0s" { // the last draw: those before it stay as they were
+		p.set("engine.commit.eager", true)
+	}
 	text := p.text()
 	w, err := Parse("world", text)
 	if err != nil {

@@ -72,7 +72,7 @@ var found = map[string]finding{
 	"two outcomes of a batch change places":                      {3, 1, "I-10"},
 	"what is committed stays pending":                            {2, 2, "I-18"},
 	"a lost lease keeps its place in the process":                {3, 2, "I-12"},
-	"no heartbeats are sent":                                     {12, 34, "I-6"},
+	"no heartbeats are sent":                                     {12, 24, "I-6"},
 	"no heartbeats of nodes are sent":                            {14, 61, "I-6"},
 	"heartbeats are half as frequent":                            {14, 34, "I-6"},
 	"leases are prolonged beyond their limit":                    {21, 85, "I-6"},

@@ -74,8 +74,8 @@ func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff)
 func overhead(sc *spec.Scenario, jobs float64) float64 {
 	e := &sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
-	if jobs >= float64(e.Commit.Batch) {
-		return time // a full batch does not linger
+	if jobs >= float64(e.Commit.Batch) || e.Commit.Eager {
+		return time // a full batch does not linger, nor need an eager one
 	}
 	return time + e.Commit.Linger.Std().Seconds()
 }

@@ -95,6 +95,7 @@ func (c *validator) checkTimes(e *spec.Engine) {
 			text("one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", l.Heartbeat, call, l.TTL), ""},
 		{e.Commit.Timeout > 0 && e.Commit.Linger >= e.Commit.Timeout, "commit.linger commit.timeout",
 			text("outcomes linger (%v) as long as a commit may take (%v)", e.Commit.Linger, e.Commit.Timeout), ""},
+		{e.Commit.Eager && e.Commit.Linger == 0, "commit.eager commit.linger", "there is no linger to end", ""},
 	}, "engine")
 	elects := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
 	c.hold(fault, []conflict{{elects && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL), "renew ttl",

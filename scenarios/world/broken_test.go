@@ -3,11 +3,15 @@ package world
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/keyed"
+	"qsim/engine/sim"
+	"qsim/policies"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -42,6 +46,47 @@ func TestBroken(t *testing.T) {
 	}
 	if len(runs) != 1 || runs[0].Policy != 0 {
 		t.Errorf("%d runs ended, want the one before it", len(runs))
+	}
+}
+
+// mortal is a policy that panics when it plans at or after a time.
+type mortal struct{ at *engine.Time }
+
+func (m mortal) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if v.Now >= *m.at {
+		panic("mortal")
+	}
+	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+}
+
+func (mortal) Observe(*engine.Observation) {}
+
+// TestBreachBeforePanic has an engine try jobs more often than it may, and panic soon after the first time: the breach
+// is reported as without the panic, with the history of its job.
+func TestBreachBeforePanic(t *testing.T) {
+	sc, problems := scenarios.Load("a", []byte("duration: 5m\nretry: {max-attempts: 2}\n"+
+		"jobs: [{class: a, arrivals: {process: poisson, rate: 20/s}, service: 100ms, fails: {rate: 50%}}]\n"), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	dies := engine.Never
+	sc.Compare("Mortal", func(int) engine.Policy { return mortal{&dies} })
+	run := func() *Broken {
+		_, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true, Alter: func(policy int, _ uint64, cfg *sim.Config) {
+			if policy == 1 {
+				cfg.Nodes[0].Kinds[0].Retry = &policies.Backoff{Kind: policies.Fixed, First: time.Second, MaxAttempts: 9}
+			}
+		}})
+		var broken *Broken
+		if !errors.As(err, &broken) || broken.History == "" {
+			t.Fatalf("got %v, want a *Broken with the history of a job", err)
+		}
+		return broken
+	}
+	alive := run()
+	dies = engine.Time(alive.At) + 1
+	if dead := run(); !reflect.DeepEqual(dead, alive) {
+		t.Errorf("got %v\n%s\nwant %v\n%s", dead, dead.History, alive, alive.History)
 	}
 }
 

@@ -136,8 +136,11 @@ func (w *world) breached(seed uint64, g *guard) error {
 	defer workload.Close()
 	history := &check.History{Job: b.Job, Until: b.At}
 	s, _ := w.start(seed, workload, func(cfg *sim.Config) { cfg.Recorder = engine.RecordJobs(cfg.Recorder, history) })
+	defer func() {
+		_ = recover() // from what went wrong at the same instant, later: of one job the history may lack its end
+		err.History = history.String()
+	}()
 	for s.Now() <= b.At && s.Step() {
 	}
-	err.History = history.String()
 	return err
 }

@@ -146,12 +146,9 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	guard := &guard{}
 	defer func() { // start may panic too
 		if cause := recover(); cause != nil {
-			failed := broken(w.sc.Policies[w.index].Label, seed, s, cause)
-			if guard.broken() { // which came first
-				b := guard.checker.Breach()
-				failed.At, failed.Cause, failed.Stack = b.At.Sub(0), b, nil
+			if run, err = nil, broken(w.sc.Policies[w.index].Label, seed, s, cause); guard.broken() {
+				err = w.breached(seed, guard) // which came first
 			}
-			run, err = nil, failed
 		}
 	}()
 	var collector *measure.Collector

@@ -274,6 +274,7 @@ func TestDefaultsSendAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		w.enqueue(t, 1, 1)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if sent != time.Second {
 			t.Errorf("it is sent %v after it was enqueued", sent-time.Second)
 		}

@@ -26,7 +26,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3461, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3132, 1650},
+	{"engine/check", 3126, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_603, 56_000
-	mostWideLines, goalWideLines     = 614, 0   // longer than lineWidth
+	mostLines, goalLines             = 86_597, 56_000
+	mostWideLines, goalWideLines     = 612, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

@@ -33,7 +33,7 @@ type Checker struct {
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64 // number of checks by invariant, and by probe, besides those that rules count
-	probes [NumProbes]int64
+	probes [NumProbes + 1]int64 // the last counts rules that are no probes
 	breach *Breach
 }
 
@@ -83,12 +83,7 @@ func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 
 // Checks returns how often each invariant was checked.
 func (c *Checker) Checks() [NumInvariants]int64 {
-	checks := c.checks
-	for _, rules := range c.asked {
-		for i := range rules {
-			checks[rules[i].invariant] += rules[i].applied
-		}
-	}
+	checks, _ := c.counted()
 	return checks
 }
 

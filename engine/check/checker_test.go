@@ -261,6 +261,19 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
+// TestCounts counts what was checked of a job that ran with one heartbeat between.
+func TestCounts(t *testing.T) {
+	r := rules()
+	beating(&r)
+	c := check.New(r)
+	for _, e := range running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError).events {
+		c.Record(&e)
+	}
+	if checks, probes := c.Checks(), c.Probes(); checks[check.Deliveries] != 2 || probes[check.Heartbeats] != 1 || probes[check.Turns] != 0 {
+		t.Errorf("%d checks of deliveries, %d of heartbeats and %d of turns, want 2, 1 and 0", checks[check.Deliveries], probes[check.Heartbeats], probes[check.Turns])
+	}
+}
+
 // TestStoreAgainstRecord compares the content of a store with recorded events.
 func TestStoreAgainstRecord(t *testing.T) {
 	right := check.Live{Job: 1, Tenant: 1, State: engine.InFlight}

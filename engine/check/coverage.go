@@ -35,15 +35,20 @@ func (p Probe) String() string {
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.
 func (c *Checker) Probes() [NumProbes]int64 {
-	probes := c.probes
+	_, probes := c.counted()
+	return [NumProbes]int64(probes[:NumProbes])
+}
+
+// counted returns the number of all checks, by invariant and by probe.
+func (c *Checker) counted() (checks [NumInvariants]int64, probes [NumProbes + 1]int64) {
+	checks, probes = c.checks, c.probes
 	for _, rules := range c.asked {
-		for i := range rules {
-			if rules[i].probe != noProbe {
-				probes[rules[i].probe] += rules[i].applied
-			}
+		for _, r := range rules {
+			checks[r.invariant] += r.applied
+			probes[r.probe] += r.applied
 		}
 	}
-	return probes
+	return checks, probes
 }
 
 // hold counts one check of an invariant and of a probe.

@@ -46,11 +46,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 		c.ready = c.now
 		c.wake()
 	}
-	c.counts.Ready[class]++
-	c.rank(j, 1)
-	if c.d.byTenant {
-		c.readied(j.tenant, 1)
-	}
+	c.countReady(j, 1)
 }
 
 // placeInLine computes the ready key of a job that becomes ready, by the store's rule or by the reaper's.
@@ -78,8 +74,13 @@ func (c *Checker) placeInLine(j *job, class engine.Class) {
 	l.stand = engine.PlaceDefault
 }
 
-// rank adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry) and kind, where an order is checked.
-func (c *Checker) rank(j *job, by int) {
+// countReady adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry), and where an order is checked
+// to those of its tenant and kind.
+func (c *Checker) countReady(j *job, by int) {
+	c.counts.Ready[j.class] += by
+	if c.d.byTenant {
+		c.readied(j.tenant, by)
+	}
 	if !c.d.ranked {
 		return
 	}
@@ -94,11 +95,7 @@ func (c *Checker) rank(j *job, by int) {
 func (c *Checker) leave(r ref, j *job) {
 	switch j.state {
 	case engine.Ready:
-		c.counts.Ready[j.class]--
-		c.rank(j, -1)
-		if c.d.byTenant {
-			c.readied(j.tenant, -1)
-		}
+		c.countReady(j, -1)
 		if sum(c.counts.Ready) == 0 {
 			c.ready = engine.Never
 		}
@@ -110,9 +107,6 @@ func (c *Checker) leave(r ref, j *job) {
 			c.jobs.delist(r)
 		}
 		c.countRunning(j, -1)
-		if c.d.byTenant {
-			c.runs(j, -1)
-		}
 		c.nodes[j.node].toldOf(j)
 	case engine.Dead:
 		c.counts.Dead--
@@ -127,8 +121,11 @@ func inFlightAs(j *job) engine.Class {
 	return engine.Fresh
 }
 
-// countRunning adds by (1 or -1) to the jobs in flight of a job's kind, if the kind has a limit.
+// countRunning adds by (1 or -1) to the jobs in flight of a job's kind, if the kind has a limit, and of its tenant.
 func (c *Checker) countRunning(j *job, by int) {
+	if c.d.byTenant {
+		c.runs(j, by)
+	}
 	if int(j.kind) < len(c.running) && !j.reaped {
 		c.running[j.kind] += by
 	}
@@ -139,9 +136,6 @@ func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
 	c.countRunning(j, 1)
-	if c.d.byTenant {
-		c.runs(j, 1)
-	}
 	j.untimed, j.asked = false, 0
 	c.jobs.enlist(r, c.now)
 }

@@ -97,9 +97,9 @@ type Config struct {
 // and a crash holds so many more jobs until their leases expire. A process that stops hands them back. Set it
 // to 0 where handlers take longer than a few claims (tens of milliseconds and more): then it gains nothing.
 //
-// And a batch of outcomes waits for 1 ms instead of 5 ms to fill (Commit.Linger), and its wait ends when the last
-// busy worker becomes free (Commit.Eager): with 1,000 to 3,000 jobs/s on PostgreSQL half of a job's time from enqueue to done was that
-// wait, while a backlog keeps workers busy and fills batches anyway, as they go on filling until a call is free.
+// And a batch of outcomes waits for 1 ms instead of 5 ms to fill (Commit.Linger), and no longer once the last busy
+// worker is free (Commit.Eager): with 1,000 to 3,000 jobs/s on PostgreSQL that wait was half of a job's time from
+// enqueue to done, while a backlog keeps workers busy and so fills batches anyway.
 func Defaults(workers int, retry engine.RetryPolicy) engine.Config {
 	return engine.Config{
 		Workers: workers,

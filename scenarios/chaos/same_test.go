@@ -13,8 +13,10 @@ import (
 // TestSameWhoeverWatches runs worlds without a recorder, with a checker, with a recorder of
 // one job behind it, and on one processor: the events are the same.
 func TestSameWhoeverWatches(t *testing.T) {
+	eager := 0
 	for seed := uint64(1); seed <= 30; seed++ {
 		w := Draw(seed)
+		eager += strings.Count(w.Text, "eager: true")
 		r := runner{}
 		digest := func(checked bool, h *check.History) sim.Digest {
 			report, _ := r.once(w, checked, h)
@@ -37,6 +39,9 @@ func TestSameWhoeverWatches(t *testing.T) {
 			t.Errorf("seed %d, on one processor: fingerprint %016x, want %016x", seed, uint64(got), uint64(want))
 		}
 		runtime.GOMAXPROCS(before)
+	}
+	if eager == 0 {
+		t.Error("no world commits eagerly")
 	}
 }
 

@@ -74,6 +74,28 @@ jobs:
 	}
 }
 
+// TestEager has the outcome of a job that runs alone sent when its handler has ended, or after its linger.
+func TestEager(t *testing.T) {
+	for commit, want := range map[string]moments{"{linger: 500ms}": {0, 2500 * time.Millisecond}, "{linger: 500ms, eager: true}": {0, 2 * time.Second}} {
+		setup, err := Compile(load(t, `
+duration: 10s
+warmup: 0s
+engine: {store: {claim: 0s, commit: 0s}, commit: `+commit+`}
+retry: {backoff: {kind: fixed, delay: 1s}, jitter: none, max-attempts: 2}
+jobs: [{class: a, arrivals: {process: batch, size: 1, every: 1h}, service: 1s, fails: {rate: 100%}}]
+`), 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got moments
+		setup.Config.Recorder = &got
+		sim.New(setup.Config).Run()
+		if !slices.Equal(got, want) {
+			t.Errorf("commit %s: executions begin at %v, want %v", commit, got, want)
+		}
+	}
+}
+
 // TestDelaysHaveTheGrain: a job with a delay is due at a whole multiple of the grain, and never before it is enqueued.
 func TestDelaysHaveTheGrain(t *testing.T) {
 	for retry, want := range map[string]moments{"{}": {1900 * time.Millisecond, 4100 * time.Millisecond}, "{grain: 1s}": {1600 * time.Millisecond, 4 * time.Second}} {

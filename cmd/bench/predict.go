@@ -42,11 +42,11 @@ prints both, in the time of the scenario, and the error of the prediction relati
 run. Where the error is larger than aimed at (10 % with memory, 15 % with PostgreSQL), it
 prints the measured reason, and how many jobs a quantile is off by: where waits go from
 milliseconds to minutes within a few jobs, one job in a hundred makes an error of a thousand
-percent. With --rounds it runs the real thing that many times under one seed: how far those
-runs differ is the floor, and an error within it counts as within the aim. A table compares
-how the engines worked on both sides, phase by phase: claims and their rows, the share of
-claims that were woken, busy workers, calls and gaps. An interrupt prints the predictions made
-so far.
+percent. With --rounds it runs the real thing that many times under one seed. Those runs
+differ: the largest error that the value over all of them would have as a prediction of one
+is the floor, and an error within it counts as within the aim. A table compares how the engines
+worked on both sides, phase by phase: claims and their rows, the share of claims that were
+woken, busy workers, calls and gaps. An interrupt prints the predictions made so far.
 
 Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or than --within.`,
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
@@ -93,7 +93,7 @@ type predicted struct {
 	simulated, real float64   // value in the simulation and in the real run; NaN: none
 	err             float64   // error relative to the real value; NaN: none
 	byRound         []float64 // error of each round alone, relative to its real run; NaN: none
-	floor           float64   // largest error of one real run relative to the mean of the real runs
+	floor           float64   // largest error of the value over all real runs relative to one of them
 	hindsight       float64   // value in a simulation with the delays of the real run
 	aimed           bool
 	why             string // cause of an error beyond the aim
@@ -308,16 +308,16 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorOf returns the largest relative difference of a real run from the mean of the real runs, which a prediction
-// of one run cannot beat. It is 0 for one run, or runs without a value.
+// floorOf returns the largest error that the value over all real runs has as a prediction of one of them, relative to
+// that run as every error is: such a prediction knows all that they have in common. It is 0 for one run, or runs without a value.
 func (p *prediction) floorOf(row *predicted) float64 {
 	floor := 0.0
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)
-		if v.Null || row.real == 0 || math.IsNaN(row.real) {
+		if v.Null || v.Value == 0 || math.IsNaN(row.real) {
 			return 0
 		}
-		floor = max(floor, math.Abs(relative(v.Value, row.real)))
+		floor = max(floor, math.Abs(relative(row.real, v.Value)))
 	}
 	return floor
 }

@@ -63,7 +63,7 @@ type errorOfJSON struct {
 	Error     *float64   `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool       `json:"aimed"`
 	ByRound   []*float64 `json:"by_round"` // error of each round alone; null: there is none
-	Floor     float64    `json:"floor"`    // largest error of a real run relative to the mean of all; 0 for one run
+	Floor     float64    `json:"floor"`    // largest error of the value over all real runs relative to one of them; 0 for one run
 	Why       string     `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
 	// longer than its real value.
@@ -162,7 +162,7 @@ func (p *prediction) errors() *text.Table {
 	t := &text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
 		{Title: "error", Right: true}}}
 	if len(p.real) > 1 {
-		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
+		t.Columns = append(t.Columns, text.Column{Title: "floor", Right: true})
 	}
 	for _, r := range p.rows {
 		mark := ""

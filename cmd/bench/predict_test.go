@@ -199,7 +199,7 @@ policies: [{kind: fifo}]
 	}
 }
 
-// TestFloor judges a prediction by how far real runs of one seed differ from their mean.
+// TestFloor judges a prediction by the errors of the mean of the real runs, which is within it for every one of them.
 func TestFloor(t *testing.T) {
 	query := measure.Query{Metric: "throughput"}
 	of := func(v float64, null bool) measure.Run {
@@ -212,13 +212,19 @@ func TestFloor(t *testing.T) {
 		want float64
 	}{
 		{"one", []measure.Run{of(100, false)}, 0},
-		{"three", []measure.Run{of(80, false), of(110, false), of(110, false)}, .2},
+		{"three", []measure.Run{of(80, false), of(110, false), of(110, false)}, .25},
 		{"one without a value", []measure.Run{of(80, false), of(0, true)}, 0},
 		{"none", []measure.Run{{}, {}}, 0},
 	} {
 		if got := (&prediction{real: tt.runs}).floorOf(row); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("%s: the floor is %v, want %v", tt.name, got, tt.want)
 		}
+	}
+	ideal := &prediction{real: []measure.Run{of(25, false), of(175, false)}}
+	ideal.simulated = []measure.Run{of(100, false), of(100, false)}
+	ideal.rows = []predicted{{Query: query, aimed: true, floor: ideal.floorOf(row), byRound: ideal.errorsByRound(query)}}
+	if got := ideal.roundsMet(); got != 2 {
+		t.Errorf("the mean of two real runs predicts %d of them within the floor of %v, want both", got, ideal.rows[0].floor)
 	}
 	far := &prediction{rows: []predicted{{aimed: true, err: .3, floor: .25}}}
 	f := &predictFlags{within: share("10%")}

@@ -37,7 +37,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2981, 2130},
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
-	{"engine/sim", 2098, 1400},
+	{"engine/sim", 2105, 1400},
 	{"policies", 2937, 1850},
 	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
@@ -59,7 +59,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3518, 2600},
 	{"scenarios/world", 4792, 2700},
 	{"results", 4745, 2300},
-	{"results/measure", 4972, 3150},
+	{"results/measure", 4988, 3150},
 	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
 	{"results/report", 7026, 4300},
 	{"results/text", 1711, 1700},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_597, 56_000
+	mostLines, goalLines             = 86_620, 56_000
 	mostWideLines, goalWideLines     = 612, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

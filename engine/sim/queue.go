@@ -194,18 +194,33 @@ func (r *ring) pop() uint32 {
 	return ref
 }
 
-// finishes is a binary min-heap of the ends of executions.
+// finishes is a min-heap of the ends of executions, each with up to four that come after it. Those lie in one cache line:
+// with as many executions as there are workers, a way down the heap is made of the lines that it reads.
 type finishes struct {
-	heap  []brief
-	first engine.Time // time of the first entry; Never: the heap is empty
+	heap  []brief     // from root on; the end of it is filled up with none, to whole lines
+	size  int         // number of ends
+	first engine.Time // time of the first one; Never: the heap is empty
 }
 
+// root is the index of the first end in finishes.heap: the four below index i begin at 4(i−2), the first four at 4.
+const root = 3
+
+// none comes after every end of an execution.
+var none = brief{engine.Never, 1<<64 - 1}
+
 func (f *finishes) push(e brief) {
-	f.heap = append(f.heap, e)
+	i := root + f.size
+	if f.size++; i >= len(f.heap) {
+		f.heap = append(f.heap, none, none, none, none)
+	}
+	f.rise(i, e)
+}
+
+// rise puts e into the hole at index i, or above it as long as it comes before what is there.
+func (f *finishes) rise(i int, e brief) {
 	h := f.heap
-	i := len(h) - 1
-	for i > 0 {
-		p := (i - 1) / 2
+	for i > root {
+		p := i/4 + 2
 		if !e.before(&h[p]) {
 			break
 		}
@@ -213,37 +228,29 @@ func (f *finishes) push(e brief) {
 		i = p
 	}
 	h[i] = e
-	f.first = h[0].at
+	f.first = h[root].at
 }
 
 // pop removes and returns the first event: the hole sinks to a leaf, then the last event rises from there to its place.
 func (f *finishes) pop() brief {
 	h := f.heap
-	n := len(h) - 1
-	top, last := h[0], h[n]
-	f.heap = h[:n]
-	if n == 0 {
+	f.size--
+	end := root + f.size
+	top, last := h[root], h[end]
+	h[end] = none
+	i := root
+	for c := 4; c < end; c = 4 * (i - 2) {
+		four := (*[4]brief)(h[c:])
+		a, b := four[1].precedes(&four[0]), 2+four[3].precedes(&four[2])
+		a += (b - a) * four[b&3].precedes(&four[a&3])
+		h[i] = four[a&3]
+		i = c + a
+	}
+	if i == end { // it was alone
 		f.first = engine.Never
-		return top
+	} else {
+		f.rise(i, last)
 	}
-	// The last event stays in place while the hole sinks: so every child has a sibling, and a hole
-	// that ends there is filled like any other.
-	i := 0
-	for c := 1; c < n; c = 2*i + 1 {
-		c += h[c+1].precedes(&h[c])
-		h[i] = h[c]
-		i = c
-	}
-	for i > 0 {
-		p := (i - 1) / 2
-		if !last.before(&h[p]) {
-			break
-		}
-		h[i] = h[p]
-		i = p
-	}
-	h[i] = last
-	f.first = h[0].at
 	return top
 }
 

@@ -114,12 +114,16 @@ func TestQueueAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := newQueue()
 		var want []popped
+		most := 0
 		now := engine.Time(0)
 		ranks := []rank{control, request, reply, finish, arrival}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if n := len(q.others) + q.requests.size + q.replies.size + len(q.finishes.heap); n != len(want) {
+				if n := len(q.others) + q.requests.size + q.replies.size + q.finishes.size; n != len(want) {
 					t.Fatalf("%d events, want %d", n, len(want))
+				}
+				if most = max(most, q.finishes.size); len(q.finishes.heap) > root+most+4 {
+					t.Fatalf("room for %d ends of executions, of which there were %d", len(q.finishes.heap), most)
 				}
 				if at, _ := q.next(); len(want) == 0 && at != engine.Never || len(want) > 0 && at != want[0].at {
 					t.Fatalf("the next is at %d, want %+v", at, want)

@@ -9,25 +9,26 @@ import (
 // knownJob is the state that a collector keeps of a job from its first claim until it is settled: without a lease or a
 // running execution, and done, dead or never executed with success.
 type knownJob struct {
-	id         engine.JobID // 0: the slot is free
+	id         engine.JobID
 	enqueued   engine.Time
 	readySince engine.Time  // start of the wait that the latest claim ended
 	token      engine.Token // fencing token of the latest claim
 	expires    engine.Time  // latest known expiry of that lease
-	taken      engine.Token // token at the latest recovery; all earlier leases are void
-	acked      engine.Token // token of the accepted ack
-	found      engine.Token // token of the latest execution that found its work already done when it started
-	ran        [2]execution // the latest executions that ended without an accepted ack
 	cohort     uint32       // index of the job's cohort, see cohorts
 	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions that ended in success
 	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool
-	lost       bool  // the holder knows that the lease of the latest claim is gone
-	ended      bool  // done or dead
-	twice      bool  // the effect of the job was applied more than once
-	cause      cause // why the job may be executed again despite a success
+	lost       bool         // the holder knows that the lease of the latest claim is gone
+	ended      bool         // done or dead
+	twice      bool         // the effect of the job was applied more than once
+	cause      cause        // why the job may be executed again despite a success
+	taken      engine.Token // token at the latest recovery; all earlier leases are void
+	acked      engine.Token // token of the accepted ack
+	found      engine.Token // token of the latest execution that found its work already done when it started
+	ran        [2]execution // the latest executions that ended without an accepted ack
+	_          [8]byte      // to whole cache lines
 }
 
 // execution is a finished execution of a job: the token of its lease, and how long it ran.
@@ -74,16 +75,19 @@ func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.D
 	return 0
 }
 
-// jobTable is a hash table of jobs by ID with linear probing, at most half full: a search mostly ends where it
-// begins. Pointers into it are valid until the next put or remove.
+// jobTable finds jobs by ID. They lie side by side in a list, in which the place that was freed last is taken first. A
+// hash table with linear probing, at most a quarter full, holds their places: a search mostly ends where it begins.
+// Pointers into it are valid until the next put or remove.
 type jobTable struct {
-	slots []knownJob
-	shift uint // 64 − log2(len(slots))
-	used  int
+	jobs   []knownJob // from index 1 on; the first entry is no job
+	free   []uint32   // indices in jobs
+	places []uint32   // by hash, indices in jobs; 0: the slot is free
+	shift  uint       // 64 − log2(len(places))
+	used   int
 }
 
 func newJobTable() jobTable {
-	return jobTable{slots: make([]knownJob, 256), shift: 64 - 8}
+	return jobTable{jobs: make([]knownJob, 1), places: make([]uint32, 512), shift: 64 - 9}
 }
 
 // home returns the slot of the hash table at which the search for id begins, by Fibonacci hashing.
@@ -93,12 +97,13 @@ func (t *jobTable) home(id engine.JobID) int {
 
 // find returns the job with that ID, nil if the table has none.
 func (t *jobTable) find(id engine.JobID) *knownJob {
-	mask := len(t.slots) - 1
-	for i := t.home(id); ; i = (i + 1) & mask {
-		switch j := &t.slots[i&mask]; j.id {
-		case id:
+	mask := len(t.places) - 1
+	for i := t.home(id); ; i++ {
+		at := t.places[i&mask]
+		if j := &t.jobs[at]; j.id == id {
 			return j
-		case 0:
+		}
+		if at == 0 {
 			return nil
 		}
 	}
@@ -106,51 +111,62 @@ func (t *jobTable) find(id engine.JobID) *knownJob {
 
 // put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
-	if 2*t.used >= len(t.slots) {
+	if 4*t.used >= len(t.places) {
 		t.grow()
 	}
-	mask := len(t.slots) - 1
-	for i := t.home(id); ; i = (i + 1) & mask {
-		j := &t.slots[i&mask]
-		if j.id == id {
-			return j
-		}
-		if j.id == 0 {
-			*j = knownJob{id: id}
-			t.used++
+	mask := len(t.places) - 1
+	i := t.home(id)
+	for ; t.places[i&mask] != 0; i++ {
+		if j := &t.jobs[t.places[i&mask]]; j.id == id {
 			return j
 		}
 	}
+	if len(t.free) == 0 {
+		t.free = append(t.free, uint32(len(t.jobs)))
+		t.jobs = append(t.jobs, knownJob{})
+	}
+	last := len(t.free) - 1
+	at := t.free[last]
+	t.free = t.free[:last]
+	t.places[i&mask] = at
+	t.used++
+	j := &t.jobs[at]
+	*j = knownJob{}
+	j.id = id
+	return j
 }
 
+// grow doubles the hash table. There are as many jobs as never before, so that the whole list is in use.
 func (t *jobTable) grow() {
-	old := t.slots
-	t.slots, t.shift, t.used = make([]knownJob, 2*len(old)), t.shift-1, 0
-	for i := range old {
-		if old[i].id != 0 {
-			*t.put(old[i].id) = old[i]
+	t.places, t.shift = make([]uint32, 2*len(t.places)), t.shift-1
+	mask := len(t.places) - 1
+	for at := 1; at < len(t.jobs); at++ {
+		i := t.home(t.jobs[at].id)
+		for t.places[i&mask] != 0 {
+			i++
 		}
+		t.places[i&mask] = uint32(at)
 	}
 }
 
-// remove deletes the job with that ID from the table. Jobs behind it that belong nearer to their homes move up, so that
-// no search ends early.
+// remove deletes the job with that ID from the table. Those behind it that belong nearer to their homes move up in the
+// hash table, so that no search ends early.
 func (t *jobTable) remove(id engine.JobID) {
-	mask := len(t.slots) - 1
+	mask := len(t.places) - 1
 	gap := t.home(id)
-	for t.slots[gap].id != id {
-		if t.slots[gap].id == 0 {
+	for ; t.jobs[t.places[gap]].id != id; gap = (gap + 1) & mask {
+		if t.places[gap] == 0 {
 			return
 		}
-		gap = (gap + 1) & mask
 	}
-	for i := (gap + 1) & mask; t.slots[i].id != 0; i = (i + 1) & mask {
-		if distance := (i - t.home(t.slots[i].id)) & mask; distance >= (i-gap)&mask {
-			t.slots[gap] = t.slots[i]
+	t.free = append(t.free, t.places[gap])
+	for i := (gap + 1) & mask; t.places[i] != 0; i = (i + 1) & mask {
+		if distance := (i - t.home(t.jobs[t.places[i]].id)) & mask; distance >= (i-gap)&mask {
+			t.places[gap] = t.places[i]
 			gap = i
 		}
 	}
-	t.slots[gap].id = 0
+	t.places[gap] = 0
 	t.used--
 }
 

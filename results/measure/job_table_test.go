@@ -7,12 +7,20 @@ import (
 	"qsim/engine/keyed"
 )
 
-// The table agrees with a map through any sequence of puts and removes.
+// The table agrees with a map through any sequence of puts and removes of jobs that get in each other's way: their homes
+// are few. It grows while some have been removed, and has room for no more jobs than there were at once.
 func TestJobTableAgainstAMap(t *testing.T) {
 	table, model := newJobTable(), make(map[engine.JobID]uint16)
+	var ids []engine.JobID
+	for id := engine.JobID(1); len(ids) < 600; id++ {
+		if table.home(id) < 10 {
+			ids = append(ids, id)
+		}
+	}
 	rand := keyed.Rand{Seed: 7}
+	most := 0
 	for i := range uint64(200_000) {
-		id := engine.JobID(1 + rand.Uniform(keyed.ForPolicy, i, 0, 0)*600)
+		id := ids[int(rand.Uniform(keyed.ForPolicy, i, 0, 0)*float64(50+min(i/200, 550)))]
 		switch op := rand.Uniform(keyed.ForPolicy, i, 1, 0); {
 		case op < 0.5:
 			j := table.put(id)
@@ -22,13 +30,14 @@ func TestJobTableAgainstAMap(t *testing.T) {
 			table.remove(id)
 			delete(model, id)
 		}
+		most = max(most, len(model))
 		j := table.find(id)
 		if want, ok := model[id]; (j != nil) != ok || ok && j.running != want {
 			t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
 		}
 	}
-	if table.used != len(model) {
-		t.Errorf("%d used, want %d", table.used, len(model))
+	if table.used != len(model) || len(table.jobs) != 1+most {
+		t.Errorf("%d used, want %d; room for %d, want %d", table.used, len(model), len(table.jobs)-1, most)
 	}
 	for id, want := range model {
 		if j := table.find(id); j == nil || j.running != want {

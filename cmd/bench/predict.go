@@ -308,8 +308,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorOf returns the largest error that the value over all real runs has as a prediction of one of them, relative to
-// that run as every error is: such a prediction knows all that they have in common. It is 0 for one run, or runs without a value.
+// floorOf returns the largest error, relative to one real run, of the value over all of them: no prediction can know
+// more than they have in common. It is 0 for one run, or runs without a value.
 func (p *prediction) floorOf(row *predicted) float64 {
 	floor := 0.0
 	for i := range p.real {

@@ -63,7 +63,7 @@ type errorOfJSON struct {
 	Error     *float64   `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool       `json:"aimed"`
 	ByRound   []*float64 `json:"by_round"` // error of each round alone; null: there is none
-	Floor     float64    `json:"floor"`    // largest error of the value over all real runs relative to one of them; 0 for one run
+	Floor     float64    `json:"floor"`    // largest error of the value over all real runs relative to one; 0: one run
 	Why       string     `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
 	// longer than its real value.

@@ -194,8 +194,8 @@ func (r *ring) pop() uint32 {
 	return ref
 }
 
-// finishes is a min-heap of the ends of executions, each with up to four that come after it. Those lie in one cache line:
-// with as many executions as there are workers, a way down the heap is made of the lines that it reads.
+// finishes is a min-heap of the ends of executions, each with up to four below it that come later. Those lie in one
+// cache line: with thousands of executions, the time of a way down the heap is that of the lines that it reads.
 type finishes struct {
 	heap  []brief     // from root on; the end of it is filled up with none, to whole lines
 	size  int         // number of ends

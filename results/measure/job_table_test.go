@@ -7,8 +7,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// The table agrees with a map through any sequence of puts and removes of jobs that get in each other's way: their homes
-// are few. It grows while some have been removed, and has room for no more jobs than there were at once.
+// The table agrees with a map through any sequence of puts and removes of jobs that get in each other's way, as their
+// homes are few. It grows while some have been removed, and has room for no more jobs than there were at once.
 func TestJobTableAgainstAMap(t *testing.T) {
 	table, model := newJobTable(), make(map[engine.JobID]uint16)
 	var ids []engine.JobID

@@ -85,11 +85,27 @@ func Digits(v float64, n int) string {
 	if v != 0 {
 		decimals = max(0, n-1-int(math.Floor(math.Log10(math.Abs(v)))))
 	}
-	s := strconv.FormatFloat(v, 'f', min(decimals, 9), 64)
+	return Fixed(v, min(decimals, 9))
+}
+
+// Fixed returns v as decimal text with at most that many digits after the point; trailing zeros there are dropped.
+func Fixed(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(s, ".") {
 		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 	}
 	return s
+}
+
+// Shorten cuts s to at most limit characters. The end is kept, because texts with the same beginning often differ
+// there.
+func Shorten(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	tail := limit / 3
+	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 
 // Grouped puts commas between the thousands of a number in text.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"qsim/results/plain"
 )
 
 // Table holds the rows and columns of a table before layout: the one layout of all tables for a terminal, Markdown and
@@ -44,11 +46,7 @@ func Plain(words string) Cell { return Cell{{Text: words, Left: true}} }
 
 // Add appends a row of plain cells to the table.
 func (t *Table) Add(cells ...string) {
-	row := make([]Cell, len(cells))
-	for i, words := range cells {
-		row[i] = Plain(words)
-	}
-	t.Rows = append(t.Rows, row)
+	t.Rows = append(t.Rows, plain.Map(cells, Plain))
 }
 
 // joined returns the text of a cell on one line, without colour.
@@ -75,9 +73,9 @@ func (t *Table) Lines(width int, color bool) []string {
 	if t.Rule || !slices.ContainsFunc(t.Columns, titled) {
 		l.gap = narrowGap
 	}
-	all := make([]int, len(t.Columns))
-	for i := range all {
-		all[i] = i
+	var all []int
+	for i := range t.Columns {
+		all = append(all, i)
 	}
 	for _, title := range []int{math.MaxInt, leastTitle} {
 		l.measure(title)
@@ -88,9 +86,9 @@ func (t *Table) Lines(width int, color bool) []string {
 	if l.gap = narrowGap; l.total(all) <= width {
 		return l.render(all)
 	}
-	l.shrink(all, width)
+	l.shrink(all)
 	var lines []string
-	for i, block := range l.blocks(all, width) {
+	for i, block := range l.blocks() {
 		if i > 0 {
 			lines = append(lines, "")
 		}
@@ -111,37 +109,27 @@ type layout struct {
 
 // measure computes the widths of all columns; titles wider than title may be broken.
 func (l *layout) measure(title int) {
-	l.parts, l.width = nil, nil
-	for i := range l.Columns {
-		l.measureColumn(i, title)
-	}
-}
-
-func (l *layout) measureColumn(i, broken int) {
-	var parts []int
-	for _, row := range l.Rows {
-		for k, part := range row[i] {
-			if k == len(parts) {
-				parts = append(parts, 0)
+	l.parts, l.width = make([][]int, len(l.Columns)), make([]int, len(l.Columns))
+	for i, c := range l.Columns {
+		for _, row := range l.Rows {
+			for k, part := range row[i] {
+				if k == len(l.parts[i]) {
+					l.parts[i] = append(l.parts[i], 0)
+				}
+				l.parts[i][k] = max(l.parts[i][k], columns(part.Text))
 			}
-			parts[k] = max(parts[k], columns(part.Text))
+		}
+		content := -1
+		for _, part := range l.parts[i] {
+			if part > 0 {
+				content += 1 + part
+			}
+		}
+		l.width[i] = max(content, min(columns(c.Title), title), min(columns(c.Under), title))
+		for _, word := range strings.Fields(c.Title + " " + c.Under) {
+			l.width[i] = max(l.width[i], columns(word))
 		}
 	}
-	l.parts = append(l.parts, parts)
-	content := 0
-	for _, part := range parts {
-		if part > 0 {
-			content += part + 1
-		}
-	}
-	title := 0
-	for _, words := range []string{l.Columns[i].Title, l.Columns[i].Under} {
-		title = max(title, min(columns(words), broken))
-		for _, word := range strings.Fields(words) {
-			title = max(title, columns(word))
-		}
-	}
-	l.width = append(l.width, max(content-1, title))
 }
 
 // total returns the joint width of the columns whose indexes are in of.
@@ -153,9 +141,9 @@ func (l *layout) total(of []int) int {
 	return total
 }
 
-// shrink narrows the columns of texts, the widest first, until all columns fit in width or none can be narrowed.
-func (l *layout) shrink(all []int, width int) {
-	for over := l.total(all) - width; over > 0; over = l.total(all) - width {
+// shrink narrows the columns of texts, the widest first, until all columns fit in a line or none can be narrowed.
+func (l *layout) shrink(all []int) {
+	for l.total(all) > l.limit {
 		widest := -1
 		for _, i := range all {
 			if c := &l.Columns[i]; (c.Wrap || c.Hang) && l.width[i] > leastWrap && (widest < 0 || l.width[i] > l.width[widest]) {
@@ -169,11 +157,11 @@ func (l *layout) shrink(all []int, width int) {
 	}
 }
 
-// blocks divides the columns into as few blocks as fit in width, and keeps the columns of a group together.
-func (l *layout) blocks(all []int, width int) (blocks [][]int) {
+// blocks divides the columns into as few blocks as fit in a line, and keeps the columns of a group together.
+func (l *layout) blocks() (blocks [][]int) {
 	var keys []int
 	widest := 0
-	for _, i := range all {
+	for i := range l.Columns {
 		if l.Columns[i].Key {
 			keys = append(keys, i)
 		} else {
@@ -181,7 +169,7 @@ func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 		}
 	}
 	for _, i := range keys { // cut what may be cut so that each of the others fits beside the keys
-		over := l.total(keys) + l.gap + widest - width
+		over := l.total(keys) + l.gap + widest - l.limit
 		if least := l.Columns[i].Least; over > 0 && least > 0 && l.width[i] > least {
 			l.width[i] = max(l.width[i]-over, least)
 		}
@@ -192,23 +180,23 @@ func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 			blocks, block = append(blocks, block), slices.Clone(keys)
 		}
 	}
-	for at := 0; at < len(all); at++ {
-		if l.Columns[all[at]].Key {
+	for i := range l.Columns {
+		group := l.Columns[i].Group
+		if l.Columns[i].Key {
 			continue
 		}
-		rest := []int{all[at]} // of the group
-		for end := at + 1; end < len(all) && l.Columns[all[end]].Group == l.Columns[all[at]].Group && !l.Columns[all[end]].Key; end++ {
-			rest = append(rest, all[end])
+		rest := []int{i} // of the group
+		for k := i + 1; k < len(l.Columns) && l.Columns[k].Group == group && !l.Columns[k].Key; k++ {
+			rest = append(rest, k)
 		}
-		begins := at == 0 || l.Columns[all[at-1]].Group != l.Columns[all[at]].Group
-		if begins && l.total(append(slices.Clone(block), rest...)) > width || l.total(append(slices.Clone(block), all[at])) > width {
+		begins := i == 0 || l.Columns[i-1].Group != group
+		if begins && l.total(slices.Concat(block, rest)) > l.limit || l.total(slices.Concat(block, rest[:1])) > l.limit {
 			flush()
 		}
-		block = append(block, all[at])
+		block = append(block, i)
 	}
-	flush()
-	if blocks == nil {
-		blocks = [][]int{all}
+	if flush(); blocks == nil {
+		return [][]int{keys}
 	}
 	return blocks
 }
@@ -265,60 +253,60 @@ func (l *layout) groups(of []int) string {
 // header returns the lines of the columns' titles, aligned at the bottom.
 func (l *layout) header(of []int) []string {
 	heads, height := make([][]string, len(of)), 0
+	under := slices.ContainsFunc(of, func(i int) bool { return l.Columns[i].Under != "" })
 	for k, i := range of {
 		if c := &l.Columns[i]; c.Title != "" || c.Under != "" {
 			heads[k] = Wrapped(c.Title, l.width[i])
-			if slices.ContainsFunc(of, func(other int) bool { return l.Columns[other].Under != "" }) && !c.Key {
+			if under && !c.Key {
 				heads[k] = append(heads[k], Wrapped(c.Under, l.width[i])...)
 			}
 		}
 		height = max(height, len(heads[k]))
 	}
-	lines := make([]string, height)
-	for k, i := range of {
-		for n := range lines {
-			words := ""
-			if at := n - (height - len(heads[k])); at >= 0 {
-				words = heads[k][at]
-			}
-			lines[n] += l.aligned(i, words) + strings.Repeat(" ", l.gap)
-		}
+	for k := range heads {
+		heads[k] = append(make([]string, height-len(heads[k])), heads[k]...)
 	}
+	lines := l.sideBySide(of, heads)
 	for n := range lines {
 		lines[n] = paint(l.color, dim, strings.TrimRight(lines[n], " "))
 	}
 	return lines
 }
 
-func (l *layout) aligned(i int, words string) string {
-	if l.Columns[i].Right {
-		return text.AlignRight.Apply(words, l.width[i])
-	}
-	return text.AlignLeft.Apply(words, l.width[i])
-}
-
-// row returns the lines of one table row, as many as its longest text takes.
-func (l *layout) row(of []int, row []Cell) (above []string) {
-	texts, height := make([][]string, len(of)), 1
-	for k, i := range of {
-		if words := row[i].joined(); l.Columns[i].Hang && columns(words) > l.width[i] {
-			above = append(above, Wrapped(words, l.limit)...)
-			continue
-		}
-		texts[k] = l.cell(i, row[i])
-		height = max(height, len(texts[k]))
+// sideBySide returns the lines of a row, given those of each of its columns.
+func (l *layout) sideBySide(of []int, texts [][]string) []string {
+	height := 0
+	for _, lines := range texts {
+		height = max(height, len(lines))
 	}
 	lines := make([]string, height)
 	for k, i := range of {
+		align := text.AlignLeft
+		if l.Columns[i].Right {
+			align = text.AlignRight
+		}
 		for n := range lines {
 			words := ""
 			if n < len(texts[k]) {
 				words = texts[k][n]
 			}
-			lines[n] += l.aligned(i, words) + strings.Repeat(" ", l.gap)
+			lines[n] += align.Apply(words, l.width[i]) + strings.Repeat(" ", l.gap)
 		}
 	}
-	return append(above, lines...)
+	return lines
+}
+
+// row returns the lines of one table row, as many as its longest text takes.
+func (l *layout) row(of []int, row []Cell) (above []string) {
+	texts := make([][]string, len(of))
+	for k, i := range of {
+		if words := row[i].joined(); l.Columns[i].Hang && columns(words) > l.width[i] {
+			above, texts[k] = append(above, Wrapped(words, l.limit)...), []string{""}
+		} else {
+			texts[k] = l.cell(i, row[i])
+		}
+	}
+	return append(above, l.sideBySide(of, texts)...)
 }
 
 // cell returns the lines of a cell in column i.

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -295,21 +296,14 @@ func conclusion(s *results.Summary) string {
 			expected++
 		}
 	}
-	var parts []string
-	if missed > 0 {
-		parts = append(parts, plain.Plural(missed, "objective")+" missed")
+	if seeds > 0 {
+		reason = fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
 	}
-	if met > 0 {
-		parts = append(parts, plain.Plural(met, "objective")+" met that should have been missed")
+	if reason != "" {
+		reason = ": " + reason
 	}
-	switch {
-	case unclear > 0 && seeds > 0:
-		parts = append(parts, fmt.Sprintf("%s unclear: run about %s seeds", plain.Plural(unclear, "objective"), plain.Grouped(fmt.Sprint(seeds))))
-	case unclear > 0 && reason != "":
-		parts = append(parts, plain.Plural(unclear, "objective")+" unclear: "+reason)
-	case unclear > 0:
-		parts = append(parts, plain.Plural(unclear, "objective")+" unclear")
-	}
+	parts := slices.Concat(counted(missed, "objective", "missed"),
+		counted(met, "objective", "met that should have been missed"), counted(unclear, "objective", "unclear"+reason))
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
@@ -317,4 +311,12 @@ func conclusion(s *results.Summary) string {
 		return fmt.Sprintf("all objectives as expected, %d of %d missed as the scenario says", expected, len(s.Objectives))
 	}
 	return "all objectives met"
+}
+
+// counted returns the number of some things with words about them, as a list of one text; none for 0 things.
+func counted(n int, noun, words string) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{plain.Plural(n, noun) + " " + words}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sort"
 	"strings"
 	"time"
 
@@ -106,16 +107,13 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 			buckets = max(buckets, len(series.FreshWaitP99))
 		}
 		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
-		for k := len(medians[i]) - 1; k >= 0; k-- {
-			if !math.IsNaN(medians[i][k]) {
+		for k, v := range medians[i] {
+			if !math.IsNaN(v) {
 				p.end = max(p.end, float64(k+1)*bucket)
-				break
 			}
 		}
 	}
-	for _, line := range medians {
-		p.lines = append(p.lines, p.resample(line, bucket))
-	}
+	p.lines = plain.Map(medians, func(line []float64) []float64 { return p.resample(line, bucket) })
 	p.scale(medians)
 	return p
 }
@@ -142,8 +140,7 @@ func (p *terminalPlot) scale(medians [][]float64) {
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
 	for _, line := range medians {
 		peak := math.NaN()
-		for k := min(from, len(line)); k < len(line); k++ {
-			v := line[k]
+		for _, v := range line[min(from, len(line)):] {
 			if math.IsNaN(v) {
 				continue
 			}
@@ -254,13 +251,9 @@ func (p *terminalPlot) stormLines() []string {
 
 // timeAxis returns the line of time labels below the last panel of a plot.
 func (p *terminalPlot) timeAxis() string {
-	step := plotSteps[len(plotSteps)-1]
-	for _, s := range plotSteps {
-		if p.end/s.Seconds() <= float64(p.columns)/10 {
-			step = s
-			break
-		}
-	}
+	step := plotSteps[sort.Search(len(plotSteps)-1, func(i int) bool {
+		return p.end/plotSteps[i].Seconds() <= float64(p.columns)/10
+	})]
 	line := []rune(strings.Repeat(" ", p.o.Width+plotGutter))
 	for at := time.Duration(0); at.Seconds() <= p.end*(1+1e-9); at += step {
 		label := []rune(plain.Setting(at))

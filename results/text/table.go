@@ -88,11 +88,7 @@ func (r records) csv() string {
 	var out strings.Builder
 	w := csv.NewWriter(&out)
 	for _, row := range r {
-		inert := make([]string, len(row))
-		for i, cell := range row {
-			inert[i] = plain.Inert(cell)
-		}
-		_ = w.Write(inert) // a Builder takes everything
+		_ = w.Write(plain.Map(row, plain.Inert)) // a Builder takes everything
 	}
 	w.Flush()
 	return out.String()
@@ -118,33 +114,25 @@ func (t *Table) Write(w io.Writer, o TableOptions) error {
 	case Markdown:
 		return write(w, "table", t.markdown()+"\n")
 	case CSV:
-		return write(w, "table", t.records(func(c *Column) string { return c.Title }).csv())
+		return write(w, "table", t.records(func(c Column) string { return c.Title }).csv())
 	default:
 		return write(w, "table", strings.Join(t.Lines(o.Width, o.Color), "\n")+"\n")
 	}
 }
 
 // records returns the texts of a table without its layout, under the headings that title returns.
-func (t *Table) records(title func(c *Column) string) records {
-	all := make(records, 1+len(t.Rows))
-	for i := range t.Columns {
-		all[0] = append(all[0], title(&t.Columns[i]))
-	}
-	for i, row := range t.Rows {
-		for _, cell := range row {
-			all[i+1] = append(all[i+1], cell.joined())
-		}
+func (t *Table) records(title func(c Column) string) records {
+	all := records{plain.Map(t.Columns, title)}
+	for _, row := range t.Rows {
+		all = append(all, plain.Map(row, Cell.joined))
 	}
 	return all
 }
 
 func (t *Table) markdown() string {
 	w := table.NewWriter()
-	for i, record := range t.records(func(c *Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }) {
-		row := make(table.Row, len(record))
-		for k, words := range record {
-			row[k] = words
-		}
+	for i, record := range t.records(func(c Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }) {
+		row := plain.Map(record, func(words string) any { return words })
 		if i == 0 {
 			w.AppendHeader(row)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,13 +117,7 @@ func (c comparisonView) conclusion() string {
 		}
 	}
 	most := plain.Digits(100*c.Gate.Most, 3) + "%"
-	var parts []string
-	if missed > 0 {
-		parts = append(parts, plain.Plural(missed, "metric")+" worse by more than "+most)
-	}
-	if unclear > 0 {
-		parts = append(parts, plain.Plural(unclear, "metric")+" unclear")
-	}
+	parts := slices.Concat(counted(missed, "metric", "worse by more than "+most), counted(unclear, "metric", "unclear"))
 	if len(parts) == 0 {
 		return "nothing is worse by more than " + most
 	}
@@ -159,8 +154,10 @@ func (c comparisonView) records() (rows records) {
 	return rows
 }
 
-// mostSweepRows is the highest number of rows of a sweep in the Text format.
-const mostSweepRows = 200
+const (
+	mostSweepRows = 200 // highest number of rows of a sweep in the Text format
+	mostValue     = 40  // characters of a key's value in the table of a sweep
+)
 
 // sweepView lays out the results of a sweep as text.
 type sweepView struct{ *results.Sweep }
@@ -227,7 +224,7 @@ func (s sweepView) table(once bool) Table {
 				if once && k > 0 {
 					value = ""
 				}
-				row = append(row, Plain(shortened(value)))
+				row = append(row, Plain(plain.Shorten(value, mostValue)))
 			}
 			row = append(row, Plain(s.Policies[r.Policy].Label))
 			for q := range s.Queries {
@@ -244,23 +241,10 @@ func (s sweepView) table(once bool) Table {
 	return t
 }
 
-// shortened returns a value cut to the greatest width of a column, keeping its end, because values that begin alike
-// often differ there.
-func shortened(value string) string {
-	const most = 40
-	if r := []rune(value); len(r) > most {
-		return string(r[:most-14]) + "…" + string(r[len(r)-13:])
-	}
-	return value
-}
-
 // records returns the sweep for a CSV file.
 func (s sweepView) records() records {
-	header := []string{"cell"}
-	for i := range s.Axes {
-		header = append(header, s.Axes[i].Key)
-	}
-	header = append(header, "policy")
+	keys := plain.Map(s.Axes, func(a results.Axis) string { return a.Key })
+	header := slices.Concat([]string{"cell"}, keys, []string{"policy"})
 	for _, q := range s.Queries {
 		name := q.String()
 		header = append(header, name, name+" low", name+" high", name+" n", name+" bound")
@@ -271,8 +255,7 @@ func (s sweepView) records() records {
 		values := s.Values(cell.Index)
 		for k := range cell.Rows {
 			r := &cell.Rows[k]
-			row := append([]string{strconv.Itoa(cell.Index)}, values...)
-			row = append(row, s.Policies[r.Policy].Label)
+			row := slices.Concat([]string{strconv.Itoa(cell.Index)}, values, []string{s.Policies[r.Policy].Label})
 			for q := range r.Estimates {
 				e := &r.Estimates[q]
 				row = append(row, plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound)

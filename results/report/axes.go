@@ -174,13 +174,7 @@ var steps = []time.Duration{
 // clock returns the ticks of a linear axis in seconds that begins at 0, with at most limit steps.
 func clock(limit int) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
-		step := steps[len(steps)-1]
-		for _, s := range steps {
-			if high/s.Seconds() <= float64(limit)+1e-9 {
-				step = s
-				break
-			}
-		}
+		step := steps[sort.Search(len(steps)-1, func(i int) bool { return high/steps[i].Seconds() <= float64(limit)+1e-9 })]
 		ticks := []plot.Tick{{Value: 0, Label: "0"}}
 		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
 			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: duration(time.Duration(i) * step)})
@@ -201,27 +195,16 @@ func percents(limit int) plot.Ticker {
 func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
 		high *= scale
-		step := countStep(high, limit)
+		step := niceAbove(1 / float64(limit))
+		if high > 0 {
+			step = niceAbove(high / float64(limit))
+		}
 		var ticks []plot.Tick
 		for i := 0; i <= limit && float64(i)*step <= high*(1+1e-9); i++ {
 			ticks = append(ticks, plot.Tick{Value: float64(i) * step / scale, Label: label(float64(i) * step)})
 		}
 		return ticks
 	})
-}
-
-// countStep returns the least of 1, 2 and 5 times a power of ten that divides 0 to high into at most limit steps.
-func countStep(high float64, limit int) float64 {
-	if !(high > 0) {
-		high = 1
-	}
-	for power := math.Pow(10, math.Floor(math.Log10(high))-2); ; power *= 10 {
-		for _, m := range [...]float64{1, 2, 5} {
-			if high/(m*power) <= float64(limit)+1e-9 {
-				return m * power
-			}
-		}
-	}
 }
 
 // leastWait is where a logarithmic time axis begins at the earliest: 0 has no logarithm, and no wait of interest is

@@ -13,6 +13,8 @@ import (
 	plotfont "gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/plain"
 )
 
 // svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (less than a pixel), paths as
@@ -95,14 +97,7 @@ func (s *svgCanvas) Stroke(path vg.Path) {
 	}
 	s.out = append(s.out, `<path fill="none"`...)
 	s.paint("stroke", state)
-	s.out = append(append(s.out, ` stroke-width="`...), number(float64(state.width), 2)...)
-	s.out = append(s.out, '"')
-	for i, dash := range state.dashes {
-		s.out = append(append(s.out, [...]string{` stroke-dasharray="`, ","}[min(i, 1)]...), number(float64(dash), 2)...)
-	}
-	if len(state.dashes) > 0 {
-		s.out = append(s.out, '"')
-	}
+	s.out = fmt.Appendf(s.out, ` stroke-width="%s"%s`, number(float64(state.width), 2), dashAttribute(state.dashes, ","))
 	if state.offset != 0 {
 		s.out = fmt.Appendf(s.out, ` stroke-dashoffset="%s"`, number(float64(state.offset), 2))
 	}
@@ -311,12 +306,8 @@ func appendTenths(out []byte, v int64) []byte {
 
 // number returns v as text with at most digits digits behind the point.
 func number(v float64, digits int) string {
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s := plain.Fixed(v, digits); s != "-0" {
+		return s
 	}
-	if s == "-0" {
-		return "0"
-	}
-	return s
+	return "0"
 }

@@ -27,25 +27,25 @@ func backlogChart(d *drawing) *sheet {
 	// subject of the chart.
 	withLater := later > 1.05*top && later <= 3*top
 	best, worst := extremes(fresh)
-	few := d.fewJobs()
-	s := &sheet{name: "2-backlog", none: n > 0 && all[highest(all)] <= few, title: d.backlogTitle(fresh, retry, all),
-		footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}
-	s.subtitle = "Jobs ready to be claimed"
+	s := &sheet{Figure: Figure{Name: "2-backlog", Title: d.backlogTitle(fresh, retry, all),
+		Footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}}
+	s.none = n > 0 && all[highest(all)] <= d.fewJobs()
+	s.Subtitle = "Jobs ready to be claimed"
 	switch {
 	case withLater:
-		s.subtitle = "Jobs ready to be claimed, and above them those not due yet"
+		s.Subtitle = "Jobs ready to be claimed, and above them those not due yet"
 		top = later
 	case later > 1.05*top:
-		s.subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
+		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
-	s.subtitle += "; means of " + seconds(d.settings.Bucket.Seconds())
+	s.Subtitle += "; means of " + seconds(d.settings.Bucket.Seconds())
 	if d.seeds > 1 {
-		s.subtitle += " and over seeds"
+		s.Subtitle += " and over seeds"
 	}
 	if len(d.policies) > 1 {
-		s.subtitle += "; same scale in every panel" + d.panelWords()
+		s.Subtitle += "; same scale in every panel" + d.panelWords()
 	}
-	s.alt = d.alt(s.title, "Highest mean backlog of fresh jobs, and with retries",
+	s.alt = d.alt("Highest mean backlog of fresh jobs, and with retries",
 		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
@@ -57,14 +57,14 @@ func backlogChart(d *drawing) *sheet {
 		for k := range sum {
 			sum[k] = own.due[k] + own.later[k]
 		}
-		inside := []plot.Plotter{windows(d.windows(until))}
+		var inside []plot.Plotter
 		if withLater {
 			inside = append(inside, area{d.xs, own.due, sum, waitingColor})
 		}
 		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due,
 			alpha(retryColor, 215)},
 			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
-		addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
+		d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
 			[]plot.Plotter{heading{own.name, d.backlogWords(fresh[own.index], all[own.index], twin[own.index])}}})
 	})
 	return s
@@ -158,22 +158,21 @@ func (d *drawing) under() string { return under(d.summary) }
 // attemptsChart returns the chart of claims per second over time, first attempts and retries together, and of the
 // workers' utilization.
 func attemptsChart(d *drawing) *sheet {
-	peaks, top := make([]float64, len(d.policies)), 0.0
+	peaks, seen := make([]float64, len(d.policies)), newExtent()
 	for i, p := range d.policies {
 		peaks[i] = d.peak(p.attempts)
-		top = math.Max(top, zeroed(peaks[i]))
-		for _, v := range p.attempts {
-			top = math.Max(top, zeroed(v))
-		}
+		seen.include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
-	s := &sheet{name: "5-attempts", title: d.attemptsTitle(peaks, best, worst), footer: d.footer(d.lineMarks("mean"))}
+	s := &sheet{Figure: Figure{Name: "5-attempts", Title: d.attemptsTitle(peaks, best, worst),
+		Footer: d.footer(d.lineMarks("mean"))}}
 	s.dull = best >= 0 && peaks[worst] <= similar*peaks[best]
-	s.subtitle = "Claims per second of fresh jobs and retries together, per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time"
-	s.alt = d.alt(s.title, "Most attempts per second, and the highest utilization of the workers", func(i int) string {
+	s.Subtitle = "Claims per second of fresh jobs and retries together, per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time"
+	s.alt = d.alt("Most attempts per second, and the highest utilization of the workers", func(i int) string {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))
 	})
 	until := d.end(func(p *policy, bucket int) bool { return p.attempts[bucket] > 0 || p.busy[bucket] > 0 })
+	top := zeroed(seen.high)
 	if top == 0 {
 		top = 1 // any scale will do for lines at zero
 	}
@@ -181,18 +180,17 @@ func attemptsChart(d *drawing) *sheet {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, top*1.04
 	}
 	if len(d.policies) > together {
-		s.subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
+		s.Subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p)
-			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index),
-				[]plot.Plotter{windows(d.windows(until)),
-					d.backdropOf(func(p *policy) []float64 { return p.attempts }), curve{d.xs, own.attempts,
-						draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
+			d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index),
+				[]plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.attempts }),
+					curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
 				[]plot.Plotter{heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}}}})
 		})
 		return s
 	}
-	s.subtitle += "; busy workers ÷ workers" + d.shadeWords(false)
+	s.Subtitle += "; busy workers ÷ workers" + d.shadeWords(false)
 	s.key = d.policyKey()
 	s.panels = newPanels(2)
 	s.panels.build = func(i int, _ bool) *plot.Plot {
@@ -205,13 +203,12 @@ func attemptsChart(d *drawing) *sheet {
 			p.Y.Tick.Marker, p.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1,
 				Label: "100%"}}, 1.04
 		}
-		t.inside = append(t.inside, windows(d.windows(until)))
 		for k, own := range d.policies {
 			values := [][]float64{own.attempts, own.busy}[i]
 			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, draw.LineStyle{Color: own.hue.line, Width: 1.3,
 				Dashes: dashOf(own.index)}}))
 		}
-		addTimeline(p, t)
+		d.addTimeline(p, t)
 		return p
 	}
 	return s

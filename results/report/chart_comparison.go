@@ -27,7 +27,7 @@ func (m *panelMetric) words(i int) string {
 	case !e.Finite() && e.Reason == "":
 		return "no value"
 	case !e.Finite():
-		return "no value: " + shorten(clean(e.Reason), 120)
+		return "no value: " + plain.Shorten(clean(e.Reason), 120)
 	}
 	return m.Cells[i].Value
 }
@@ -39,13 +39,13 @@ const mostMeasures = 4
 // intervals under each policy.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
-	s := &sheet{name: "4-dots", title: d.finding(), footer: d.footer(d.comparisonMarks(measures))}
-	s.subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plain.Plural(d.seeds, "seed"))
+	s := &sheet{Figure: Figure{Name: "4-dots", Title: d.finding(), Footer: d.footer(d.comparisonMarks(measures))}}
+	s.Subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plain.Plural(d.seeds, "seed"))
 	if d.seeds < 2 {
-		s.subtitle = plain.Capital(plain.Plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
+		s.Subtitle = plain.Capital(plain.Plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
 	}
 	names := plain.Map(measures, func(m panelMetric) string { return m.name })
-	s.alt = d.alt(s.title, plain.Capital(list(names)), func(i int) string {
+	s.alt = d.alt(plain.Capital(list(names)), func(i int) string {
 		return list(plain.Map(measures, func(m panelMetric) string { return m.words(i) }))
 	})
 	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12,

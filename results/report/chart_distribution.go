@@ -40,11 +40,10 @@ func distributionChart(d *drawing) *sheet {
 	}
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
-	s := &sheet{name: "3-ccdf", footer: d.footer("all seeds pooled")}
-	s.title = d.distributionTitle(all, at, values, best, worst)
-	s.subtitle = "Share of the " + d.jobsOf(at) + " that waited longer than x"
-	s.subtitle += " (CCDF, both axes log)"
-	s.alt = d.alt(s.title, d.distributionWords(at), func(i int) string {
+	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
+		Subtitle: "Share of the " + d.jobsOf(at) + " that waited longer than x (CCDF, both axes log)",
+		Footer:   d.footer("all seeds pooled")}}
+	s.alt = d.alt(d.distributionWords(at), func(i int) string {
 		if all[i].none {
 			return "no job"
 		}
@@ -61,17 +60,19 @@ func distributionChart(d *drawing) *sheet {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = from, to, leastShare, 1.15
 	}
 	if len(all) > together {
-		s.subtitle += ", the others in grey" + d.panelWords()
+		s.Subtitle += ", the others in grey" + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
 			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01,
 				Label: "p99"}, {Value: .001, Label: "p99.9"}}
 			var behind backdropLines
 			for _, other := range all {
-				behind = append(behind, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6})...)
+				behind = append(behind, other.lines(p, backdropStyle)...)
 			}
 			p.Add(behind)
-			add(p, all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
+			for _, l := range all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6}) {
+				p.Add(l)
+			}
 			p.Add(heading{name: own.name})
 		})
 		return s
@@ -206,12 +207,6 @@ func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 		all = append(all, curve{[]float64{xs[len(xs)-1], p.X.Max}, []float64{c.unclaimed, c.unclaimed}, style})
 	}
 	return all
-}
-
-func add(p *plot.Plot, curves []curve) {
-	for _, l := range curves {
-		p.Add(l)
-	}
 }
 
 // distributionRange returns the range of the wait axis: all waits with a share above leastShare, and the limit.

@@ -88,20 +88,17 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	if len(panels) > mapPanels {
 		left, panels = len(panels)-mapPanels, panels[:mapPanels]
 	}
-	s := &sheet{name: name, title: m.title(panels), subtitle: m.subtitle(left)}
+	s := &sheet{Figure: Figure{Name: name, Title: m.title(panels), Subtitle: m.subtitle(left)}}
 	measured, full := 0, 0
 	for _, p := range panels {
 		measured, full = measured+p.Measured, full+p.Full
 	}
-	s.footer = sourceLine(m.Scenario, m.Version, m.ConfigHash, plain.Plural(m.Seeds, "seed")+" a point",
+	s.Footer = sourceLine(m.Scenario, m.Version, m.ConfigHash, plain.Plural(m.Seeds, "seed")+" a point",
 		fmt.Sprintf("%d points measured of %d", measured, full))
-	s.alt = s.title + ". " + m.words(panels)
+	s.alt = m.words(panels)
 	columns := 3
-	switch n := len(panels); {
-	case n == 1:
-		columns = 1
-	case n <= 4:
-		columns = 2
+	if n := len(panels); n <= 4 {
+		columns = min(n, 2)
 	}
 	rows := (len(panels) + columns - 1) / columns
 	wide := (room - mapBar) / vg.Length(columns)
@@ -133,15 +130,7 @@ func (m *Map) beyond() string {
 }
 
 func (m *Map) title(panels []MapPanel) string {
-	best, worst := 0, 0
-	for i, p := range panels {
-		if p.Beyond < panels[best].Beyond {
-			best = i
-		}
-		if p.Beyond > panels[worst].Beyond {
-			worst = i
-		}
-	}
+	best, worst := extremes(plain.Map(panels, func(p MapPanel) float64 { return p.Beyond }))
 	name := func(i int) string { return policyName(panels[i].Label) }
 	low, high := portion(panels[best].Beyond), portion(panels[worst].Beyond)
 	switch {
@@ -171,7 +160,7 @@ func (m *Map) subtitle(left int) string {
 	} else {
 		what += ": beyond it is " + m.farSide()
 	}
-	if m.any(func(t *MapTile) bool { return t.AtLeast && !t.Never }) {
+	if m.any(func(t MapTile) bool { return t.AtLeast && !t.Never }) {
 		what += "; some colours are lower bounds"
 	}
 	if left > 0 {
@@ -256,18 +245,13 @@ func (m *Map) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg
 func linked(edge [][4]float64) [][4]float64 {
 	edge = slices.Clone(edge)
 	level := func(s [4]float64) bool { return s[1] == s[3] }
-	slices.SortFunc(edge, func(a, b [4]float64) int {
-		switch {
-		case level(a) != level(b):
-			if level(a) {
-				return -1
-			}
-			return 1
-		case level(a):
-			return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0]))
+	order := func(s [4]float64) []float64 { // the level ones first, row by row, then the others, column by column
+		if level(s) {
+			return []float64{0, s[1], s[0]}
 		}
-		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
-	})
+		return []float64{1, s[0], s[1]}
+	}
+	slices.SortFunc(edge, func(a, b [4]float64) int { return slices.Compare(order(a), order(b)) })
 	var all [][4]float64
 	for _, s := range edge {
 		if n := len(all); n > 0 {

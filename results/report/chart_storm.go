@@ -24,31 +24,31 @@ const (
 // long retries remained, when waits were normal again. It is nil if starvation was not measured.
 func stormChart(d *drawing) *sheet {
 	totals := make([]float64, len(d.policies))
-	most, any := 0.0, false
+	most := 0.0
 	for i, p := range d.policies {
 		if p.starved == nil {
 			return nil
 		}
 		totals[i] = d.starvedTime(p.starved)
 		most = math.Max(most, zeroed(d.peak(p.retry)))
-		any = any || totals[i] > 0
 	}
 	best, worst := extremes(totals)
-	s := &sheet{name: "6-starvation", title: d.stormTitle(totals, best, worst), footer: d.footer(d.starvationMarks())}
-	s.subtitle = "When some fresh job" + d.charted() + " had waited for longer than its class may" + d.mayWait()
+	s := &sheet{Figure: Figure{Name: "6-starvation", Title: d.stormTitle(totals, best, worst),
+		Subtitle: "When some fresh job" + d.charted() + " had waited for longer than its class may" + d.mayWait(),
+		Footer:   d.footer(d.starvationMarks())}}
 	s.key = key{{name: "fresh jobs starve", color: stormInk, area: true}}
 	left := math.Max(most/50, d.fewJobs())
 	if most > left {
-		s.subtitle += ", when more than a few retries were ready"
+		s.Subtitle += ", when more than a few retries were ready"
 		s.key = append(s.key, entry{name: "retries left over", color: retryColor, area: true})
 	}
 	lanes := d.shown(best, worst)
 	back := d.backToNormal(lanes)
 	if back != nil {
-		s.subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm (at the right: how long after it)"
+		s.Subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm (at the right: how long after it)"
 	}
-	s.subtitle += d.panelWords()
-	s.alt = d.alt(s.title, "Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
+	s.Subtitle += d.panelWords()
+	s.alt = d.alt("Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
 	until := d.end(func(p *policy, bucket int) bool { return at(p.starved, bucket) > 0 || p.retry[bucket] > left })
 	names := windowNames(d.windows(until))
 	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
@@ -57,8 +57,7 @@ func stormChart(d *drawing) *sheet {
 		p := newPlot()
 		rows := plot.ConstantTicks{}
 		label := textStyle(8.5, ink, false)
-		t := timeline{until: until, steps: 8, about: ` data-show="strip"`,
-			inside: []plot.Plotter{windows(d.windows(until))}, around: []plot.Plotter{names}}
+		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, around: []plot.Plotter{names}}
 		for i, own := range lanes {
 			row := float64(len(lanes) - 1 - i)
 			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
@@ -83,11 +82,11 @@ func stormChart(d *drawing) *sheet {
 		}
 		p.Y.Tick.Marker, p.Y.Tick.Label.Color = rows, ink
 		p.Y.Min, p.Y.Max = -.5, float64(len(lanes))-.5
-		addTimeline(p, t)
+		d.addTimeline(p, t)
 		return p
 	}
 	s.panels.right = 52
-	s.none = !any && !slices.ContainsFunc(back, func(r recovery) bool { return r.late })
+	s.none = totals[worst] == 0 && !slices.ContainsFunc(back, func(r recovery) bool { return r.late })
 	return s
 }
 
@@ -138,16 +137,15 @@ func (d *drawing) starvedTime(shares []float64) float64 {
 }
 
 func (d *drawing) starvationMarks() string {
-	if d.seeds == 1 {
-		return "the stronger the colour, the larger the share of the time"
+	words := "the stronger the colour, the larger the share of the time"
+	if d.seeds != 1 {
+		words += ", mean over seeds"
 	}
-	return "the stronger the colour, the larger the share of the time, mean over seeds"
+	return words
 }
 
 func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	switch {
-	case best < 0:
-		return "There is nothing to say of starvation"
 	case totals[worst] == 0:
 		return "No fresh job" + d.charted() + " starves" + d.under()
 	case totals[best] == 0 && len(d.policies) > 1:

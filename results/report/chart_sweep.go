@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -137,14 +136,7 @@ func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.E
 
 // limits returns the distinct bounds of the objectives on the metric, limitCount at most.
 func (d *sweepDrawing) limits() []measure.Objective {
-	var found []measure.Objective
-	for _, o := range d.Objectives {
-		same := func(f measure.Objective) bool { return f.Bound == o.Bound && f.Above == o.Above }
-		if o.Query == d.Queries[d.metric] && len(found) < limitCount && !slices.ContainsFunc(found, same) && !math.IsInf(o.Bound, 0) {
-			found = append(found, o)
-		}
-	}
-	return found
+	return distinctBounds(d.Objectives, func(o measure.Objective) bool { return o.Query == d.Queries[d.metric] })
 }
 
 // scale sets the range of the value axis, logarithmic for durations that span a large ratio.
@@ -191,8 +183,7 @@ func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
 }
 
 func (d *sweepDrawing) sheet(name string) *sheet {
-	s := &sheet{name: name, title: d.title(), subtitle: d.subtitle(), footer: d.footer()}
-	s.alt = s.title + ". " + d.alt()
+	s := &sheet{Figure: Figure{Name: name, Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()}, alt: d.alt()}
 	for i := range d.policies {
 		if d.policies > 1 {
 			s.key = append(s.key, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: dashOf(i)})
@@ -213,7 +204,7 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	for policy := range d.policies {
 		l := d.line(own, policy)
 		p.Add(l)
-		empty = empty && l.empty()
+		empty = empty && len(runs(l.means)) == 0
 	}
 	if empty {
 		p.Add(note(d.reason(own)))
@@ -261,8 +252,6 @@ type sweepLine struct {
 	shift                  vg.Length
 }
 
-func (l sweepLine) empty() bool { return len(runs(l.means)) == 0 }
-
 func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	y := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
@@ -300,7 +289,7 @@ func note(words string) sketch {
 	return func(c draw.Canvas, _ *plot.Plot, _, _ func(float64) vg.Length) {
 		style := textStyle(8, muted, false)
 		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-		for i, l := range wrap(style, shorten(words, 120), c.Max.X-c.Min.X-8) {
+		for i, l := range wrap(style, plain.Shorten(words, 120), c.Max.X-c.Min.X-8) {
 			c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
 		}
 	}

@@ -41,15 +41,16 @@ func tenantsChart(d *drawing) *sheet {
 		bounds = bounds || all[i].bounds > 0
 	}
 	best, worst := extremes(slowest)
-	s := &sheet{name: tenantsFigure, title: "No fresh job of any tenant was ready" + d.under(), footer: d.footer("all seeds pooled")}
+	s := &sheet{Figure: Figure{Name: tenantsFigure, Title: "No fresh job of any tenant was ready" + d.under(),
+		Footer: d.footer("all seeds pooled")}}
 	if best >= 0 {
-		s.title = d.tenantsTitle(all, slowest, best, worst)
+		s.Title = d.tenantsTitle(all, slowest, best, worst)
 	}
-	s.subtitle = fmt.Sprintf("p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; %s", tenantsOf(known, len(d.settings.Tenants)-1))
+	s.Subtitle = fmt.Sprintf("p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; %s", tenantsOf(known, len(d.settings.Tenants)-1))
 	if bounds {
-		s.subtitle += "; at least that, where too many were not claimed"
+		s.Subtitle += "; at least that, where too many were not claimed"
 	}
-	s.alt = d.alt(s.title, "p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
+	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
 	from, to, floor := waitRange(seen.low, seen.high)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = counts(steps), waits(floor, 10)
@@ -58,12 +59,12 @@ func tenantsChart(d *drawing) *sheet {
 	}
 	line := func(i int, style draw.LineStyle) curve { return curve{all[i].ranks, all[i].waits, style} }
 	if len(all) > together {
-		s.subtitle += ", the others in grey" + d.panelWords()
+		s.Subtitle += ", the others in grey" + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
 			var behind backdropLines
 			for i := range all {
-				behind = append(behind, others(all[i].ranks, all[i].waits))
+				behind = append(behind, line(i, backdropStyle))
 			}
 			p.Add(behind, line(own.index, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
 			p.Add(heading{own.name, []string{"slowest " + all[own.index].slowest, all[own.index].slowest}})

@@ -55,10 +55,7 @@ func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	if d.Margin {
 		mean, half = r.Margin, r.Half2
 	}
-	if math.IsNaN(half) || math.IsInf(half, 0) {
-		half = 0
-	}
-	return mean, half, !math.IsNaN(mean) && !math.IsInf(mean, 0)
+	return mean, nanTo(half, 0), !math.IsNaN(mean) && !math.IsInf(mean, 0)
 }
 
 func (d *tuneDrawing) scale() {
@@ -92,27 +89,20 @@ func (d *tuneDrawing) scale() {
 
 func (d *tuneDrawing) sheet() *sheet {
 	height, body := grid(len(d.shown), d.panel)
-	legend := tuneKey{}
-	s := &sheet{name: "tune", title: d.title(), subtitle: d.subtitle(), footer: d.footer(), height: height + legend.height()}
-	s.alt = s.title + ". " + d.alt()
-	s.body = func(c draw.Canvas) { body(legend.draw(c)) }
+	s := &sheet{Figure: Figure{Name: "tune", Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()}, alt: d.alt()}
+	s.height, s.body = height+tuneKeyHeight, func(c draw.Canvas) { body(drawTuneKey(c)) }
 	return s
 }
 
 func (d *tuneDrawing) title() string {
-	var parts []string
-	for i, p := range d.shown {
-		if i == 3 {
-			parts = append(parts, fmt.Sprintf("%d more", len(d.shown)-i))
-			break
-		}
+	answers := plain.Map(d.shown, func(p *results.TunedPolicy) string {
 		answer := "no setting found"
 		if p.Best >= 0 {
-			answer = shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
+			answer = plain.Shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
 		}
-		parts = append(parts, answer+" with "+policyName(p.Label))
-	}
-	return plain.Capital(clean(d.Goal)) + ": " + list(parts)
+		return answer + " with " + policyName(p.Label)
+	})
+	return plain.Capital(clean(d.Goal)) + ": " + list(atMost(answers, 3, "%d more"))
 }
 
 func (d *tuneDrawing) subtitle() string {
@@ -149,7 +139,7 @@ func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 		p.Y.Tick.Marker = margins(rows)
 		p.Add(bound(0))
 	}
-	p.Add(d.dots(own))
+	p.Add(sketch(func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) { d.drawDots(own, c, p, tx, ty) }))
 	p.Add(heading{name: clean(own.Label), remarks: []string{
 		fmt.Sprintf("%d of %s", own.Runs, plain.Plural(own.Grid, "simulation")),
 		fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
@@ -191,11 +181,7 @@ func outcomeColor(o results.Outcome) color.NRGBA {
 	return unclearColor
 }
 
-// dots plots the settings tried for a policy.
-func (d *tuneDrawing) dots(own *results.TunedPolicy) sketch {
-	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) { d.drawDots(own, c, p, tx, ty) }
-}
-
+// drawDots draws the settings tried for a policy.
 func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
 	inside := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
 	tried := map[float64]int{}
@@ -249,12 +235,10 @@ func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.
 	}
 }
 
-// tuneKey draws the legend of the dots' colours.
-type tuneKey struct{}
+const tuneKeyHeight = vg.Length(16)
 
-func (tuneKey) height() vg.Length { return 16 }
-
-func (k tuneKey) draw(c draw.Canvas) draw.Canvas {
+// drawTuneKey draws the legend of the dots' colours at the top of a canvas, and returns the canvas below it.
+func drawTuneKey(c draw.Canvas) draw.Canvas {
 	style := textStyle(8.5, muted, false)
 	x, y := c.Min.X+4, c.Max.Y-8
 	for _, e := range []struct {
@@ -270,5 +254,5 @@ func (k tuneKey) draw(c draw.Canvas) draw.Canvas {
 		c.FillText(style, vg.Point{X: x + 8, Y: y - 4}, e.text)
 		x += 8 + style.Width(e.text) + 18
 	}
-	return draw.Crop(c, 0, 0, 0, -k.height())
+	return draw.Crop(c, 0, 0, 0, -tuneKeyHeight)
 }

@@ -21,79 +21,58 @@ const waitMetric = "fresh.wait.p99"
 // shortWait is the wait of fresh jobs, in s, below which a title mentions waits only for an objective.
 const shortWait = .05
 
-// waitLines holds the curves of one plot of fresh waits: of all fresh jobs, or of one class.
-type waitLines struct {
-	class string
-	of    func(p *policy) (median, low, high []float64)
-}
-
-// waitRows returns the plots of fresh waits: one for each class if there are several, since a mix of classes hides
-// their differences.
-func (d *drawing) waitRows() []waitLines {
-	if n := len(d.policies[0].classes); n < 2 || n != len(d.settings.Classes) {
-		return []waitLines{{of: func(p *policy) (median, low, high []float64) { return p.median, p.low, p.high }}}
+// waits returns the curve of a policy in one plot of fresh waits.
+func (d *drawing) waits(p *policy, row int) band {
+	if len(d.rows) == 1 {
+		return p.band
 	}
-	var rows []waitLines
-	for k := range d.policies[0].classes {
-		of := func(p *policy) (median, low, high []float64) { return p.classes[k], nil, nil }
-		rows = append(rows, waitLines{clean(d.settings.Classes[k]), of})
-	}
-	return rows
+	return p.classes[row]
 }
 
 // firstRow returns the plot of the class that the title is about, or else the first.
-func (d *drawing) firstRow(rows []waitLines) waitLines {
+func (d *drawing) firstRow() int {
 	class := d.waitQuery().Class
-	return rows[max(0, slices.IndexFunc(rows, func(row waitLines) bool { return class != "" && row.class == clean(class) }))]
+	return max(0, slices.IndexFunc(d.rows, func(row string) bool { return class != "" && row == clean(class) }))
 }
 
 // peaksOf returns, for each policy, the highest wait in one plot of fresh waits.
-func (d *drawing) peaksOf(row waitLines) []float64 {
-	highest := make([]float64, len(d.policies))
-	for i := range d.policies {
-		median, _, _ := row.of(&d.policies[i])
-		highest[i] = d.peak(median)
-	}
-	return highest
+func (d *drawing) peaksOf(row int) []float64 {
+	return plain.Map(d.policies, func(p policy) float64 { return d.peak(d.waits(&p, row).median) })
 }
 
 // waitChart returns the chart of the waits of fresh jobs over time.
 func waitChart(d *drawing) *sheet {
-	rows := d.waitRows()
-	first := d.firstRow(rows)
+	first := d.firstRow()
 	highest := d.peaksOf(first)
 	best, worst := extremes(highest)
-	s := &sheet{
-		name:     "1-fresh-p99",
-		title:    d.waitTitle(first, highest, best, worst),
-		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
-		footer:   d.footer(d.bandMarks()),
-	}
-	s.dull = best >= 0 && !slices.ContainsFunc(rows, func(row waitLines) bool {
+	s := &sheet{Figure: Figure{
+		Name:     "1-fresh-p99",
+		Title:    d.waitTitle(d.rows[first], highest, best, worst),
+		Subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
+		Footer:   d.footer(d.bandMarks()),
+	}}
+	s.dull = best >= 0
+	for row := range d.rows {
 		all := d.peaksOf(row)
 		least, most := extremes(all)
-		return least >= 0 && all[most] >= shortWait && (len(all) == 1 || all[most] > similar*all[least])
-	})
-	what := "Highest fresh p99 wait"
-	if first.class != "" {
-		what += " of " + shorten(first.class, stormLimit)
+		s.dull = s.dull && (least < 0 || all[most] < shortWait || len(all) > 1 && all[most] <= similar*all[least])
 	}
-	s.alt = d.alt(s.title, what, func(i int) string {
+	s.alt = d.alt("Highest fresh p99 wait"+ofClass(d.rows[first]), func(i int) string {
 		if math.IsNaN(highest[i]) {
 			return "none claimed"
 		}
 		return seconds(highest[i])
 	})
-	seen := d.waitExtent(rows)
+	seen := d.waitExtent()
 	from, to, floor := waitRange(seen.low, seen.high)
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
-	if len(d.policies) > together && len(rows) == 1 {
-		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
+	if len(d.policies) > together && len(d.rows) == 1 {
+		s.Subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
-			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index),
-				[]plot.Plotter{windows(d.windows(until)),
-					d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
+			d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index),
+				[]plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.median }),
+					area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
 					curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines(d.limits())},
 				[]plot.Plotter{heading{own.name, peakWords(highest[own.index])}}})
 		})
@@ -101,51 +80,45 @@ func waitChart(d *drawing) *sheet {
 	}
 	names := windowNames(d.windows(until))
 	s.key = d.policyKey()
-	s.panels = &panels{n: len(rows), columns: 1, steps: 8, tall: 190, axis: 14,
+	s.panels = &panels{n: len(d.rows), columns: 1, steps: 8, tall: 190, axis: 14,
 		above: 4 + windowLine*vg.Length(names.rows(until))}
-	if len(rows) > 1 {
-		s.subtitle += "; a plot for each class of jobs"
-		s.key, s.footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median"))
+	if len(d.rows) > 1 {
+		s.Subtitle += "; a plot for each class of jobs"
+		s.key, s.Footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median"))
 		s.panels.tall, s.panels.above = 118, abovePanel
 	}
-	s.panels.build = func(i int, _ bool) *plot.Plot {
+	s.panels.build = func(row int, _ bool) *plot.Plot {
 		p := newPlot()
 		p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
 		around := []plot.Plotter{plot.Plotter(names)}
-		if len(rows) > 1 {
-			around[0] = heading{name: rows[i].class}
+		if len(d.rows) > 1 {
+			around[0] = heading{name: d.rows[row]}
 		}
-		d.addWaits(p, rows[i], timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, i),
+		d.addWaits(p, row, timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row),
 			around: around})
 		return p
 	}
 	return s
 }
 
-// addWaits adds the wait lines of all policies to a plot.
-func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
-	t.inside = append(t.inside, windows(d.windows(t.until)))
+// addWaits adds the lines of all policies to a plot of fresh waits.
+func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
 	front := d.inFront()
-	var medians [][]float64
-	for i := range d.policies {
-		median, _, _ := row.of(&d.policies[i])
-		medians = append(medians, median)
-	}
-	first := twins(medians)
+	first := twins(plain.Map(d.policies, func(p policy) []float64 { return d.waits(&p, row).median }))
 	for i := range d.policies {
 		own := &d.policies[i]
-		median, low, high := row.of(own)
+		b := d.waits(own, row)
 		style := draw.LineStyle{Color: own.hue.line, Width: 1.6, Dashes: dashOf(own.index)}
 		if !front[i] {
-			style = others(nil, nil).style
+			style = backdropStyle
 		}
-		line := curve{d.xs, median, style}
+		line := curve{d.xs, b.median, style}
 		var inside []plot.Plotter
-		if front[i] && low != nil {
-			band := area{d.xs, above(low, median, p.Y.Min), above(high, median, p.Y.Min), alpha(own.hue.line, 38)}
-			inside = append(inside, marked{`class="band"`, []plot.Plotter{band}})
+		if front[i] && b.low != nil {
+			around := area{d.xs, above(b.low, b.median, p.Y.Min), above(b.high, b.median, p.Y.Min), alpha(own.hue.line, 38)}
+			inside = append(inside, marked{`class="band"`, []plot.Plotter{around}})
 		}
 		t.inside = append(t.inside, ofPolicy(i, append(inside, line)...))
 		curves = append(curves, line)
@@ -159,11 +132,11 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 		names = append(names, peak{i, own.name, own.hue, line})
 	}
 	limits := slices.DeleteFunc(d.limits(), func(l limit) bool {
-		return l.Class != "" && l.Class != row.class && row.class != ""
+		return l.Class != "" && l.Class != d.rows[row] && d.rows[row] != ""
 	})
 	t.inside = append(t.inside, limitLines(limits))
 	t.around = append(t.around, names, limitNames(limits, plain.Map(limits, d.limitLabel), curves))
-	addTimeline(p, t)
+	d.addTimeline(p, t)
 }
 
 // above returns one edge of a confidence band with gaps where the median is below the lower end of the axis: a band
@@ -187,13 +160,13 @@ func peakWords(peak float64) []string {
 }
 
 // waitExtent returns the least and largest value of the wait chart: curves, bands and limits.
-func (d *drawing) waitExtent(rows []waitLines) extent {
+func (d *drawing) waitExtent() extent {
 	seen := newExtent()
 	for i := range d.policies {
-		for _, row := range rows {
-			median, _, band := row.of(&d.policies[i])
-			seen.include(median...)
-			seen.include(band...)
+		for row := range d.rows {
+			b := d.waits(&d.policies[i], row)
+			seen.include(b.median...)
+			seen.include(b.high...)
 		}
 	}
 	for _, l := range d.limits() {
@@ -253,32 +226,22 @@ func (d *drawing) between(what, low, high string, best, worst int, same bool, ev
 		d.policies[best].name)
 }
 
-// alt returns the alternative text of a chart: its title and the value of each policy.
-func (d *drawing) alt(title, what string, value func(i int) string) string {
-	var words []string
-	for i, p := range d.policies {
-		if i == panelLimit {
-			words = append(words, fmt.Sprintf("and %d policies more", len(d.policies)-i))
-			break
-		}
-		words = append(words, p.name+" "+value(i))
-	}
-	return fmt.Sprintf("%s. %s: %s. %s", title, what, strings.Join(words, ", "), d.stormWords())
+// alt returns the alternative text of a chart without its title: the value of each policy.
+func (d *drawing) alt(what string, value func(i int) string) string {
+	words := plain.Map(d.policies, func(p policy) string { return p.name + " " + value(p.index) })
+	return fmt.Sprintf("%s: %s. %s", what, strings.Join(atMost(words, panelLimit, "and %d policies more"), ", "), d.stormWords())
 }
 
 // waitTitle returns the title sentence of the wait chart: which policy makes fresh jobs wait longest, and which
 // shortest.
-func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) string {
+func (d *drawing) waitTitle(class string, peaks []float64, best, worst int) string {
 	var silent []string
 	for i, v := range peaks {
 		if math.IsNaN(v) {
 			silent = append(silent, d.policies[i].name)
 		}
 	}
-	of := ""
-	if row.class != "" {
-		of = " of " + shorten(row.class, stormLimit)
-	}
+	of := ofClass(class)
 	if best < 0 {
 		if len(silent) == 1 {
 			return "No fresh job" + of + " is claimed with " + silent[0]
@@ -296,6 +259,14 @@ func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) str
 		title += "; none" + of + " is claimed with " + list(silent)
 	}
 	return title
+}
+
+// ofClass returns the phrase that names a class of jobs, "" for all classes.
+func ofClass(class string) string {
+	if class == "" {
+		return ""
+	}
+	return " of " + shortName(class)
 }
 
 // waitQuery returns the query of the fresh p99 wait that chart titles compare: that of the first such column of the

@@ -7,6 +7,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Charts draws the figures of a run: wait of fresh jobs (never attempted) over time, backlog over time, distribution of
@@ -40,8 +41,7 @@ func Prediction(s *measure.Settings, sum *results.Summary, title, version string
 	}{{"1-prediction-wait", waitChart}, {"2-prediction-ccdf", distributionChart}} {
 		sheet := chart.draw(d)
 		// The finding is how close the two are, and not which of them is better.
-		sheet.alt = clean(title) + sheet.alt[len(sheet.title):]
-		sheet.name, sheet.title = chart.name, clean(title)
+		sheet.Name, sheet.Title = chart.name, clean(title)
 		figures = append(figures, sheet.render())
 	}
 	return figures, nil
@@ -73,21 +73,22 @@ type drawing struct {
 	pairs    bool // the policies are pairs: two runs of each, next to each other
 	seeds    int
 	policies []policy
-	xs       []float64 // s: the middle of each bucket of time
-	from     int       // the first bucket of time that is not wholly in the warm-up
+	// rows names the class of the jobs in each plot of fresh waits: a plot for each class if there are several, since a
+	// mix of classes hides their differences; otherwise one, "", for all jobs.
+	rows []string
+	xs   []float64 // s: the middle of each bucket of time
+	from int       // the first bucket of time that is not wholly in the warm-up
 }
 
 // policy holds the time series of one policy, over all seeds. A NaN is a gap.
 type policy struct {
 	name    string
 	hue     hue
-	index   int // index of the policy in the scenario
-	color   int // index into hues
-	median  []float64
-	low     []float64 // lower edge of the band around median
-	high    []float64
-	classes [][]float64 // curves by class, like median; nil: only one class, or classes were not measured apart
-	fresh   []float64   // jobs ready and never attempted, mean over seeds
+	index   int       // index of the policy in the scenario
+	color   int       // index into hues
+	band              // p99 waits of all fresh jobs
+	classes []band    // the same by class, without edges; nil: classes were not measured apart
+	fresh   []float64 // jobs ready and never attempted, mean over seeds
 	retry   []float64
 	due     []float64 // all jobs ready: fresh jobs and retries
 	later   []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
@@ -97,6 +98,9 @@ type policy struct {
 	again    []float64 // share of the claims that are retries, mean over seeds
 	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds; nil: not measured
 }
+
+// band is a curve over time and the edges of the band around it; nil: none.
+type band struct{ median, low, high []float64 }
 
 func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*drawing, error) {
 	switch {
@@ -130,18 +134,16 @@ func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*dra
 			d.policies[i].repeat()
 		}
 	}
+	d.rows = []string{""}
+	if n := len(d.policies[0].classes); n > 1 && n == len(s.Classes) {
+		d.rows = plain.Map(s.Classes, clean)
+	}
 	return d, nil
 }
 
 func newPolicy(index int, label string, series []measure.Series, buckets int) policy {
-	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index, color: index % len(hues)}
-	mean := func(of func(s *measure.Series, i int) float64) []float64 {
-		values := make([]float64, buckets)
-		for i := range values {
-			values[i] = meanOf(series, func(s *measure.Series) float64 { return of(s, i) })
-		}
-		return values
-	}
+	p := policy{name: plain.Shorten(label, nameLimit), hue: hueOf(index), index: index, color: index % len(hues)}
+	mean := func(of func(s *measure.Series, i int) float64) []float64 { return meansOf(series, buckets, of) }
 	level := func(of func(s *measure.Series) []float64) []float64 { // of jobs: a run that has ended has none
 		values := mean(func(s *measure.Series, i int) float64 { return at(of(s), i) })
 		for i := range values {
@@ -153,9 +155,9 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
 		return len(s.Classes) != len(series[0].Classes)
 	}) {
-		p.classes = make([][]float64, len(series[0].Classes))
+		p.classes = make([]band, len(series[0].Classes))
 		for k := range p.classes {
-			p.classes[k], _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+			p.classes[k].median, _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
 		}
 	}
 	p.fresh = level(func(s *measure.Series) []float64 { return s.FreshReady })
@@ -175,19 +177,22 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	return p
 }
 
-// meanOf returns the mean of a bucket over several time series; a series that has ended counts as 0. NaN if all have.
-func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64 {
-	sum, n := 0.0, 0
-	for k := range series {
-		if v := of(&series[k]); !math.IsNaN(v) {
-			sum += v
-			n++
+// meansOf returns, for each bucket of time, the mean over several time series; a series that has ended counts as 0. NaN
+// if all have.
+func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i int) float64) []float64 {
+	means := make([]float64, buckets)
+	for i := range means {
+		sum, ended := 0.0, true
+		for k := range series {
+			if v := of(&series[k], i); !math.IsNaN(v) {
+				sum, ended = sum+v, false
+			}
+		}
+		if means[i] = sum / float64(len(series)); ended {
+			means[i] = math.NaN()
 		}
 	}
-	if n == 0 {
-		return math.NaN()
-	}
-	return sum / float64(len(series))
+	return means
 }
 
 // repeat doubles the single bucket of a series, so that a curve has a beginning and an end.
@@ -196,7 +201,7 @@ func (p *policy) repeat() {
 		*values = append(*values, (*values)[0])
 	}
 	for k := range p.classes {
-		p.classes[k] = append(p.classes[k], p.classes[k][0])
+		p.classes[k].median = append(p.classes[k].median, p.classes[k].median[0])
 	}
 }
 
@@ -218,13 +223,9 @@ func zeroed(v float64) float64 {
 
 // peak returns the largest of values after the warm-up; NaN if there is none.
 func (d *drawing) peak(values []float64) float64 {
-	top := math.NaN()
-	for i := d.from; i < len(values); i++ {
-		if v := values[i]; !math.IsNaN(v) && !(v <= top) {
-			top = v
-		}
-	}
-	return top
+	seen := newExtent()
+	seen.include(values[min(d.from, len(values)):]...)
+	return seen.high
 }
 
 // end returns the end of a time axis in s: of the arrivals, or of the last bucket for which seen is true.

@@ -26,11 +26,11 @@ type Figure struct {
 	Alt      string // alternative text: the finding and its numbers
 	SVG      []byte // complete SVG document, with an XML declaration
 
-	inline []byte // the drawing without the texts around it, as SVG for a page
-	legend string // the legend as HTML, for a page
-	none   bool   // the chart is empty of events: nothing to see
-	dull   bool   // the chart shows little, such as waits near zero
-	height vg.Length
+	inline []byte              // the drawing without the texts around it, as SVG for a page
+	legend string              // the legend as HTML, for a page
+	none   bool                // the chart is empty of events: nothing to see
+	dull   bool                // the chart shows little, such as waits near zero
+	total  vg.Length           // height of the whole figure
 	paint  func(c draw.Canvas) // draws the whole figure, with its texts
 }
 
@@ -42,16 +42,14 @@ const (
 	edge   = vg.Length(4)     // margin around the drawing on a page
 )
 
-// sheet is a chart before it is drawn: its texts and the function that draws it.
+// sheet is a chart before it is drawn: the figure's texts, and the function that draws it.
 type sheet struct {
-	name, title, subtitle, alt, footer string
-
+	Figure
+	alt    string              // alternative text after the title
 	key    key                 // legend, below the subtitle
 	height vg.Length           // height of the drawing between legend and footer
 	body   func(c draw.Canvas) // draws the chart's drawing; called once for each format
 	panels *panels             // instead of height and body
-	none   bool                // nothing to see, as in Figure
-	dull   bool                // little to see, as in Figure
 }
 
 var (
@@ -73,8 +71,8 @@ func topped(s text.Style) text.Style {
 
 // render draws a chart as an SVG.
 func (s *sheet) render() Figure {
-	titles, subtitles := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room)
-	footers := wrap(footerStyle, s.footer, room)
+	titles, subtitles := wrap(titleStyle, s.Title, room), wrap(subtitleStyle, s.Subtitle, room)
+	footers := wrap(footerStyle, s.Footer, room)
 	top := margin + vg.Length(len(titles))*titleLine + 2 + vg.Length(len(subtitles))*subtitleLine + 10
 	bottom := 11 + vg.Length(len(footers))*footerLine
 	if s.panels != nil {
@@ -83,7 +81,8 @@ func (s *sheet) render() Figure {
 	if len(s.key) > 0 {
 		top += s.key.height(room)
 	}
-	height := top + s.height + bottom
+	f := s.Figure
+	f.Alt, f.legend, f.total = s.Title+". "+s.alt, s.key.legend(), top+s.height+bottom
 
 	frame := func(c draw.Canvas) {
 		c.SetColor(color.White)
@@ -95,30 +94,28 @@ func (s *sheet) render() Figure {
 	}
 	body := func(c draw.Canvas) { s.body(draw.Crop(c, margin, -margin, bottom, -top)) }
 
-	canvas := newSVGCanvas(s.name, height)
-	sheet := draw.NewCanvas(canvas, width, height)
+	canvas := newSVGCanvas(s.Name, f.total)
+	sheet := draw.NewCanvas(canvas, width, f.total)
 	frame(sheet)
 	framed := len(canvas.out)
 	body(sheet)
 	drawing := append(canvas.definitions(), canvas.out[framed:]...)
 
-	words := `role="img" aria-label="` + html.EscapeString(s.alt) + `"`
-	inline := []byte(nil)
+	words := `role="img" aria-label="` + html.EscapeString(f.Alt) + `"`
 	if s.panels != nil {
-		inline = s.panels.inline(s.name, s.alt)
+		f.inline = s.panels.inline(s.Name, f.Alt)
 	} else {
-		inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
+		f.inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
 			number(float64(margin-edge), 1), number(float64(top-edge), 1),
 			number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
 	}
-	w, h := number(float64(width), 1), number(float64(height), 1)
-	alone := fmt.Appendf(nil, `<?xml version="1.0"?>
+	w, h := number(float64(width), 1), number(float64(f.total), 1)
+	f.SVG = fmt.Appendf(nil, `<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
 %s%s</svg>
 `, words, w, h, w, h, canvas.out[:framed], drawing)
-	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone,
-		inline: inline, legend: s.key.legend(), none: s.none, dull: s.dull,
-		height: height, paint: func(c draw.Canvas) { frame(c); body(c) }}
+	f.paint = func(c draw.Canvas) { frame(c); body(c) }
+	return f
 }
 
 // lines draws lines of text from y downwards and returns the y of the line after them.
@@ -140,8 +137,8 @@ type panels struct {
 	axis       vg.Length // height of the axis below a plot
 	right      vg.Length // width at the right of a plot, for words
 	// build returns plot i; alone is true where no names of rows stand at its left.
-	build  func(i int, alone bool) *plot.Plot
-	policy func(i int) int // index of the policy of plot i; nil: every plot shows all policies
+	build    func(i int, alone bool) *plot.Plot
+	policies []policy // policies of the plots; nil: every plot shows all policies
 }
 
 const (
@@ -160,11 +157,10 @@ func newPanels(n int) *panels {
 		p.columns, p.steps, p.tall = 2, 6, 130
 	case n == 4:
 		p.columns, p.steps, p.tall = 2, 6, 82
+	case n == 3:
+		p.columns, p.steps, p.tall = 3, 4, 110
 	case n <= 9:
 		p.columns, p.steps, p.tall = 3, 4, 82
-	}
-	if n == 3 {
-		p.tall = 110
 	}
 	return p
 }
@@ -172,6 +168,7 @@ func newPanels(n int) *panels {
 // panelsOf returns a panel for each given policy, drawn by fill with at most steps ticks of time.
 func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
 	all := newPanels(len(policies))
+	all.policies = policies
 	if d.pairs {
 		all.columns, all.steps = 2, 6
 	}
@@ -180,7 +177,6 @@ func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy
 		fill(p, policies[i], all.steps)
 		return p
 	}
-	all.policy = func(i int) int { return policies[i].index }
 	return all
 }
 
@@ -218,23 +214,20 @@ func (g *panels) inline(name, alt string) []byte {
 	wide := (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
 	height := g.above + g.tall + g.axis + 4
 	out := fmt.Appendf(nil, `<div class="panels c%d" role="img" aria-label="%s">`+"\n", g.columns, html.EscapeString(alt))
-	var first *svgCanvas
+	var first svgCanvas
 	for i := range g.n {
 		canvas := newSVGCanvas(name, height)
-		if first != nil {
-			canvas.shared, canvas.panel = first.shared, first.panel
-		}
+		canvas.shared, canvas.panel = first.shared, first.panel
 		c := draw.NewCanvas(canvas, wide, height)
 		g.build(i, true).Draw(draw.Crop(c, 2, -max(g.right, 10), 4, -g.above))
 		about := ""
-		if g.policy != nil {
-			about = fmt.Sprintf(` data-policy="%d"`, g.policy(i))
+		if g.policies != nil {
+			about = fmt.Sprintf(` data-policy="%d"`, g.policies[i].index)
 		}
-		definitions := canvas.definitions()
-		if first != nil {
-			definitions = nil
+		definitions := []byte(nil)
+		if i == 0 {
+			first, definitions = *canvas, canvas.definitions()
 		}
-		first = canvas
 		out = fmt.Appendf(out, `<svg class="chart"%s viewBox="0 0 %s %s">`+"\n%s%s</svg>\n", about, number(float64(wide),
 			1), number(float64(height), 1), definitions, canvas.out)
 	}

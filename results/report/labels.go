@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // tag draws text with its lower left corner at a point, on a background that covers the drawing beneath.
@@ -113,7 +115,7 @@ func alone(places []vg.Point, i int, width vg.Length) bool {
 
 // limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
 type limit struct {
-	measure.Query // the jobs, by storm and class; without Metric
+	measure.Query // the jobs, by storm and class
 	seconds       float64
 	text          string // bound as text, for example "≤ 10s"
 }
@@ -128,20 +130,22 @@ var (
 
 // limits returns the distinct bounds of the objectives on the fresh p99 wait of all tenants together, in file order.
 func (d *drawing) limits() []limit {
-	var found []limit
-	for _, o := range d.settings.Objectives {
-		l := limit{measure.Query{During: o.During, After: o.After, Class: o.Class}, o.Bound, o.Text}
-		if o.Query != l.query(waitMetric) || o.Above || !(o.Bound > 0) ||
-			math.IsInf(o.Bound, 0) {
-			continue
-		}
-		if l.text == "" {
-			l.text = "below " + seconds(o.Bound)
-		}
-		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
-		same := func(f limit) bool { return f.seconds == l.seconds && f.Query == l.Query }
-		if len(found) < limitCount && !slices.ContainsFunc(found, same) {
-			found = append(found, l)
+	found := distinctBounds(d.settings.Objectives, func(o measure.Objective) bool {
+		all := measure.Query{Metric: waitMetric, During: o.During, After: o.After, Class: o.Class}
+		return o.Query == all && !o.Above && o.Bound > 0
+	})
+	return plain.Map(found, func(o measure.Objective) limit {
+		bound := results.Verdict{Text: cmp.Or(o.Text, "below "+seconds(o.Bound))}
+		return limit{o.Query, o.Bound, plain.Shorten(clean(bound.Limit()), 30)}
+	})
+}
+
+// distinctBounds returns the first objectives that fit and have a finite bound, each bound once, limitCount at most.
+func distinctBounds(objectives []measure.Objective, fits func(o measure.Objective) bool) (found []measure.Objective) {
+	for _, o := range objectives {
+		same := func(f measure.Objective) bool { return f.Query == o.Query && f.Bound == o.Bound && f.Above == o.Above }
+		if fits(o) && !math.IsInf(o.Bound, 0) && len(found) < limitCount && !slices.ContainsFunc(found, same) {
+			found = append(found, o)
 		}
 	}
 	return found

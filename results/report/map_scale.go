@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -83,20 +84,13 @@ func newColorScale(m *Map) *colorScale {
 }
 
 // any reports whether holds is true for at least one tile of any panel.
-func (m *Map) any(holds func(t *MapTile) bool) bool {
-	for i := range m.Panels {
-		for k := range m.Panels[i].Tiles {
-			if holds(&m.Panels[i].Tiles[k]) {
-				return true
-			}
-		}
-	}
-	return false
+func (m *Map) any(holds func(t MapTile) bool) bool {
+	return slices.ContainsFunc(m.Panels, func(p MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
 }
 
 // farSide returns the words for the values beyond the map's edge, lower bounds included.
 func (m *Map) farSide() string {
-	if m.any(func(t *MapTile) bool { return t.Never }) {
+	if m.any(func(t MapTile) bool { return t.Never }) {
 		return m.Edge + " or without end"
 	}
 	return m.Edge
@@ -181,21 +175,17 @@ func (s *colorScale) ticks() []float64 {
 			all = append(all, s.low+(s.high-s.low)*float64(i)/4)
 		}
 	}
-	all = append(all, s.high)
-	var kept []float64
-	for i, v := range all {
-		last := i == len(all)-1
-		switch {
-		case v < s.low || v > s.high:
-		case len(kept) > 0 && s.share(v)-s.share(kept[len(kept)-1]) < .08 && !last:
-		default:
-			for last && len(kept) > 1 && 1-s.share(kept[len(kept)-1]) < .08 {
-				kept = kept[:len(kept)-1]
-			}
+	const least = .08 // distance of two labels
+	kept := all[:1]
+	for _, v := range all[1:] {
+		if v >= s.low && v <= s.high && s.share(v)-s.share(kept[len(kept)-1]) >= least {
 			kept = append(kept, v)
 		}
 	}
-	return kept
+	for len(kept) > 1 && 1-s.share(kept[len(kept)-1]) < least {
+		kept = kept[:len(kept)-1]
+	}
+	return append(kept, s.high)
 }
 
 // draw draws the colour scale of a map: a bar with ticks, and below it the hatchings.

@@ -65,12 +65,12 @@ func (m *markup) swatch(s swatch) {
 	m.put("/></svg>")
 }
 
-// name writes the header of a policy's row.
-func (m *markup) name(s swatch, name string, baseline bool) {
+// policyName writes the header of a policy's row.
+func (m *markup) policyName(r valueRow) {
 	m.put(`<th scope="row"><span class="name">`)
-	m.swatch(s)
-	m.put("<span>%s", name)
-	if baseline {
+	m.swatch(r.Style)
+	m.put("<span>%s", r.Name)
+	if r.Baseline {
 		m.put(" <small>baseline</small>")
 	}
 	m.put("</span></span></th>")
@@ -105,7 +105,7 @@ func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool)
 			m.put(` class="more"`)
 		}
 		m.put(">")
-		m.name(swatchOf(i), clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1)
+		m.policyName(rowOf(sum, i))
 		for k := range t.Columns {
 			m.cell(&t.Columns[k].Cells[i])
 		}
@@ -173,14 +173,14 @@ func (m *markup) plainTable(t plainTable) {
 // evidence writes the drawing and the tables of a section.
 func (m *markup) evidence(s section) {
 	if d := s.Drawing; d != nil {
-		timed := template.HTML("")
-		if d.Timed {
+		timed := ""
+		if strings.Contains(string(d.inline), `class="time"`) { // the x axis is virtual time
 			timed = " timed"
 		}
 		m.put(`<figure data-chart="%s"><figcaption class="what">%s</figcaption>
 %s<div class="drawing scroll%s" tabindex="0" role="region" aria-label="%s, drawing">%s</div>
 <p class="key">%s</p></figure>
-`, d.Chart, d.What, d.Legend, timed, s.Heading, d.SVG, d.Key)
+`, d.Name, d.Subtitle, template.HTML(d.legend), timed, s.Heading, template.HTML(d.inline), d.Footer)
 	}
 	if s.Replay {
 		m.put(`<div id="replay" hidden><h3>The queue, replayed in half a minute</h3>
@@ -205,8 +205,7 @@ func (m *markup) fragment(p *page) {
 		m.phrases(p.Price)
 		m.put("</p>")
 	}
-	m.put("\n")
-	m.put("%s\n", p.Table)
+	m.put("\n%s\n", p.Table)
 	m.some(`<p class="key">%s</p>`, p.Alike)
 	m.put("\n")
 	if len(p.Warnings) > 0 {

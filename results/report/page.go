@@ -36,7 +36,7 @@ type PageOptions struct {
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
 	t := results.TableOf(sum)
 	p := newPage(sum, t)
-	p.Version, p.Absent, p.Scenario = shorten(clean(o.Version), 40), o.Absent, plain.Printable(string(o.Scenario))
+	p.Version, p.Absent, p.Scenario = plain.Shorten(clean(o.Version), 40), o.Absent, plain.Printable(string(o.Scenario))
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
@@ -54,8 +54,6 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 		}
 	}
 	p.Command, p.Fingerprints = command(sum), fingerprints(sum)
-	p.Style = template.CSS(style)
-	p.Policy = contentPolicy(style, string(p.Script))
 	return execute("report.html.tmpl", p)
 }
 
@@ -101,19 +99,18 @@ func Fragment(sum *results.Summary, version string) ([]byte, error) {
 
 // page holds the data for the template of a report page.
 type page struct {
-	Name, Version, Description, Policy string
-	Scene, Facts                       []string
-	Headline, Price                    []phrase
-	Warnings, Absent                   []string
-	Table                              template.HTML
-	Alike                              string // a line with the metrics that are the same under all policies
-	More                               int    // number of rows of Table that are hidden at first
-	Numbers                            valueTable
-	Sections, Quiet                    []section // sections of the page in order; those in Quiet are empty
-	Command                            string
-	Fingerprints                       plainTable
-	Scenario                           string
-	Style                              template.CSS
+	Name, Version, Description string
+	Scene, Facts               []string
+	Headline, Price            []phrase
+	Warnings, Absent           []string
+	Table                      template.HTML
+	Alike                      string // a line with the metrics that are the same under all policies
+	More                       int    // number of rows of Table that are hidden at first
+	Numbers                    valueTable
+	Sections, Quiet            []section // sections of the page in order; those in Quiet are empty
+	Command                    string
+	Fingerprints               plainTable
+	Scenario                   string
 
 	Live    bool // the page has interactive charts over time
 	Toggles []toggle
@@ -200,13 +197,10 @@ var style = asset("page/report.css") + chartRules()
 // parsed returns the templates of pages.
 func parsed() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
-		"swatch":     written((*markup).swatch),
-		"plainTable": written((*markup).plainTable), "evidence": written((*markup).evidence),
-		"policyName": func(s swatch, name string, baseline bool) template.HTML {
-			var m markup
-			m.name(s, name, baseline)
-			return template.HTML(m.String())
-		}}).ParseFS(assets, "page/*.tmpl"))
+		"swatch": written((*markup).swatch), "plainTable": written((*markup).plainTable),
+		"evidence": written((*markup).evidence), "policyName": written((*markup).policyName),
+		"style": func() template.CSS { return template.CSS(style) }, "contentPolicy": contentPolicy,
+	}).ParseFS(assets, "page/*.tmpl"))
 }
 
 func asset(path string) string {
@@ -217,18 +211,12 @@ func asset(path string) string {
 	return string(text)
 }
 
-// contentPolicy returns the content security policy of a page that allows the given style and scripts, by their hashes,
-// and nothing else.
-func contentPolicy(style string, scripts ...string) string {
+// contentPolicy returns the content security policy of a page that allows its style and its script, if any, by their
+// hashes, and nothing else.
+func contentPolicy(script template.JS) string {
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + source(style)
-	sources := ""
-	for _, s := range scripts {
-		if s != "" {
-			sources += " " + source(s)
-		}
-	}
-	if sources != "" {
-		policy += "; script-src" + sources
+	if script != "" {
+		policy += "; script-src " + source(string(script))
 	}
 	return policy
 }
@@ -338,21 +326,17 @@ func (d *drawing) live() liveData {
 		n--
 	}
 	data := liveData{Name: d.settings.Scenario, X: d.xs[:n], Warmup: d.settings.Warmup.Seconds(),
-		Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: []string{}}
+		Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: d.rows}
 	for _, s := range d.settings.Storms {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
-	rows, front := d.waitRows(), d.inFront()
-	for _, row := range rows {
-		data.Classes = append(data.Classes, row.class)
-	}
+	front := d.inFront()
 	for i := range d.policies {
 		p := &d.policies[i]
 		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
 			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
-		for _, row := range rows {
-			median, _, _ := row.of(p)
-			own.P99 = append(own.P99, median[:n])
+		for row := range d.rows {
+			own.P99 = append(own.P99, d.waits(p, row).median[:n])
 		}
 		data.Policies = append(data.Policies, own)
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -32,7 +31,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		d.policies[i].hue = hues[d.policies[i].color]
 	}
 	figures := d.figures(backlogChart, stormChart, waitChart, distributionChart, attemptsChart)
-	p := &page{Name: clean(c.Scenario), Version: shorten(clean(version), 40), summary: sum}
+	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}
 	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
@@ -40,11 +39,11 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)
 	if len(shown.Rows) > 0 {
-		p.Sections = append(p.Sections, section{ID: "changes", Heading: "What became different",
+		p.Sections = append(p.Sections, section{family: family{ID: "changes", Heading: "What became different"},
 			finding: finding{Tables: []plainTable{shown}}})
 	}
 	if len(others.Rows) > 0 {
-		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " +
+		p.Quiet = append(p.Quiet, section{family: family{ID: "unchanged"}, finding: finding{Finding: "No difference is shown in " +
 			plain.Plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
 	}
 	for _, s := range p.sections(figures, d.table) {
@@ -62,7 +61,6 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	if err := p.goLive(d, write); err != nil {
 		return nil, fmt.Errorf("write comparison: %w", err)
 	}
-	p.Style, p.Policy = template.CSS(style), contentPolicy(style, string(p.Script))
 	return execute("report.html.tmpl", p)
 }
 
@@ -177,10 +175,9 @@ type IndexEntry struct {
 
 // indexPage holds the data for the template of the page that compares runs.
 type indexPage struct {
-	Title, Facts, Measure, Policy string
-	Runs                          []indexRun
-	Rows                          []indexRow
-	Style                         template.CSS
+	Title, Facts, Measure string
+	Runs                  []indexRun
+	Rows                  []indexRow
 }
 
 type indexRun struct {
@@ -234,7 +231,6 @@ func Index(entries []IndexEntry) ([]byte, error) {
 		p.Rows = append(p.Rows, row)
 	}
 	p.Facts = fmt.Sprintf("%s · %s", plain.Plural(len(entries), "run"), plain.Plural(len(labels), "policy"))
-	p.Style, p.Policy = template.CSS(style), contentPolicy(style)
 	return execute("index.html.tmpl", p)
 }
 
@@ -262,14 +258,13 @@ func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 			wanted++
 		}
 	}
-	switch {
-	case len(sum.Objectives) == 0:
+	if len(sum.Objectives) == 0 {
 		r.Wanted = "none set"
-	default:
-		r.Wanted = fmt.Sprintf("%d of %d", wanted, len(sum.Objectives))
-		if unclear > 0 {
-			r.Wanted += fmt.Sprintf(", %d unclear", unclear)
-		}
+		return r
+	}
+	r.Wanted = fmt.Sprintf("%d of %d", wanted, len(sum.Objectives))
+	if unclear > 0 {
+		r.Wanted += fmt.Sprintf(", %d unclear", unclear)
 	}
 	return r
 }

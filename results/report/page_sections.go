@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -14,10 +13,18 @@ import (
 
 // section is a part of a report page below the table.
 type section struct {
-	ID, Heading string
-	Drawing     *drawnFigure // chart of the section; nil: none
-	Replay      bool         // the section holds a replay of the queue
+	family
+	Drawing *Figure // chart of the section; nil: none
+	Replay  bool    // the section holds a replay of the queue
 	finding
+}
+
+// family is what a section is about.
+type family struct {
+	ID       string
+	metrics  []string // prefixes of the names of its metrics
+	standard string   // name of its figure; empty: it has tables
+	Heading  string
 }
 
 // finding is a sentence about the results, with the tables that support it.
@@ -28,21 +35,8 @@ type finding struct {
 	dull    bool // little to see, unless an objective is about it
 }
 
-// drawnFigure is a figure on a report page.
-type drawnFigure struct {
-	What, Key   string
-	Legend, SVG template.HTML
-	Chart       string // name of the file without its ending
-	Timed       bool   // its x axis is virtual time
-}
-
-// families lists the sections of a report page, each with the prefixes of its metrics' names.
-var families = []struct {
-	id       string
-	metrics  []string
-	standard string // figure; empty: tables
-	heading  string
-}{
+// families lists the sections of a report page, in the standard order.
+var families = []family{
 	{"backlog", []string{"fresh.wait", "fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit",
 		"recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}, "2-backlog", "Where the queue went"},
 	{"storm", []string{"recovery", "drain", "starved", "claim.gap"}, "6-starvation", "Policy by policy through the run"},
@@ -62,16 +56,13 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 	var list []section
 	columns := slices.Concat(t.Columns, t.Alike)
 	for _, family := range families {
-		s := section{ID: family.id, Heading: family.heading}
-		for i := range figures {
-			if f := &figures[i]; f.Name == family.standard {
-				s.Finding, s.none, s.dull = f.Title, f.none, f.dull
-				s.Drawing = &drawnFigure{What: f.Subtitle, Key: f.Footer, Legend: template.HTML(f.legend),
-					SVG: template.HTML(f.inline), Chart: f.Name,
-					Timed: strings.Contains(string(f.inline), `class="time"`)}
+		s := section{family: family}
+		for _, f := range figures {
+			if f.Name == family.standard {
+				s.Finding, s.none, s.dull, s.Drawing = f.Title, f.none, f.dull, &f
 			}
 		}
-		switch family.id {
+		switch s.ID {
 		case "duplicates":
 			s.finding = duplicates(p.summary)
 		case "deaths":
@@ -82,7 +73,7 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 				if slices.ContainsFunc(columns, func(c results.Column) bool { return c.Tenant != "" }) {
 					own.Finding, s.Finding = s.Finding, strings.TrimSuffix(own.Finding, ".")
 				}
-				s.Drawing.What = s.Finding + ". " + s.Drawing.What
+				s.Drawing.Subtitle = s.Finding + ". " + s.Drawing.Subtitle
 			}
 			s.finding = own
 		case "comparison":
@@ -104,27 +95,19 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 // folds the sections with nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
-	rank := func(id string) int {
-		for i := range columns {
-			c := &columns[i]
-			if c.Part == results.Pays {
-				continue
-			}
-			for _, family := range families {
-				if family.id == id && slices.ContainsFunc(family.metrics,
-					func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }) {
-					return i
-				}
-			}
-			if id == "tenants" && c.Tenant != "" {
-				return i
-			}
+	rank := func(s section) int {
+		first := slices.IndexFunc(columns, func(c results.Column) bool {
+			about := func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }
+			return c.Part != results.Pays && (slices.ContainsFunc(s.metrics, about) || s.ID == "tenants" && c.Tenant != "")
+		})
+		if first < 0 {
+			return len(columns)
 		}
-		return len(columns)
+		return first
 	}
 	ranks := map[string]int{}
 	for _, s := range list {
-		if ranks[s.ID] = rank(s.ID); s.none || s.dull && ranks[s.ID] == len(columns) {
+		if ranks[s.ID] = rank(s); s.none || s.dull && ranks[s.ID] == len(columns) {
 			p.Quiet = append(p.Quiet, s)
 		} else {
 			p.Sections = append(p.Sections, s)

@@ -34,28 +34,27 @@ func (p *page) facts() []string {
 	if sum.Partial {
 		seeds += " (some are missing)"
 	}
-	list := []string{"qsim " + p.Version, "config " + shorten(clean(sum.ConfigHash), 16), seeds}
-	length := seconds(sum.Duration)
-	if set := sum.Settings; set != nil {
-		length = plain.Setting(set.Duration) + " of virtual time"
-		if set.Drain > 0 {
-			length += ", up to " + plain.Setting(set.Drain) + " more to drain"
-		}
-		if set.Warmup > 0 {
-			length += ", warm-up " + plain.Setting(set.Warmup)
-		}
-		list = append(list, length)
-		workers := plain.Plural(set.Workers, "worker")
-		if set.Nodes > 1 {
-			workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
-		}
-		list = append(list, workers)
-		if set.Rate > 0 {
-			list = append(list, count(set.Rate)+" jobs/s")
-		}
-		return list
+	list := []string{"qsim " + p.Version, "config " + plain.Shorten(clean(sum.ConfigHash), 16), seeds}
+	set := sum.Settings
+	if set == nil {
+		return append(list, seconds(sum.Duration)+" of virtual time")
 	}
-	return append(list, length+" of virtual time")
+	length := plain.Setting(set.Duration) + " of virtual time"
+	if set.Drain > 0 {
+		length += ", up to " + plain.Setting(set.Drain) + " more to drain"
+	}
+	if set.Warmup > 0 {
+		length += ", warm-up " + plain.Setting(set.Warmup)
+	}
+	workers := plain.Plural(set.Workers, "worker")
+	if set.Nodes > 1 {
+		workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
+	}
+	list = append(list, length, workers)
+	if set.Rate > 0 {
+		list = append(list, count(set.Rate)+" jobs/s")
+	}
+	return list
 }
 
 // seedRanges returns ascending seeds as text: 1–20, 23.
@@ -110,9 +109,15 @@ type valueColumn struct{ Title, Better, Doc string }
 
 type valueRow struct {
 	Name     string
-	Baseline bool
+	Baseline bool // the policy is the baseline of others
 	Style    swatch
 	Cells    []results.TableCell
+}
+
+// rowOf returns the row of a policy without its cells.
+func rowOf(sum *results.Summary, policy int) valueRow {
+	p := &sum.Policies[policy]
+	return valueRow{Name: clean(p.Label), Baseline: p.Baseline && len(sum.Policies) > 1, Style: swatchOf(policy)}
 }
 
 // usual lists the metrics that the table of all numbers adds to those of the page's main table.
@@ -130,12 +135,11 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 		}
 	}
 	for i := range sum.Policies {
-		v.Rows = append(v.Rows, valueRow{clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1,
-			swatchOf(i), nil})
+		v.Rows = append(v.Rows, rowOf(sum, i))
 	}
 	for _, q := range queries {
 		info, _ := measure.Lookup(q.Metric)
-		column := valueColumn{Title: shorten(clean(q.Label()), 80), Doc: clean(q.String())}
+		column := valueColumn{Title: plain.Shorten(clean(q.Label()), 80), Doc: clean(q.String())}
 		if info.Doc != "" {
 			column.Doc += ": " + info.Doc
 		}

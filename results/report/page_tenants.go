@@ -195,26 +195,19 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	})
 	all := len(sum.Settings.Tenants) - 1
 	if len(order) < all {
-		ranked := make([][]int, len(sum.Policies))
-		for i := range ranked {
-			ranked[i] = slowestFirst(sum.Data[i].TenantWaits[:known])
-		}
 		whole := fmt.Sprintf("all %d", all)
 		if known < all {
 			whole = fmt.Sprintf("the first %d", known)
 		}
-		t.add("median of "+whole, len(sum.Policies), func(policy int) string {
-			if list := ranked[policy]; len(list) > 0 {
-				return waitWords(sum.Data[policy].TenantWaits[list[len(list)/2]])
+		median, slowest := []string{"median of " + whole}, []string{"slowest of " + whole}
+		for i := range sum.Data {
+			waits, middle, most := sum.Data[i].TenantWaits, "–", "–"
+			if list := slowestFirst(waits[:known]); len(list) > 0 {
+				middle, most = waitWords(waits[list[len(list)/2]]), waitWords(waits[list[0]])+" ("+tenantName(sum, list[0])+")"
 			}
-			return "–"
-		})
-		t.add("slowest of "+whole, len(sum.Policies), func(policy int) string {
-			if list := ranked[policy]; len(list) > 0 {
-				return waitWords(sum.Data[policy].TenantWaits[list[0]]) + " (" + tenantName(sum, list[0]) + ")"
-			}
-			return "–"
-		})
+			median, slowest = append(median, middle), append(slowest, most)
+		}
+		t.Rows = append(t.Rows, median, slowest)
 		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
 	}
 	t.Key += "Of all jobs of all seeds that were enqueued between the end of the warm-up and the end of arrivals, as an objective on the fresh.wait.p99 of a tenant takes them. Of fewer than 100 jobs it is the longest wait; ≥ = at least: it lies among jobs that were not claimed."

@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -29,10 +30,8 @@ type curve struct {
 	style  draw.LineStyle
 }
 
-// others returns the curve of a policy in the background of another policy's panel: thin and grey.
-func others(xs, ys []float64) curve {
-	return curve{xs, ys, draw.LineStyle{Color: backdrop, Width: .6}}
-}
+// backdropStyle is the style of the curve of a policy in the background of another policy's panel: thin and grey.
+var backdropStyle = draw.LineStyle{Color: backdrop, Width: .6}
 
 // backdropLines holds the curves of all policies, drawn in grey behind the coloured curve of one policy, and equal in
 // all panels of a chart. In an SVG they are written once, or its size would grow with the square of the number of
@@ -67,7 +66,7 @@ func (b backdropLines) draw(c draw.Canvas, p *plot.Plot) {
 
 // backdropOf returns the backdrop lines of one time series, one for each policy.
 func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
-	return plain.Map(d.policies, func(p policy) curve { return others(d.xs, values(&p)) })
+	return plain.Map(d.policies, func(p policy) curve { return curve{d.xs, values(&p), backdropStyle} })
 }
 
 // box returns the corners of a rectangle, given two opposite ones.
@@ -118,12 +117,9 @@ func (a area) Plot(c draw.Canvas, p *plot.Plot) {
 			above = append(above, vg.Point{X: x, Y: ty(floored(a.high[i], p))})
 			below = append(below, vg.Point{X: x, Y: ty(floored(a.low[i], p))})
 		}
-		outline := thin(above, fineColumn)
-		below = thin(below, fineColumn)
-		for i := len(below) - 1; i >= 0; i-- {
-			outline = append(outline, below[i])
-		}
-		c.FillPolygon(a.color, c.ClipPolygonXY(outline))
+		above, below = thin(above, fineColumn), thin(below, fineColumn)
+		slices.Reverse(below)
+		c.FillPolygon(a.color, c.ClipPolygonXY(append(above, below...)))
 	}
 }
 

@@ -146,7 +146,7 @@ func (d *sweepDrawing) subtitle() string {
 	if d.up.log {
 		s += "; log scale"
 	}
-	s += "; along: " + shorten(clean(d.Axes[d.x].Key), 2*nameLimit)
+	s += "; along: " + plain.Shorten(clean(d.Axes[d.x].Key), 2*nameLimit)
 	if d.across.log {
 		s += " (log scale)"
 	}
@@ -179,7 +179,7 @@ func (d *sweepDrawing) footer() string {
 		plain.Plural(len(d.Seeds), "seed"), marks)
 }
 
-// alt returns the alternative text of a sweep chart: the range of the metric under each policy.
+// alt returns the alternative text of a sweep chart without its title: the range of the metric under each policy.
 func (d *sweepDrawing) alt() string {
 	var words []string
 	for policy := range d.Policies {
@@ -189,16 +189,12 @@ func (d *sweepDrawing) alt() string {
 				seen.include(e.Mean)
 			}
 		})
-		name := policyName(d.Policies[policy].Label)
-		if policy == panelLimit {
-			words = append(words, fmt.Sprintf("and %d policies more", len(d.Policies)-policy))
-			break
+		values := "no value"
+		if !seen.empty() {
+			values = d.spell(seen.low) + " to " + d.spell(seen.high)
 		}
-		if seen.empty() {
-			words = append(words, name+" no value")
-			continue
-		}
-		words = append(words, fmt.Sprintf("%s %s to %s", name, d.spell(seen.low), d.spell(seen.high)))
+		words = append(words, policyName(d.Policies[policy].Label)+" "+values)
 	}
-	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key), strings.Join(words, ", "))
+	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key),
+		strings.Join(atMost(words, panelLimit, "and %d policies more"), ", "))
 }

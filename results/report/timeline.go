@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,8 +25,10 @@ type timeline struct {
 	around []plot.Plotter
 }
 
-// addTimeline turns the x axis of a plot into one of virtual time, and adds the timeline's plotters.
-func addTimeline(p *plot.Plot, t timeline) {
+// addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of windows and the timeline's
+// plotters.
+func (d *drawing) addTimeline(p *plot.Plot, t timeline) {
+	t.inside = append([]plot.Plotter{windows(d.windows(t.until))}, t.inside...)
 	p.X.Min, p.X.Max = 0, t.until
 	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks{{Value: 0, Label: " "}}, 0 // room for the ticks of Plot
 	p.Add(t)
@@ -191,7 +194,7 @@ func (k key) legend() string {
 	out := `<ul class="legend">`
 	for _, e := range k {
 		mark := fmt.Sprintf(`<line x1="0" y1="5" x2="22" y2="5" stroke="%s" stroke-width="3"%s/>`, hex(e.color),
-			dashAttribute(e.dashes))
+			dashAttribute(e.dashes, " "))
 		if e.area {
 			mark = fmt.Sprintf(`<rect x="6" width="11" height="10" fill="%s" fill-opacity="%s"/>`, hex(e.color),
 				number(float64(e.color.A)/255, 2))
@@ -206,15 +209,13 @@ func (k key) legend() string {
 	return out + "</ul>"
 }
 
-func dashAttribute(dashes []vg.Length) string {
+// dashAttribute returns an SVG attribute with a dash pattern, "" for a solid line.
+func dashAttribute(dashes []vg.Length, between string) string {
 	if len(dashes) == 0 {
 		return ""
 	}
-	words := ""
-	for i, d := range dashes {
-		words += [...]string{"", " "}[min(i, 1)] + number(float64(d), 1)
-	}
-	return fmt.Sprintf(` stroke-dasharray="%s"`, words)
+	lengths := plain.Map(dashes, func(d vg.Length) string { return number(float64(d), 2) })
+	return fmt.Sprintf(` stroke-dasharray="%s"`, strings.Join(lengths, between))
 }
 
 // window is a stretch of virtual time, in seconds, that a chart shades and names.

@@ -69,13 +69,13 @@ func TestTitlesAreOfTheObjective(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := tt.f.drawing(t)
-			if got := waitChart(d).title; got != tt.waits {
+			if got := waitChart(d).Title; got != tt.waits {
 				t.Errorf("got %q, want %q", got, tt.waits)
 			}
-			if got := distributionChart(d).title; !strings.HasPrefix(got, tt.spread) {
+			if got := distributionChart(d).Title; !strings.HasPrefix(got, tt.spread) {
 				t.Errorf("got %q, want %q", got, tt.spread)
 			}
-			if got := stormChart(d).title; !strings.HasPrefix(got, tt.starve+" for") {
+			if got := stormChart(d).Title; !strings.HasPrefix(got, tt.starve+" for") {
 				t.Errorf("got %q, want %q", got, tt.starve)
 			}
 			label := ""
@@ -115,7 +115,7 @@ func TestDistributionIsOfTheObjective(t *testing.T) {
 					sum.Data[i].Pooled = append(sum.Data[i].Pooled, h)
 				}
 			}
-			if got := distributionChart(f.drawing(t)).title; got != tt.want {
+			if got := distributionChart(f.drawing(t)).Title; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -151,7 +151,7 @@ func TestTenantsTitle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tenantsChart(d).title; got != tt.want {
+		if got := tenantsChart(d).Title; got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

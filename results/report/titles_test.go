@@ -46,7 +46,7 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 					}
 				}
 			}
-			title := waitChart(d).title
+			title := waitChart(d).Title
 			if table := d.tableTitle(d.waitQuery()); table != "" { // the numbers of the table, and no others
 				cells := make([]results.TableCell, len(sum.Policies))
 				for i := range cells {
@@ -112,7 +112,7 @@ func TestWaitTitleRanksNoBounds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := with(tt.name, tt.change)
-			if got := waitChart(f.drawing(t)).title; got != tt.want {
+			if got := waitChart(f.drawing(t)).Title; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -132,7 +132,7 @@ func TestTitleNamesTheWinnerOfTheTable(t *testing.T) {
 			}
 		})
 		d := f.drawing(t)
-		if got := waitChart(d).title; got != want {
+		if got := waitChart(d).Title; got != want {
 			t.Errorf("shown %v: title %q, want %q", shown, got, want)
 		}
 		if c := d.table.Find(measure.Query{Metric: "fresh.wait.p99"}); c.Cells[1].Best != shown {
@@ -147,7 +147,7 @@ func TestStarvedAfterIsShort(t *testing.T) {
 	d := storm()
 	drawing := d.drawing(t)
 	drawing.settings.StarvedAfter = []time.Duration{2540756197}
-	if got := stormChart(drawing).subtitle; !strings.Contains(got, "(2.5s)") {
+	if got := stormChart(drawing).Subtitle; !strings.Contains(got, "(2.5s)") {
 		t.Errorf("subtitle %q", got)
 	}
 }
@@ -227,7 +227,7 @@ func TestDistributionTitle(t *testing.T) {
 					}
 				}
 			})
-			if got := distributionChart(f.drawing(t)).title; got != tt.want {
+			if got := distributionChart(f.drawing(t)).Title; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -265,8 +265,8 @@ func TestComparisonShowsTheTable(t *testing.T) {
 		t.Error("a logarithmic axis is for what differs twentyfold")
 	}
 	chart := comparisonChart(d)
-	if !strings.HasPrefix(chart.title, "Shared FIFO: p99 wait of fresh jobs in payments-down") || !strings.Contains(chart.alt, names[1]) {
-		t.Errorf("it says %q, %q", chart.title, chart.alt)
+	if !strings.HasPrefix(chart.Title, "Shared FIFO: p99 wait of fresh jobs in payments-down") || !strings.Contains(chart.alt, names[1]) {
+		t.Errorf("it says %q, %q", chart.Title, chart.alt)
 	}
 }
 
@@ -314,12 +314,12 @@ func TestShadesAreExplained(t *testing.T) {
 			}
 			d := tt.f.drawing(t)
 			wait, attempts := waitChart(d), attemptsChart(d)
-			if !strings.HasSuffix(wait.subtitle, "in grey"+tt.waits) || !strings.HasSuffix(attempts.subtitle, "in grey"+tt.shades) {
-				t.Errorf("%q\n%q", wait.subtitle, attempts.subtitle)
+			if !strings.HasSuffix(wait.Subtitle, "in grey"+tt.waits) || !strings.HasSuffix(attempts.Subtitle, "in grey"+tt.shades) {
+				t.Errorf("%q\n%q", wait.Subtitle, attempts.Subtitle)
 			}
 			for _, s := range []*sheet{wait, attempts, distributionChart(d), comparisonChart(d)} {
-				if !strings.HasSuffix(s.alt, tt.spoken) || strings.Contains(s.alt+s.subtitle, tt.absent) {
-					t.Errorf("%s: %s %s", s.name, s.subtitle, s.alt)
+				if !strings.HasSuffix(s.alt, tt.spoken) || strings.Contains(s.Title+s.alt+s.Subtitle, tt.absent) {
+					t.Errorf("%s: %s %s", s.Name, s.Subtitle, s.alt)
 				}
 			}
 		})
@@ -357,8 +357,8 @@ func TestWaitsByClass(t *testing.T) {
 	if chart.panels.n != 2 || !strings.Contains(inline, ">payments<") || !strings.Contains(inline, ">mail<") || strings.Count(inline, `data-row="`) != 2 {
 		t.Errorf("%d plots: %.300s", chart.panels.n, inline)
 	}
-	if !strings.Contains(figure.legend, "payments-down") || !strings.Contains(chart.footer, "line = median over seeds") {
-		t.Errorf("it says %q, %q", figure.legend, chart.footer)
+	if !strings.Contains(figure.legend, "payments-down") || !strings.Contains(chart.Footer, "line = median over seeds") {
+		t.Errorf("it says %q, %q", figure.legend, chart.Footer)
 	}
 	if n := strings.Count(inline, `class="band"`); n > 0 {
 		t.Errorf("%d bands that nobody measured", n)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,47 +13,30 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 
+	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
 // clean makes a text of unknown origin safe to draw: one line, no control or formatting characters (which XML forbids
 // or which reorder their neighbours), no invalid UTF-8, and never empty.
 func clean(s string) string {
-	var b strings.Builder
-	for _, word := range strings.Fields(strings.ToValidUTF8(s, "\uFFFD")) {
-		word = strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return -1
-			}
-			return r
-		}, word)
-		if word != "" && b.Len() > 0 {
-			b.WriteByte(' ')
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
 		}
-		b.WriteString(word)
-	}
-	if b.Len() == 0 {
-		return "(no name)"
-	}
-	return b.String()
-}
-
-// shorten cuts s to at most limit characters. The end is kept, because labels with the same beginning often differ
-// there.
-func shorten(s string, limit int) string {
-	runes := []rune(s)
-	if len(runes) <= limit {
-		return s
-	}
-	tail := limit / 3
-	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return cmp.Or(strings.Join(strings.Fields(s), " "), "(no name)")
 }
 
 // policyName returns a policy's label as charts and sentences have it.
-func policyName(label string) string { return shorten(clean(label), nameLimit) }
+func policyName(label string) string { return plain.Shorten(clean(label), nameLimit) }
 
 // shortName returns the name of a storm, class or tenant as charts and sentences have it.
-func shortName(name string) string { return shorten(clean(name), stormLimit) }
+func shortName(name string) string { return plain.Shorten(clean(name), stormLimit) }
 
 // fit shortens s until it is at most width wide.
 func fit(style text.Style, s string, width vg.Length) string {
@@ -60,7 +44,7 @@ func fit(style text.Style, s string, width vg.Length) string {
 		return s
 	}
 	for limit := len([]rune(s)); limit > 1; limit-- {
-		if cut := shorten(s, limit); style.Width(cut) <= width {
+		if cut := plain.Shorten(s, limit); style.Width(cut) <= width {
 			return cut
 		}
 		if limit > 80 { // nothing that is drawn fits so many
@@ -97,8 +81,6 @@ func seconds(v float64) string {
 		return "−" + seconds(-v)
 	case v == 0:
 		return "0s"
-	}
-	switch {
 	case v < .9995e-3:
 		return significant(v*1e6, 3) + "µs"
 	case v < .9995:
@@ -128,12 +110,7 @@ func significant(v float64, n int) string {
 	if v == 0 {
 		return "0"
 	}
-	digits := n - 1 - int(math.Floor(math.Log10(math.Abs(v))))
-	s := strconv.FormatFloat(v, 'f', max(digits, 0), 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
+	return plain.Fixed(v, max(n-1-int(math.Floor(math.Log10(math.Abs(v)))), 0))
 }
 
 // count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
@@ -173,6 +150,14 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
+// atMost returns the first most texts of a list and, in place of any others, their number in format.
+func atMost(texts []string, most int, format string) []string {
+	if len(texts) <= most {
+		return texts
+	}
+	return append(texts[:most:most], fmt.Sprintf(format, len(texts)-most))
+}
+
 // list joins names into an enumeration: a, b and c.
 func list(names []string) string {
 	if len(names) < 2 {
@@ -193,8 +178,8 @@ func (d *drawing) footer(marks string) string {
 // sourceLine returns the last line of a chart: the scenario, words about the chart, the program's version and the
 // configuration.
 func sourceLine(scenario, version, config string, words ...string) string {
-	parts := append([]string{shorten(clean(scenario), 60)}, words...)
-	return strings.Join(append(parts, "qsim "+shorten(clean(version), 40), "config "+shorten(clean(config), 16)), " · ")
+	about := []string{"qsim " + plain.Shorten(clean(version), 40), "config " + plain.Shorten(clean(config), 16)}
+	return strings.Join(slices.Concat([]string{plain.Shorten(clean(scenario), 60)}, words, about), " · ")
 }
 
 // marks returns the explanation of a chart's marks for its footer: those of one seed, or of several.
@@ -251,20 +236,14 @@ func (d *drawing) stormWords() string {
 	if len(storms) == 0 {
 		return "There is no storm."
 	}
-	var words []string
-	for i, s := range storms {
-		if i == 3 {
-			words = append(words, fmt.Sprintf("%d more", len(storms)-i))
-			break
-		}
-		when := " from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
+	words := plain.Map(storms, func(s measure.Window) string {
 		if s.From == s.To {
-			when = " " + plain.Span(s.From, s.To)
+			return shortName(s.Name) + " " + plain.Span(s.From, s.To)
 		}
-		words = append(words, shortName(s.Name)+when)
-	}
+		return shortName(s.Name) + " from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
+	})
 	if len(storms) > 1 {
-		return "Storms: " + list(words) + "."
+		return "Storms: " + list(atMost(words, 3, "%d more")) + "."
 	}
 	return "Storm: " + words[0] + "."
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"qsim/results/plain"
 )
@@ -80,17 +79,6 @@ func TestClean(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestShortenKeepsBothEnds(t *testing.T) {
-	long := strings.Repeat("é", 100) + "-tail"
-	got := shorten(long, 30)
-	if n := utf8.RuneCountInString(got); n != 30 || !strings.HasSuffix(got, "-tail") || !strings.HasPrefix(got, "éé") {
-		t.Errorf("got %q of %d characters", got, n)
-	}
-	if got := shorten("short", 5); got != "short" {
-		t.Errorf("got %q, want it unchanged", got)
 	}
 }
 

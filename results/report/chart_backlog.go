@@ -29,7 +29,7 @@ func backlogChart(d *drawing) *sheet {
 	best, worst := extremes(fresh)
 	s := &sheet{Figure: Figure{Name: "2-backlog", Title: d.backlogTitle(fresh, retry, all),
 		Footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}}
-	s.none = n > 0 && all[highest(all)] <= d.fewJobs()
+	s.none = slices.Max(all) <= d.fewJobs()
 	s.Subtitle = "Jobs ready to be claimed"
 	switch {
 	case withLater:
@@ -50,7 +50,7 @@ func backlogChart(d *drawing) *sheet {
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	s.key = d.backlogKey(withLater)
-	twin := d.twinNames(func(p *policy) []float64 { return p.due })
+	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.due }))
 	s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
@@ -64,22 +64,14 @@ func backlogChart(d *drawing) *sheet {
 		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due,
 			alpha(retryColor, 215)},
 			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
+		twin := ""
+		if k := first[own.index]; k != own.index {
+			twin = d.policies[k].name
+		}
 		d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
-			[]plot.Plotter{heading{own.name, d.backlogWords(fresh[own.index], all[own.index], twin[own.index])}}})
+			[]plot.Plotter{heading{own.name, d.backlogWords(fresh[own.index], all[own.index], twin)}}})
 	})
 	return s
-}
-
-// twinNames returns, for each policy, the name of an earlier policy whose curve looks the same; "" if there is none.
-func (d *drawing) twinNames(line func(p *policy) []float64) []string {
-	lines := plain.Map(d.policies, func(p policy) []float64 { return line(&p) })
-	names := make([]string, len(lines))
-	for i, first := range twins(lines) {
-		if first != i {
-			names[i] = d.policies[first].name
-		}
-	}
-	return names
 }
 
 // jobs returns a number of jobs, a mean over time and seeds, as text.
@@ -91,7 +83,7 @@ func jobs(v float64) string {
 }
 
 // backlogWords returns texts on the highest backlog of a policy, from the longest to the shortest, the longest with the
-// name of the policy that has the same curve.
+// name of an earlier policy whose curve looks the same, if there is one.
 func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
 	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide

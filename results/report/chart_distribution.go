@@ -12,6 +12,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // leastShare is the smallest share of jobs on the y axis of the distribution chart.
@@ -20,7 +21,6 @@ const leastShare = .0005
 // distribution is the distribution of the fresh waits of one policy. Jobs that were never claimed count as waiting
 // longer than any other.
 type distribution struct {
-	policy
 	waits     []float64 // s, ascending
 	shares    []float64 // share of the jobs that waited longer than the wait of the same index
 	unclaimed float64   // share of the jobs never claimed
@@ -34,10 +34,7 @@ func distributionChart(d *drawing) *sheet {
 		return nil
 	}
 	at := d.distributionLimit()
-	all := make([]distribution, len(d.policies))
-	for i, p := range d.policies {
-		all[i] = newDistribution(p, find(d.summary.Data[i].Pooled, at))
-	}
+	all := plain.Map(d.summary.Data, func(data results.PolicyData) distribution { return newDistribution(find(data.Pooled, at)) })
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
 	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
@@ -83,8 +80,8 @@ func distributionChart(d *drawing) *sheet {
 		axes(p, 10)
 		p.X.Label.Text = "wait until first claim"
 		var curves []curve
-		for _, own := range all {
-			lines := own.lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})
+		for i, own := range d.policies {
+			lines := all[i].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})
 			curves = append(curves, lines...)
 			group := ofPolicy(own.index)
 			for _, l := range lines {
@@ -128,8 +125,7 @@ func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	return nil
 }
 
-func newDistribution(p policy, h *measure.NamedHistogram) distribution {
-	c := distribution{policy: p}
+func newDistribution(h *measure.NamedHistogram) (c distribution) {
 	if h == nil || h.Hist.Count()+h.Unresolved.Count() == 0 {
 		c.none = true
 		return c

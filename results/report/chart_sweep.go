@@ -70,17 +70,12 @@ func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 // chooseAxis chooses the horizontal axis: the numeric key with most values or, without a numeric key, the key of words
 // with most values.
 func (d *sweepDrawing) chooseAxis() {
-	score := func(a *results.Axis) int {
+	_, d.x = extremes(plain.Map(d.Axes, func(a results.Axis) float64 {
 		if a.Numbers != nil && len(a.Values) > 1 {
-			return len(a.Values) + 1<<20
+			return float64(len(a.Values) + 1<<20)
 		}
-		return len(a.Values)
-	}
-	for i := range d.Axes {
-		if score(&d.Axes[i]) > score(&d.Axes[d.x]) {
-			d.x = i
-		}
-	}
+		return float64(len(a.Values))
+	}))
 	for i := range d.Axes {
 		if i != d.x && len(d.Axes[i].Values) > 1 {
 			d.others = append(d.others, i)

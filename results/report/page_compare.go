@@ -113,29 +113,22 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 // changed returns a sentence on one change in the table's metrics: one that the gate forbids, or the largest
 // significant one.
 func changed(c *results.Comparison, t *results.Table) string {
-	var most *results.Change
-	for i := range c.Changes {
-		d := &c.Changes[i]
-		size := func(d *results.Change) float64 {
-			v := math.Abs(d.Relative())
-			if math.IsNaN(v) {
-				v = 0
-			}
-			switch {
-			case d.Verdict == results.Missed:
-				v += 2e9
-			case t.Find(d.Query) != nil:
-				v += 1e9
-			}
-			return v
+	_, largest := extremes(plain.Map(c.Changes, func(d results.Change) float64 {
+		size := zeroed(math.Abs(d.Relative()))
+		switch {
+		case !d.Shown:
+			return math.NaN()
+		case d.Verdict == results.Missed:
+			return size + 2e9
+		case t.Find(d.Query) != nil:
+			return size + 1e9
 		}
-		if d.Shown && (most == nil || size(d) > size(most)) {
-			most = d
-		}
-	}
-	if most == nil {
+		return size
+	}))
+	if largest < 0 {
 		return "Nothing is shown to have become different"
 	}
+	most := &c.Changes[largest]
 	words := most.Words()
 	return fmt.Sprintf("%s: %s %s, was %s (%s)", clean(most.Policy), clean(most.Query.Label()), words.New, words.Base,
 		words.Change)

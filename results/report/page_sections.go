@@ -182,24 +182,21 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 // causesAlike returns a sentence with the number of events and their main cause, if both are about the same under all
 // policies; "" otherwise.
 func causesAlike(sum *results.Summary, causes []cause, most float64) string {
-	low, high, main := 0, 0, mainCause(&sum.Policies[0], causes, most)
+	var means []float64
+	main := mainCause(&sum.Policies[0], causes, most)
 	for i := range sum.Policies {
 		p := &sum.Policies[i]
 		e := p.Metric(causes[0].metric)
 		if e == nil || !(e.Mean*similar >= most) {
 			return ""
 		}
-		if e.Mean < sum.Policies[low].Metric(causes[0].metric).Mean {
-			low = i
-		}
-		if e.Mean > sum.Policies[high].Metric(causes[0].metric).Mean {
-			high = i
-		}
+		means = append(means, e.Mean)
 		if mainCause(p, causes, e.Mean) != main {
 			main = ""
 		}
 	}
-	switch low, high := amount(sum, low, causes), amount(sum, high, causes); {
+	least, largest := extremes(means)
+	switch low, high := amount(sum, least, causes), amount(sum, largest, causes); {
 	case len(sum.Policies) == 1:
 		return ""
 	case low != high:

@@ -114,7 +114,7 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	taken := along(plain.Map(l, func(own peak) curve { return own.line }), tx, ty, p)
 	for _, own := range l {
-		top := highest(own.line.ys)
+		_, top := extremes(own.line.ys)
 		if top < 0 {
 			continue
 		}
@@ -143,12 +143,6 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 			taken = append(taken, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
 		}
 	}
-}
-
-// highest returns the index of the largest value, −1 if there is none.
-func highest(values []float64) int {
-	_, top := extremes(values)
-	return top
 }
 
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:

@@ -26,10 +26,8 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
 	}
 	var figures []Figure
-	for i, slug := range results.Slugs(plain.Map(s.Queries, measure.Query.String)) {
-		if i == sweepFigures {
-			break
-		}
+	slugs := results.Slugs(plain.Map(s.Queries, measure.Query.String))
+	for i, slug := range slugs[:min(len(slugs), sweepFigures)] {
 		d := newSweepDrawing(s, i)
 		figures = append(figures, d.sheet(fmt.Sprintf("sweep-%d-%s", i+1, slug)).render())
 	}

@@ -28,7 +28,7 @@ func TuneCharts(t *results.Tuning) ([]Figure, error) {
 // tuneDrawing holds the data and axes that the panels of a tuning chart share.
 type tuneDrawing struct {
 	*results.Tuning
-	shown  []*results.TunedPolicy
+	shown  []results.TunedPolicy
 	across keyAxis
 	up     valueAxis
 }
@@ -40,10 +40,7 @@ const (
 )
 
 func newTuneDrawing(t *results.Tuning) *tuneDrawing {
-	d := &tuneDrawing{Tuning: t, across: newKeyAxis(&t.Axes[0])}
-	for i := range min(len(t.Policies), panelLimit) {
-		d.shown = append(d.shown, &t.Policies[i])
-	}
+	d := &tuneDrawing{Tuning: t, shown: t.Policies[:min(len(t.Policies), panelLimit)], across: newKeyAxis(&t.Axes[0])}
 	d.up.info, _ = measure.Lookup(t.Query.Metric)
 	d.scale()
 	return d
@@ -95,7 +92,7 @@ func (d *tuneDrawing) sheet() *sheet {
 }
 
 func (d *tuneDrawing) title() string {
-	answers := plain.Map(d.shown, func(p *results.TunedPolicy) string {
+	answers := plain.Map(d.shown, func(p results.TunedPolicy) string {
 		answer := "no setting found"
 		if p.Best >= 0 {
 			answer = plain.Shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
@@ -123,17 +120,15 @@ func (d *tuneDrawing) footer() string {
 }
 
 func (d *tuneDrawing) alt() string {
-	var words []string
-	for _, p := range d.shown {
-		words = append(words, fmt.Sprintf("%s: %s tried. %s", clean(p.Label),
-			plain.Plural(len(p.Trials), "setting"), clean(strings.Join(p.Said, " "))))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(plain.Map(d.shown, func(p results.TunedPolicy) string {
+		return fmt.Sprintf("%s: %s tried. %s", clean(p.Label), plain.Plural(len(p.Trials), "setting"),
+			clean(strings.Join(p.Said, " ")))
+	}), " ")
 }
 
 // panel returns the plot of the settings tried for the i-th policy.
 func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
-	own := d.shown[i]
+	own := &d.shown[i]
 	p, rows := d.across.plot(&d.up, len(d.shown), .5, .04, 1.1)
 	if d.Margin {
 		p.Y.Tick.Marker = margins(rows)

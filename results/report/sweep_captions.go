@@ -123,12 +123,8 @@ func (g metGroup) words(first bool, judged, all int) string {
 
 // outcome joins the verdicts, in one cell and under one policy, on the objectives of the metric; "" without objectives.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
-	row := results.CellRow{}
-	for _, v := range c.Rows[policy].Verdicts {
-		if v.Query == d.Queries[d.metric] {
-			row.Verdicts = append(row.Verdicts, v)
-		}
-	}
+	row := results.CellRow{Verdicts: slices.Clone(c.Rows[policy].Verdicts)}
+	row.Verdicts = slices.DeleteFunc(row.Verdicts, func(v results.Verdict) bool { return v.Query != d.Queries[d.metric] })
 	return row.Outcome()
 }
 

@@ -49,11 +49,6 @@ func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + 
 // text returns the page of a summary for a terminal.
 func (p *page) text(o TableOptions) string {
 	var b strings.Builder
-	line := func(color, words string) {
-		for _, part := range Wrapped(words, o.Width) {
-			b.WriteString(paint(o.Color, color, part) + "\n")
-		}
-	}
 	title, rest, _ := strings.Cut(heading(p.Summary, o.Width), "\n")
 	name := min(len(p.Scenario), len(title)) // what was stored may have any name
 	b.WriteString(paint(o.Color, bold, title[:name]) + title[name:] + "\n")
@@ -62,23 +57,23 @@ func (p *page) text(o TableOptions) string {
 	}
 	layout := p.layout()
 	b.WriteString("\n" + strings.Join(layout.Lines(o.Width, o.Color), "\n") + "\n\n")
-	if alike := p.alike(); alike != "" {
-		line("", alike)
-	}
-	if finding := p.finding.String(); finding != "" {
-		line(bold, finding)
-	}
+	b.WriteString(o.wrapped("", p.alike()) + o.wrapped(bold, p.finding.String()))
 	for _, words := range p.unwanted() {
-		line(red, words)
+		b.WriteString(o.wrapped(red, words))
 	}
-	b.WriteString("\n")
-	if note := p.footnote(); note != "" {
-		line(dim, note)
-	}
-	if end := conclusion(p.Summary); end != "" {
-		line("", end)
-	}
+	b.WriteString("\n" + o.wrapped(dim, p.footnote()) + o.wrapped("", conclusion(p.Summary)))
 	return b.String()
+}
+
+// wrapped returns words as lines in a colour, each with its end; "" for no words.
+func (o TableOptions) wrapped(color, words string) (lines string) {
+	if words == "" {
+		return ""
+	}
+	for _, line := range Wrapped(words, o.Width) {
+		lines += paint(o.Color, color, line) + "\n"
+	}
+	return lines
 }
 
 // layout returns the table of a summary: a row for each policy, with its verdicts in the cells.
@@ -178,18 +173,21 @@ func formatRate(perSecond float64) string {
 // markdown returns the page of a summary as Markdown.
 func (p *page) markdown() string {
 	layout := p.layout()
-	blocks := []string{"**" + p.Scenario + "**" + strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown()}
-	list := p.unwanted()
-	for _, words := range []string{p.alike(), p.finding.String(), strings.Join(list, "  \n"), p.footnote(), conclusion(p.Summary)} {
-		if words != "" {
-			blocks = append(blocks, sentence(words))
-		}
-	}
-	return strings.Join(blocks, "\n\n") + "\n"
+	return paragraphs("**"+p.Scenario+"**"+strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown(),
+		sentence(p.alike()), sentence(p.finding.String()), sentence(strings.Join(p.unwanted(), "  \n")),
+		sentence(p.footnote()), sentence(conclusion(p.Summary)))
 }
 
-// sentence returns s with a capital at the beginning and a full stop at the end.
+// paragraphs returns texts as paragraphs of Markdown, without the empty ones.
+func paragraphs(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n\n") + "\n"
+}
+
+// sentence returns s with a capital at the beginning and a full stop at the end, unless it is empty.
 func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
 	return strings.TrimSuffix(plain.Capital(s), ".") + "."
 }
 

@@ -150,15 +150,10 @@ func (t *Table) markdown() string {
 }
 
 // columns returns how many terminal columns s is wide, without its escape sequences.
-func columns(s string) int { return text.RuneWidthWithoutEscSequences(s) }
+func columns(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
 // cut shortens s to width columns, with … at the end.
-func cut(s string, width int) string {
-	if columns(s) <= width {
-		return s
-	}
-	return text.Snip(s, width, "…")
-}
+func cut(s string, width int) string { return text.Snip(s, width, "…") }
 
 // Wrapped breaks a text at its spaces into lines of at most width columns; 0: into one line. Longer words are broken.
 func Wrapped(s string, width int) []string {

@@ -16,8 +16,7 @@ import (
 // comparisonView lays out a comparison of two results as text.
 type comparisonView struct{ *results.Comparison }
 
-// WriteComparisons writes the tables of comparisons with one base, each with its heading;
-// Path and Note of o are not used.
+// WriteComparisons writes the tables of comparisons with one base, each with its heading.
 func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) error {
 	rows, pages := records{comparisonColumns}, []string(nil)
 	for _, comparison := range list {
@@ -93,9 +92,7 @@ func (c comparisonView) page(o TableOptions) string {
 	b.WriteString(paint(o.Color, bold, title[0]) + "\n   " + strings.Join(title[1:], "\n   ") + "\n\n")
 	t := c.table()
 	b.WriteString(strings.Join(t.Lines(o.Width, o.Color), "\n") + "\n\n")
-	for _, line := range Wrapped(c.footnote(), o.Width) {
-		b.WriteString(paint(o.Color, dim, line) + "\n")
-	}
+	b.WriteString(o.wrapped(dim, c.footnote()))
 	if end := c.conclusion(); end != "" {
 		b.WriteString(end + "\n")
 	}
@@ -126,17 +123,12 @@ func (c comparisonView) conclusion() string {
 
 // markdown returns the comparison of two results as Markdown.
 func (c comparisonView) markdown() string {
-	title := c.title()
-	out := "**" + title[0] + "** " + title[1] + ", " + strings.Join(strings.Fields(title[2]), " ") + "\n\n"
-	t := c.table()
-	out += t.markdown() + "\n\n" + sentence(c.footnote()) + "\n"
-	if end := c.conclusion(); end != "" {
-		out += "\n" + sentence(end) + "\n"
-	}
+	title, t, warnings := c.title(), c.table(), ""
 	if len(c.Warnings) > 0 {
-		out += "\n- " + strings.Join(c.Warnings, "\n- ") + "\n"
+		warnings = "- " + strings.Join(c.Warnings, "\n- ")
 	}
-	return out
+	return paragraphs("**"+title[0]+"** "+title[1]+", "+strings.Join(strings.Fields(title[2]), " "), t.markdown(),
+		sentence(c.footnote()), sentence(c.conclusion()), warnings)
 }
 
 // comparisonColumns are the headings of a comparison in CSV format, whose numbers are in the metrics' units.

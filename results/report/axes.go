@@ -11,40 +11,12 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
-// extent is the range of a set of numbers. Missing and infinite numbers do not count.
-type extent struct {
-	low, high float64 // NaN: no number yet
-	positive  float64 // the least number above 0; +Inf: none
-}
-
-func newExtent() extent { return extent{math.NaN(), math.NaN(), math.Inf(1)} }
-
-func (e *extent) include(values ...float64) {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			continue
-		}
-		if !(v >= e.low) {
-			e.low = v
-		}
-		if !(v <= e.high) {
-			e.high = v
-		}
-		if v > 0 {
-			e.positive = math.Min(e.positive, v)
-		}
-	}
-}
-
-// empty reports whether no number was included.
-func (e *extent) empty() bool { return math.IsNaN(e.low) }
-
-// wide reports whether the numbers, values of a metric, are durations of such different size that an axis of them is
-// logarithmic.
-func (e *extent) wide(info measure.MetricInfo) bool {
-	return info.Unit == "s" && e.high > 20*e.positive
+// wide reports whether values of a metric are durations of such different size that an axis of them is logarithmic.
+func wide(values plain.Extent, info measure.MetricInfo) bool {
+	return info.Unit == "s" && values.High > 20*values.Positive
 }
 
 // valueAxis is an axis of a metric's values.

@@ -150,10 +150,10 @@ func (d *drawing) under() string { return under(d.summary) }
 // attemptsChart returns the chart of claims per second over time, first attempts and retries together, and of the
 // workers' utilization.
 func attemptsChart(d *drawing) *sheet {
-	peaks, seen := make([]float64, len(d.policies)), newExtent()
+	peaks, seen := make([]float64, len(d.policies)), plain.ExtentOf()
 	for i, p := range d.policies {
 		peaks[i] = d.peak(p.attempts)
-		seen.include(p.attempts...)
+		seen.Include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
 	s := &sheet{Figure: Figure{Name: "5-attempts", Title: d.attemptsTitle(peaks, best, worst),
@@ -164,7 +164,7 @@ func attemptsChart(d *drawing) *sheet {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))
 	})
 	until := d.end(func(p *policy, bucket int) bool { return p.attempts[bucket] > 0 || p.busy[bucket] > 0 })
-	top := zeroed(seen.high)
+	top := zeroed(seen.High)
 	if top == 0 {
 		top = 1 // any scale will do for lines at zero
 	}

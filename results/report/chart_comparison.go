@@ -94,11 +94,11 @@ func (d *drawing) measures() []panelMetric {
 		case !c.Info.LessIsBetter:
 			m.name += " (neither is better)"
 		}
-		means := newExtent()
+		means := plain.ExtentOf()
 		for i := range c.Cells {
-			means.include(c.Cells[i].Mean)
+			means.Include(c.Cells[i].Mean)
 		}
-		m.log = means.wide(c.Info)
+		m.log = wide(means, c.Info)
 		list = append(list, m)
 	}
 	return list
@@ -106,18 +106,18 @@ func (d *drawing) measures() []panelMetric {
 
 func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	p := newPlot()
-	seen, least := newExtent(), 0.0
+	seen, least := plain.ExtentOf(), 0.0
 	for i := range d.policies {
 		if e := m.Cells[i].Estimate; e.Finite() {
-			seen.include(e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean))
+			seen.Include(e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean))
 		}
 	}
 	axis := valueAxis{info: m.Info, log: m.log}
 	if m.log {
-		axis.from, axis.to, axis.floor = waitRange(seen.low, seen.high*1.5)
+		axis.from, axis.to, axis.floor = waitRange(seen.Low, seen.High*1.5)
 		axis.from, least = axis.from/1.5, axis.from
 	} else {
-		axis.to = max(zeroed(seen.high)*1.18, 1e-3)
+		axis.to = max(zeroed(seen.High)*1.18, 1e-3)
 		axis.from = -axis.to / 30
 	}
 	ticks := 4
@@ -125,7 +125,7 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 		ticks = 5
 	}
 	axis.set(&p.X, ticks)
-	if seen.empty() { // nothing but words
+	if seen.Empty() { // nothing but words
 		p.X.Tick.Marker, p.X.Min, p.X.Max = plot.ConstantTicks{}, 0, 1
 	}
 	names := plot.ConstantTicks{}

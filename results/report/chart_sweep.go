@@ -134,20 +134,20 @@ func (d *sweepDrawing) limits() []measure.Objective {
 
 // scale sets the range of the value axis, logarithmic for durations that span a large ratio.
 func (d *sweepDrawing) scale() {
-	seen := newExtent()
+	seen := plain.ExtentOf()
 	d.each(func(_ *results.Cell, policy int, e *results.Estimate) {
 		if policy < d.policies {
-			seen.include(e.Mean, e.High)
+			seen.Include(e.Mean, e.High)
 		}
 	})
 	for _, o := range d.limits() {
-		seen.include(o.Bound)
+		seen.Include(o.Bound)
 	}
-	if d.up.log = seen.wide(d.up.info); d.up.log {
-		d.up.from, d.up.to, d.up.floor = waitRange(seen.low, seen.high)
+	if d.up.log = wide(seen, d.up.info); d.up.log {
+		d.up.from, d.up.to, d.up.floor = waitRange(seen.Low, seen.High)
 		return
 	}
-	d.up.to = seen.high * 1.06
+	d.up.to = seen.High * 1.06
 	if !(d.up.to > 0) {
 		d.up.to = 1
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // tenantsFigure is the name of the figure with the waits of tenants.
@@ -31,12 +32,12 @@ func tenantsChart(d *drawing) *sheet {
 	}
 	all := make([]ranked, len(d.policies))
 	slowest := make([]float64, len(all))
-	seen, bounds := newExtent(), false
+	seen, bounds := plain.ExtentOf(), false
 	for i := range all {
 		all[i], slowest[i] = d.rankTenants(i, known), math.NaN()
 		if w := all[i].waits; len(w) > 0 {
 			slowest[i] = w[0]
-			seen.include(w...)
+			seen.Include(w...)
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
@@ -51,7 +52,7 @@ func tenantsChart(d *drawing) *sheet {
 		s.Subtitle += "; at least that, where too many were not claimed"
 	}
 	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
-	from, to, floor := waitRange(seen.low, seen.high)
+	from, to, floor := waitRange(seen.Low, seen.High)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = counts(steps), waits(floor, 10)
 		p.Y.Scale = logScale{}

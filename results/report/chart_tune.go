@@ -56,29 +56,29 @@ func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 }
 
 func (d *tuneDrawing) scale() {
-	seen, means := newExtent(), newExtent()
+	seen, means := plain.ExtentOf(), plain.ExtentOf()
 	for _, p := range d.shown {
 		for i := range p.Trials {
 			if mean, half, ok := d.value(&p.Trials[i]); ok {
-				seen.include(mean-half, mean+half)
-				means.include(mean)
+				seen.Include(mean-half, mean+half)
+				means.Include(mean)
 			}
 		}
 	}
 	up := &d.up
-	seen.positive = means.positive
+	seen.Positive = means.Positive
 	switch {
-	case seen.empty():
+	case seen.Empty():
 		up.from, up.to = 0, 1
 	case d.Margin:
-		up.from, up.to = math.Max(lowestMargin, math.Min(seen.low, -0.1)), math.Min(highestMargin, math.Max(seen.high, 0.1))
+		up.from, up.to = math.Max(lowestMargin, math.Min(seen.Low, -0.1)), math.Min(highestMargin, math.Max(seen.High, 0.1))
 		gap := 0.08 * (up.to - up.from)
 		up.from, up.to = up.from-gap, up.to+gap
-	case seen.wide(up.info):
+	case wide(seen, up.info):
 		up.log = true
-		up.from, up.to, up.floor = waitRange(seen.positive, seen.high)
+		up.from, up.to, up.floor = waitRange(seen.Positive, seen.High)
 	default:
-		if up.to = seen.high * 1.1; !(up.to > 0) {
+		if up.to = seen.High * 1.1; !(up.to > 0) {
 			up.to = 1
 		}
 	}

@@ -64,7 +64,7 @@ func waitChart(d *drawing) *sheet {
 		return seconds(highest[i])
 	})
 	seen := d.waitExtent()
-	from, to, floor := waitRange(seen.low, seen.high)
+	from, to, floor := waitRange(seen.Low, seen.High)
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
 	if len(d.policies) > together && len(d.rows) == 1 {
 		s.Subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
@@ -160,17 +160,17 @@ func peakWords(peak float64) []string {
 }
 
 // waitExtent returns the least and largest value of the wait chart: curves, bands and limits.
-func (d *drawing) waitExtent() extent {
-	seen := newExtent()
+func (d *drawing) waitExtent() plain.Extent {
+	seen := plain.ExtentOf()
 	for i := range d.policies {
 		for row := range d.rows {
 			b := d.waits(&d.policies[i], row)
-			seen.include(b.median...)
-			seen.include(b.high...)
+			seen.Include(b.median...)
+			seen.Include(b.high...)
 		}
 	}
 	for _, l := range d.limits() {
-		seen.include(l.seconds)
+		seen.Include(l.seconds)
 	}
 	return seen
 }

@@ -223,9 +223,7 @@ func zeroed(v float64) float64 {
 
 // peak returns the largest of values after the warm-up; NaN if there is none.
 func (d *drawing) peak(values []float64) float64 {
-	seen := newExtent()
-	seen.include(values[min(d.from, len(values)):]...)
-	return seen.high
+	return plain.ExtentOf(values[min(d.from, len(values)):]...).High
 }
 
 // end returns the end of a time axis in s: of the arrivals, or of the last bucket for which seen is true.

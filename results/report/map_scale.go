@@ -10,6 +10,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at ten equal distances, dark to
@@ -53,7 +54,7 @@ const logFrom = 20
 
 func newColorScale(m *Map) *colorScale {
 	info, _ := measure.Lookup(m.Query.Metric)
-	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, newExtent()
+	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, plain.ExtentOf()
 	for _, p := range m.Panels {
 		for _, t := range p.Tiles {
 			switch {
@@ -62,17 +63,17 @@ func newColorScale(m *Map) *colorScale {
 			case math.IsNaN(t.Value):
 				s.missing = true
 			default:
-				seen.include(t.Value)
+				seen.Include(t.Value)
 			}
 		}
 	}
-	s.low, s.high = seen.low, seen.high
-	if s.empty = seen.empty(); s.empty {
+	s.low, s.high = seen.Low, seen.High
+	if s.empty = seen.Empty(); s.empty {
 		s.low, s.high = 0, 1
 	}
-	if s.high/seen.positive > logFrom {
-		s.log, s.low = true, math.Max(seen.positive, s.high*1e-6)
-		s.clipped = seen.low < s.low
+	if s.high/seen.Positive > logFrom {
+		s.log, s.low = true, math.Max(seen.Positive, s.high*1e-6)
+		s.clipped = seen.Low < s.low
 	}
 	if s.low == s.high {
 		s.low = math.Min(0, s.low)

@@ -179,15 +179,15 @@ func (d *sweepDrawing) footer() string {
 func (d *sweepDrawing) alt() string {
 	var words []string
 	for policy := range d.Policies {
-		seen := newExtent()
+		seen := plain.ExtentOf()
 		d.each(func(_ *results.Cell, of int, e *results.Estimate) {
 			if of == policy {
-				seen.include(e.Mean)
+				seen.Include(e.Mean)
 			}
 		})
 		values := "no value"
-		if !seen.empty() {
-			values = d.spell(seen.low) + " to " + d.spell(seen.high)
+		if !seen.Empty() {
+			values = d.spell(seen.Low) + " to " + d.spell(seen.High)
 		}
 		words = append(words, policyName(d.Policies[policy].Label)+" "+values)
 	}

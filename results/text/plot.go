@@ -123,36 +123,22 @@ func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	dots := make([]float64, p.columns*p.marks.across)
 	width := p.end / float64(len(dots))
 	for i := range dots {
-		dots[i] = math.NaN()
 		first, last := int(float64(i)*width/bucket), int(math.Ceil(float64(i+1)*width/bucket-1e-9))
-		for k := first; k < max(last, first+1) && k < len(line); k++ {
-			if !(line[k] <= dots[i]) && !math.IsNaN(line[k]) {
-				dots[i] = line[k]
-			}
-		}
+		dots[i] = plain.ExtentOf(line[min(first, len(line)):min(max(last, first+1), len(line))]...).High
 	}
 	return dots
 }
 
 // scale chooses the range of the wait axis, from values after the warm-up, and finds the peaks.
 func (p *terminalPlot) scale(medians [][]float64) {
-	low, high := math.Inf(1), 0.0
+	seen := plain.ExtentOf()
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
 	for _, line := range medians {
-		peak := math.NaN()
-		for _, v := range line[min(from, len(line)):] {
-			if math.IsNaN(v) {
-				continue
-			}
-			if !(v <= peak) {
-				peak = v
-			}
-			if high = max(high, v); v > 0 {
-				low = min(low, v)
-			}
-		}
-		p.peaks = append(p.peaks, peak)
+		line = line[min(from, len(line)):]
+		p.peaks = append(p.peaks, plain.ExtentOf(line...).High)
+		seen.Include(line...)
 	}
+	low, high := seen.Positive, seen.High
 	if p.nothing = !(high > 0); p.nothing {
 		low, high = leastDot, leastDot
 	}

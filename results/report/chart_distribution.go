@@ -46,7 +46,7 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
-	s.dull = at.seconds == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 &&
+	s.dull = at.Bound == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 &&
 		values[worst] <= similar*values[best])
 	from, to := distributionRange(all, at)
 	axes := func(p *plot.Plot, steps int) {
@@ -89,8 +89,8 @@ func distributionChart(d *drawing) *sheet {
 			}
 			p.Add(group)
 		}
-		if at.seconds > 0 {
-			p.Add(limitLine(at.seconds, "objective: "+at.text, curves))
+		if at.Bound > 0 {
+			p.Add(limitLine(at.Bound, "objective: "+at.Text, curves))
 		}
 		p.Draw(c)
 	}
@@ -101,13 +101,13 @@ func distributionChart(d *drawing) *sheet {
 // if the waits of its jobs were stored; else none, with the jobs that the titles of the wait charts are about.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
-	usual := limit{Query: measure.Query{During: q.During, After: q.After, Class: q.Class}}
+	usual := limit{Query: measure.Query{Metric: waitMetric, During: q.During, After: q.After, Class: q.Class}}
 	for _, l := range append(d.limits(), usual) {
 		if !slices.ContainsFunc(d.summary.Data, func(data results.PolicyData) bool { return find(data.Pooled, l) == nil }) {
 			return l
 		}
 	}
-	return limit{}
+	return limit{Query: measure.Query{Metric: waitMetric}}
 }
 
 // jobsOf returns the phrase that names the jobs a limit is about.
@@ -117,8 +117,9 @@ func (d *drawing) jobsOf(l limit) string {
 
 // find returns the histogram of the waits of the fresh jobs that limit l applies to; nil if there is none.
 func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
+	l.Metric = "fresh.wait"
 	for i := range pooled {
-		if pooled[i].Query == l.query("fresh.wait") {
+		if pooled[i].Query == l.Query {
 			return &pooled[i]
 		}
 	}
@@ -207,7 +208,7 @@ func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 
 // distributionRange returns the range of the wait axis: all waits with a share above leastShare, and the limit.
 func distributionRange(all []distribution, at limit) (from, to float64) {
-	low, high := math.Inf(1), at.seconds
+	low, high := math.Inf(1), at.Bound
 	for _, c := range all {
 		if c.none || len(c.waits) == 0 {
 			continue
@@ -220,8 +221,8 @@ func distributionRange(all []distribution, at limit) (from, to float64) {
 		low = high / 100
 	}
 	low = math.Max(low, high*1e-5)
-	if at.seconds > 0 {
-		low = math.Min(low, at.seconds)
+	if at.Bound > 0 {
+		low = math.Min(low, at.Bound)
 	}
 	from, to, _ = waitRange(low, high)
 	return from, to
@@ -235,8 +236,8 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 		switch {
 		case all[i].none:
 			values[i] = math.NaN()
-		case at.seconds > 0:
-			values[i] = all[i].over(at.seconds)
+		case at.Bound > 0:
+			values[i] = all[i].over(at.Bound)
 		default:
 			wait, more := all[i].exceeded(.01)
 			if values[i] = wait; more {
@@ -244,7 +245,7 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 			}
 		}
 	}
-	if at.seconds > 0 {
+	if at.Bound > 0 {
 		return values, percent
 	}
 	return values, func(v float64) string {
@@ -256,8 +257,8 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 }
 
 func (d *drawing) distributionWords(at limit) string {
-	if at.seconds > 0 {
-		return "Share of " + d.jobsOf(at) + " that wait longer than " + seconds(at.seconds)
+	if at.Bound > 0 {
+		return "Share of " + d.jobsOf(at) + " that wait longer than " + seconds(at.Bound)
 	}
 	return "Fresh p99 wait" + d.ofJobs(at.Query, "")
 }
@@ -267,12 +268,12 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	if best < 0 {
 		return "There is no fresh job to speak of" + d.under()
 	}
-	if at.seconds == 0 {
+	if at.Bound == 0 {
 		return d.exceededTitle(all, at, values, best, worst)
 	}
 	jobs := d.jobsOf(at)
 	which := strings.TrimPrefix(jobs, "fresh jobs")
-	what := jobs + " wait longer than " + seconds(at.seconds)
+	what := jobs + " wait longer than " + seconds(at.Bound)
 	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
 		what += " or are never claimed"
 	}
@@ -292,7 +293,7 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 
 // exceededTitle returns the sentence on the p99 waits, worded as in the results table if it has all of them.
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
-	asked, jobs := at.query(waitMetric), d.jobsOf(at)
+	jobs := d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {
 		lost := make([]float64, len(all))
 		for i := range all {
@@ -310,8 +311,8 @@ func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, 
 		}
 		return title
 	}
-	if title := d.tableTitle(asked); title != "" {
+	if title := d.tableTitle(at.Query); title != "" {
 		return title
 	}
-	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(asked, "")+" is", seconds, values, best, worst)
+	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(at.Query, "")+" is", seconds, values, best, worst)
 }

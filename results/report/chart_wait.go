@@ -170,7 +170,7 @@ func (d *drawing) waitExtent() plain.Extent {
 		}
 	}
 	for _, l := range d.limits() {
-		seen.Include(l.seconds)
+		seen.Include(l.Bound)
 	}
 	return seen
 }

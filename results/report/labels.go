@@ -113,12 +113,8 @@ func alone(places []vg.Point, i int, width vg.Length) bool {
 	return true
 }
 
-// limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
-type limit struct {
-	measure.Query // the jobs, by storm and class
-	seconds       float64
-	text          string // bound as text, for example "≤ 10s"
-}
+// limit is an objective on the p99 wait of fresh jobs, with Text as in charts, for example "≤ 10s".
+type limit = measure.Objective
 
 // limitCount is the highest number of limits that a chart draws.
 const limitCount = 3
@@ -130,13 +126,14 @@ var (
 
 // limits returns the distinct bounds of the objectives on the fresh p99 wait of all tenants together, in file order.
 func (d *drawing) limits() []limit {
-	found := distinctBounds(d.settings.Objectives, func(o measure.Objective) bool {
+	found := distinctBounds(d.settings.Objectives, func(o limit) bool {
 		all := measure.Query{Metric: waitMetric, During: o.During, After: o.After, Class: o.Class}
 		return o.Query == all && !o.Above && o.Bound > 0
 	})
-	return plain.Map(found, func(o measure.Objective) limit {
+	return plain.Map(found, func(o limit) limit {
 		bound := results.Verdict{Text: cmp.Or(o.Text, "below "+seconds(o.Bound))}
-		return limit{o.Query, o.Bound, plain.Shorten(clean(bound.Limit()), 30)}
+		o.Text = plain.Shorten(clean(bound.Limit()), 30)
+		return o
 	})
 }
 
@@ -151,19 +148,13 @@ func distinctBounds(objectives []measure.Objective, fits func(o measure.Objectiv
 	return found
 }
 
-// query returns the query for a metric, restricted to the jobs that the limit applies to.
-func (l limit) query(metric string) measure.Query {
-	l.Metric = metric
-	return l.Query
-}
-
 // limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 "
 	if l.Class != "" {
 		words += "of " + shortName(l.Class) + " "
 	}
-	words += l.text
+	words += l.Text
 	switch {
 	case l.During != "" && len(d.settings.Storms) == 1:
 		words += " in the storm"
@@ -181,7 +172,7 @@ func (d *drawing) limitLabel(l limit) string {
 func limitLines(limits []limit) sketch {
 	return func(c draw.Canvas, _ *plot.Plot, _, ty func(float64) vg.Length) {
 		for _, l := range limits {
-			c.StrokeLine2(limitStyle, c.Min.X, ty(l.seconds), c.Max.X, ty(l.seconds))
+			c.StrokeLine2(limitStyle, c.Min.X, ty(l.Bound), c.Max.X, ty(l.Bound))
 		}
 	}
 }
@@ -192,7 +183,7 @@ func limitNames(limits []limit, names []string, curves []curve) sketch {
 		taken := along(curves, tx, ty, p)
 		for _, l := range limits {
 			for x := c.Min.X; x < c.Max.X; x += apart {
-				taken = append(taken, vg.Point{X: x, Y: ty(l.seconds)})
+				taken = append(taken, vg.Point{X: x, Y: ty(l.Bound)})
 			}
 		}
 		for i, l := range limits {
@@ -200,7 +191,7 @@ func limitNames(limits []limit, names []string, curves []curve) sketch {
 			var places []vg.Point
 			for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
 				x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
-				places = append(places, vg.Point{X: x, Y: ty(l.seconds) + 2}, vg.Point{X: x, Y: ty(l.seconds) - 11})
+				places = append(places, vg.Point{X: x, Y: ty(l.Bound) + 2}, vg.Point{X: x, Y: ty(l.Bound) - 11})
 			}
 			at := emptiest(places, wide, taken)
 			tag(c, limitText, at, names[i])

@@ -331,7 +331,7 @@ func TestDistributionShowsTheLimit(t *testing.T) {
 	t.Parallel()
 	late := distribution{waits: []float64{25, 40, 58}, shares: []float64{1, .5, .1}}
 	for _, seconds := range []float64{.001, 1, 10, 30, 600} {
-		if from, to := distributionRange([]distribution{late}, limit{seconds: seconds}); from > seconds || to < seconds || to < 58 {
+		if from, to := distributionRange([]distribution{late}, limit{Bound: seconds}); from > seconds || to < seconds || to < 58 {
 			t.Errorf("an axis from %v to %v for waits of 25 s and more, and a limit of %v", from, to, seconds)
 		}
 	}

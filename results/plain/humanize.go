@@ -124,6 +124,23 @@ func Grouped(s string) string {
 	return whole
 }
 
+// Lines joins words to lines that fit, one line at least. A word that does not fit is alone on its line.
+func Lines(words []string, fits func(line string) bool) []string {
+	lines := []string{""}
+	for _, word := range words {
+		last := &lines[len(lines)-1]
+		switch longer := *last + " " + word; {
+		case *last == "":
+			*last = word
+		case fits(longer):
+			*last = longer
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
 // Plural returns a number with its noun: "1 seed", "20 seeds", "2 policies".
 func Plural(n int, noun string) string {
 	if n == 1 {

@@ -187,7 +187,7 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 }
 
 // panel returns the plot of panel i of a sweep chart; all panels have the same axes.
-func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
+func (d *sweepDrawing) panel(i int) *plot.Plot {
 	own := &d.panels[i]
 	p, _ := d.across.plot(&d.up, len(d.panels), 1, 0, 1)
 	for _, o := range d.limits() {

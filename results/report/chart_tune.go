@@ -127,7 +127,7 @@ func (d *tuneDrawing) alt() string {
 }
 
 // panel returns the plot of the settings tried for the i-th policy.
-func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
+func (d *tuneDrawing) panel(i int) *plot.Plot {
 	own := &d.shown[i]
 	p, rows := d.across.plot(&d.up, len(d.shown), .5, .04, 1.1)
 	if d.Margin {

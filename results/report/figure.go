@@ -234,10 +234,9 @@ func (g *panels) inline(name, alt string) []byte {
 	return append(out, "</div>"...)
 }
 
-// grid lays out n plots in rows and columns, and returns the height of all and the function that draws them; build
-// makes plot i, with at most steps ticks on the time axis.
-func grid(n int, build func(i, steps int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
+// grid lays out n plots in rows and columns, and returns the height of all and the function that draws them.
+func grid(n int, build func(i int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
 	g := newPanels(n)
-	g.build = func(i int, _ bool) *plot.Plot { return build(i, g.steps) }
+	g.build = func(i int, _ bool) *plot.Plot { return build(i) }
 	return g.height(), g.draw
 }

@@ -56,20 +56,8 @@ func fit(style text.Style, s string, width vg.Length) string {
 
 // wrap breaks s into lines that are at most width wide.
 func wrap(style text.Style, s string, width vg.Length) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		word = fit(style, word, width)
-		switch {
-		case line == "":
-			line = word
-		case style.Width(line+" "+word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	return append(lines, line)
+	words := plain.Map(strings.Fields(s), func(word string) string { return fit(style, word, width) })
+	return plain.Lines(words, func(line string) bool { return style.Width(line) <= width })
 }
 
 // seconds returns a time as text: 420µs, 180ms, 5.8s, 9m06s, 1h12m, 2d03h.

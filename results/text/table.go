@@ -160,25 +160,18 @@ func Wrapped(s string, width int) []string {
 	if width == 0 || columns(s) <= width {
 		return []string{s}
 	}
-	var lines []string
-	line := ""
+	var words []string
 	for _, word := range strings.Fields(s) {
-		if line != "" && columns(line)+1+columns(word) <= width {
-			line += " " + word
-			continue
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		for line = word; columns(line) > width; {
-			head := text.Trim(line, width)
+		for columns(word) > width {
+			head := text.Trim(word, width)
 			if head == "" {
 				break
 			}
-			lines, line = append(lines, head), line[len(head):]
+			words, word = append(words, head), word[len(head):]
 		}
+		words = append(words, word)
 	}
-	return append(lines, line)
+	return plain.Lines(words, func(line string) bool { return columns(line) <= width })
 }
 
 // Indented breaks a text into lines of at most width columns; lines after the first begin with indent spaces.

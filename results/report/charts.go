@@ -213,7 +213,7 @@ func at(values []float64, i int) float64 {
 	return values[i]
 }
 
-// zeroed returns v, or 0 if it is NaN or infinite, for use in sums.
+// zeroed returns v, or 0 if it is NaN or negative, for use in sums.
 func zeroed(v float64) float64 {
 	if v > 0 {
 		return v

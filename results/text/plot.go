@@ -50,6 +50,8 @@ type terminalPlot struct {
 	peaks     []float64   // highest values by policy, after the warm-up; NaN: no fresh job was claimed
 	low, high float64     // range of the axis: powers of ten
 	nothing   bool        // no fresh job waits at all
+	storms    []measure.Window
+	stormy    []bool // by column, whether a storm covers it
 }
 
 // plotMarks holds the characters that draw a plot: Unicode or ASCII.
@@ -115,6 +117,7 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	}
 	p.lines = plain.Map(medians, func(line []float64) []float64 { return p.resample(line, bucket) })
 	p.scale(medians)
+	p.markStorms()
 	return p
 }
 
@@ -201,35 +204,32 @@ func (p *terminalPlot) plain(text string) string {
 	}, strings.ReplaceAll(text, "…", p.marks.ellipsis))
 }
 
-// columnSpan is the range of columns that a storm covers in a panel of the plot.
-type columnSpan struct {
-	from, to int // [from, to)
-	window   measure.Window
-}
-
-func (p *terminalPlot) storms() []columnSpan {
-	var spans []columnSpan
+// markStorms finds the storms that begin within the plot, and the columns that they cover.
+func (p *terminalPlot) markStorms() {
+	p.stormy = make([]bool, p.columns)
 	perColumn := p.end / float64(p.columns)
 	for _, w := range p.s.Settings.Storms {
 		from := int(w.From.Seconds() / perColumn)
 		to := max(int(math.Ceil(w.To.Seconds()/perColumn-1e-9)), from+1)
 		if from < p.columns {
-			spans = append(spans, columnSpan{from, min(to, p.columns), w})
+			p.storms = append(p.storms, w)
+		}
+		for c := from; c < min(to, p.columns); c++ {
+			p.stormy[c] = true
 		}
 	}
-	return spans
 }
 
 // stormLines returns the legend of the storms, a line for each with name, beginning and end.
 func (p *terminalPlot) stormLines() []string {
 	var lines []string
-	for i, s := range p.storms() {
+	for i, s := range p.storms {
 		if i == 8 {
 			lines = append(lines, p.plain(fmt.Sprintf("%*sand %s more", plotGutter, "", plain.Plural(len(p.s.Settings.Storms)-i, "storm"))))
 			break
 		}
-		span := plain.Span(s.window.From, s.window.To)
-		name := cut(s.window.Name, max(p.columns-columns(span)-4, shortestName))
+		span := plain.Span(s.From, s.To)
+		name := cut(s.Name, max(p.columns-columns(span)-4, shortestName))
 		lines = append(lines, strings.Repeat(" ", plotGutter)+paint(p.o.Color, red, p.marks.storm)+" "+p.plain(name+" "+span))
 	}
 	return lines
@@ -261,12 +261,6 @@ var plotSteps = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * t
 func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	cells := p.dots(p.lines[policy])
 	labels := p.labels()
-	inStorm := make([]bool, p.columns)
-	for _, s := range p.storms() {
-		for c := s.from; c < s.to; c++ {
-			inStorm[c] = true
-		}
-	}
 	for r := range p.rows {
 		axis := p.marks.axis
 		if labels[r] != "" {
@@ -282,14 +276,14 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	b.WriteString(strings.Repeat(" ", plotGutter) + paint(p.o.Color, dim, p.marks.corner))
 	for c := 0; c < p.columns; {
 		from := c
-		for c < p.columns && inStorm[c] == inStorm[from] {
+		for c < p.columns && p.stormy[c] == p.stormy[from] {
 			c++
 		}
-		if inStorm[from] {
-			b.WriteString(paint(p.o.Color, red, strings.Repeat(p.marks.storm, c-from)))
-		} else {
-			b.WriteString(paint(p.o.Color, dim, strings.Repeat(p.marks.base, c-from)))
+		color, mark := dim, p.marks.base
+		if p.stormy[from] {
+			color, mark = red, p.marks.storm
 		}
+		b.WriteString(paint(p.o.Color, color, strings.Repeat(mark, c-from)))
 	}
 	b.WriteString("\n")
 }

@@ -76,11 +76,7 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	}
 	settings := *base.Settings
 	settings.Duration = max(settings.Duration, new.Settings.Duration)
-	for _, w := range new.Settings.Storms {
-		if !slices.Contains(settings.Storms, w) {
-			settings.Storms = append(slices.Clip(settings.Storms), w)
-		}
-	}
+	settings.Storms = plain.Distinct(base.Settings.Storms, new.Settings.Storms)
 	slices.SortStableFunc(settings.Storms, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
 	sum := &results.Summary{Scenario: base.Scenario, ConfigHash: base.ConfigHash, Seeds: base.Seeds,
 		Duration: settings.Duration.Seconds(), Partial: base.Partial || new.Partial, Settings: &settings}

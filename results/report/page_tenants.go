@@ -111,7 +111,7 @@ func busiest(sum *results.Summary, counted int) []int {
 			totals[k] += sum.Data[i].Tenants[k].Executions
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(totals[b]-totals[a], -1), 1)) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(totals[b], totals[a]) })
 	return order[:min(len(order), tenantLimit)]
 }
 

@@ -115,17 +115,15 @@ func (s *colorScale) color(v float64) color.NRGBA {
 // fill paints a rectangle of a map in the colour of value v. Points where the event never comes are hatched, which
 // shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
-	// A little too large, or the ground would shine through between two of one colour.
-	over := vg.Point{X: min(r.Max.X+.3, area.Max.X), Y: min(r.Max.Y+.3, area.Max.Y)}
-	ground := neverGround
+	ground := rgb(0xffffff)
 	switch {
 	case never:
-	case math.IsNaN(v):
-		ground = rgb(0xffffff)
-	default:
+		ground = neverGround
+	case !math.IsNaN(v):
 		ground = s.color(v)
 	}
-	c.FillPolygon(ground, []vg.Point{r.Min, {X: over.X, Y: r.Min.Y}, over, {X: r.Min.X, Y: over.Y}})
+	// A little too large, or the ground would shine through between two of one colour.
+	c.FillPolygon(ground, box(r.Min.X, r.Min.Y, min(r.Max.X+.3, area.Max.X), min(r.Max.Y+.3, area.Max.Y)))
 	switch {
 	case never:
 		hatch(c, r, area.Min, true, neverHatch)
@@ -220,7 +218,7 @@ func (s *colorScale) draw(c draw.Canvas, m *Map) {
 			share = 1 - share
 		}
 		y0, y1 := from+(to-from)*vg.Length(i)/stripes, from+(to-from)*vg.Length(i+1)/stripes
-		c.FillPolygon(viridisAt(share), []vg.Point{{X: c.Min.X, Y: y0}, {X: c.Min.X + wide, Y: y0}, {X: c.Min.X + wide, Y: min(y1+.3, to)}, {X: c.Min.X, Y: min(y1+.3, to)}})
+		c.FillPolygon(viridisAt(share), box(c.Min.X, y0, c.Min.X+wide, min(y1+.3, to)))
 	}
 	for _, v := range s.ticks() {
 		y := from + (to-from)*vg.Length(s.share(v))

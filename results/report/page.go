@@ -112,10 +112,9 @@ type page struct {
 	Fingerprints               plainTable
 	Scenario                   string
 
-	Live    bool // the page has interactive charts over time
 	Toggles []toggle
 	Data    template.JS
-	Script  template.JS
+	Script  template.JS // for interactive charts over time; empty: the page has none
 
 	summary *results.Summary
 }
@@ -305,7 +304,7 @@ func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) e
 	if err != nil {
 		return err
 	}
-	p.Live, p.Data, p.Script = true, template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
+	p.Data, p.Script = template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
 		round := i / len(hues)
 		if d.pairs {

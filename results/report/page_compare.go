@@ -164,9 +164,9 @@ type IndexEntry struct {
 
 // indexPage holds the data for the template of the page that compares runs.
 type indexPage struct {
-	Title, Facts, Measure string
-	Runs                  []indexRun
-	Rows                  []indexRow
+	Facts string
+	Runs  []indexRun
+	Rows  []indexRow
 }
 
 type indexRun struct {
@@ -200,7 +200,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("write index: there is no run")
 	}
-	p := indexPage{Title: "Scenarios compared", Measure: "the first column of the table of each scenario, which its head names"}
+	var p indexPage
 	var labels []string
 	names := map[string]int{}
 	for i := range entries {

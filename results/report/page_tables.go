@@ -100,9 +100,9 @@ func clean0(s string) string {
 
 // valueTable is the table of all numbers in a report page.
 type valueTable struct {
-	Caption, Key string
-	Columns      []valueColumn
-	Rows         []valueRow
+	Columns []valueColumn
+	Rows    []valueRow
+	Key     string
 }
 
 type valueColumn struct{ Title, Better, Doc string }
@@ -127,7 +127,7 @@ var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"},
 // allNumbers returns the table of all numbers: the columns of the page's main table, the metrics that are equal under
 // all policies, and the usual ones.
 func allNumbers(sum *results.Summary, t *results.Table) valueTable {
-	v := valueTable{Caption: "Estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
+	var v valueTable
 	queries := plain.Map(slices.Concat(t.Columns, t.Alike), func(c results.Column) measure.Query { return c.Query })
 	for _, q := range usual {
 		if len(sum.Policies) > 0 && sum.Policies[0].Find(q) != nil && !slices.Contains(queries, q) {

@@ -124,11 +124,7 @@ func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
 	if last := len(k.xs) - 1; kept[len(kept)-1] != last && fits(kept[len(kept)-1], last) {
 		kept = append(kept, last)
 	}
-	var ticks plot.ConstantTicks
-	for _, i := range kept {
-		ticks = append(ticks, plot.Tick{Value: k.xs[i], Label: label(i)})
-	}
-	return ticks
+	return plain.Map(kept, func(i int) plot.Tick { return plot.Tick{Value: k.xs[i], Label: label(i)} })
 }
 
 const day = 24 * time.Hour

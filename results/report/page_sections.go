@@ -215,9 +215,7 @@ func amount(sum *results.Summary, i int, causes []cause) string {
 // there were no events. The table is nil if nothing was measured.
 func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
 	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
-	for i := range sum.Policies {
-		t.Rows = append(t.Rows, []string{policyName(sum.Policies[i].Label)})
-	}
+	t.Rows = plain.Map(policyNames(sum), func(name string) []string { return []string{name} })
 	for k, c := range causes {
 		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
 			continue
@@ -271,10 +269,9 @@ func command(sum *results.Summary) string {
 
 // fingerprints returns the table of the policies' fingerprints: hashes of all events, equal for equal runs.
 func fingerprints(sum *results.Summary) plainTable {
-	t := plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.", Header: []string{"policy", "kind", "fingerprint"}}
-	for i := range sum.Policies {
-		p := &sum.Policies[i]
-		t.Rows = append(t.Rows, []string{policyName(p.Label), clean0(p.Kind), clean0(p.Fingerprint)})
-	}
-	return t
+	return plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.",
+		Header: []string{"policy", "kind", "fingerprint"},
+		Rows: plain.Map(sum.Policies, func(p results.PolicySummary) []string {
+			return []string{policyName(p.Label), clean0(p.Kind), clean0(p.Fingerprint)}
+		})}
 }

@@ -50,10 +50,7 @@ func eachClassIsATenant(s *measure.Settings) bool {
 
 // tenantTable returns a table with a row for each tenant in order and a column for each policy.
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
-	t := plainTable{Caption: caption, Header: []string{"tenant"}}
-	for i := range sum.Policies {
-		t.Header = append(t.Header, policyName(sum.Policies[i].Label))
-	}
+	t := plainTable{Caption: caption, Header: slices.Concat([]string{"tenant"}, policyNames(sum))}
 	for _, k := range order {
 		t.add(tenantName(sum, k), len(sum.Policies), func(policy int) string { return cell(policy, k) })
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 
+	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
 )
@@ -34,6 +35,11 @@ func clean(s string) string {
 
 // policyName returns a policy's label as charts and sentences have it.
 func policyName(label string) string { return plain.Shorten(clean(label), nameLimit) }
+
+// policyNames returns the names of all policies, as charts and sentences have them.
+func policyNames(sum *results.Summary) []string {
+	return plain.Map(sum.Policies, func(p results.PolicySummary) string { return policyName(p.Label) })
+}
 
 // shortName returns the name of a storm, class or tenant as charts and sentences have it.
 func shortName(name string) string { return plain.Shorten(clean(name), stormLimit) }

@@ -3,10 +3,12 @@ package study
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // bisection searches a list of settings, from the most wanted to the easiest, for the first that meets all objectives.
@@ -19,6 +21,7 @@ type bisection struct {
 	tried      map[int]*candidate
 	monotone   bool
 	level      float64
+	err        error // first error of the arena, after which the search judges nothing
 }
 
 // answer is the result of a search for one policy: the settings tried, the best of them, and its confidence.
@@ -42,20 +45,9 @@ type answer struct {
 func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	b.tried, b.monotone = map[int]*candidate{}, true
 	n := len(b.order)
-	verdicts := (bitsOf(n) + 4) * len(looks(firstSeeds, b.most)) * max(1, len(b.objectives))
+	verdicts := (bits.Len(uint(n-1)) + 4) * len(looks(firstSeeds, b.most)) * max(1, len(b.objectives))
 	b.level = level(b.confidence, verdicts)
-	meets := func(at int) (bool, error) {
-		c, err := b.look(ctx, at)
-		return err == nil && c.outcome == results.Met, err
-	}
-	last, err := meets(n - 1)
-	if err != nil {
-		return nil, err
-	}
-	first, err := meets(0)
-	if err != nil {
-		return nil, err
-	}
+	last, first := b.meets(ctx, n-1), b.meets(ctx, 0)
 	low, high := 0, n-1
 	switch {
 	case first:
@@ -64,34 +56,23 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 		high = n
 	default:
 		for high-low > 1 {
-			middle := (low + high) / 2
-			ok, err := meets(middle)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
+			if middle := (low + high) / 2; b.meets(ctx, middle) {
 				high = middle
 			} else {
 				low = middle
 			}
 		}
 	}
-	if err := b.neighbours(high, meets); err != nil {
-		return nil, err
-	}
-	return b.finish(meets)
+	b.neighbours(ctx, high)
+	return b.answer(), b.err
 }
 
 // neighbours verifies the answer by judging the values next to it: the next easier value must meet all objectives, the
-// one before the last that failed must not.
-func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
-	n := len(b.order)
+// one before the last that failed must not. Where verdicts contradict each other it judges all values.
+func (b *bisection) neighbours(ctx context.Context, high int) {
 	for _, at := range []int{high + 1, high - 2} {
-		if at < 0 || at >= n {
-			continue
-		}
-		if _, err := meets(at); err != nil {
-			return err
+		if at >= 0 && at < len(b.order) {
+			b.meets(ctx, at)
 		}
 	}
 	// The values must agree with all others tried.
@@ -100,87 +81,64 @@ func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
 			b.monotone = false
 		}
 	}
-	return nil
+	for at := 0; !b.monotone && at < len(b.order); at++ {
+		b.meets(ctx, at)
+	}
 }
 
-// finish returns the first value that meets all objectives; where verdicts contradict each other it judges all values.
-func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
-	if !b.monotone {
-		for at := range b.order {
-			if _, err := meets(at); err != nil {
-				return nil, err
-			}
-		}
-	}
+// answer returns the first value that meets all objectives.
+func (b *bisection) answer() *answer {
 	a := &answer{best: -1, monotone: b.monotone, level: b.level}
-	before := results.Missed // outcome of the value before the best one
+	before := results.Missed // outcome of the value before the best one, or of the last one if there is none
 	for at := range b.order {
-		c := b.tried[at]
-		if c == nil {
-			if a.best < 0 {
-				before = results.Unclear
-			}
-			continue
+		c, outcome := b.tried[at], results.Unclear
+		if c != nil {
+			a.tried, outcome = append(a.tried, c), c.outcome
 		}
-		if a.best < 0 && c.outcome == results.Met {
-			a.decided = before == results.Missed
-		}
-		if a.best < 0 && c.outcome != results.Met {
-			if before = c.outcome; before == results.Missed {
+		switch {
+		case a.best >= 0:
+		case outcome == results.Met:
+			a.best = len(a.tried) - 1
+		default:
+			if before = outcome; before == results.Missed {
 				a.misses = c
 			}
 		}
-		if a.tried = append(a.tried, c); c.outcome == results.Met && a.best < 0 {
-			a.best = len(a.tried) - 1
-		}
 	}
-	if a.best < 0 {
-		a.decided = before == results.Missed // no value meets the objectives
-	}
-	a.decided = a.decided && a.monotone
-	return a, nil
+	a.decided = a.monotone && before == results.Missed
+	return a
 }
 
-// look judges the value at an index, with more seeds until the verdict is clear.
-func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
-	if c := b.tried[at]; c != nil {
-		return c, nil
+// meets reports whether the value at an index meets all objectives. It judges the value at the first call, with more
+// seeds until the verdict is clear.
+func (b *bisection) meets(ctx context.Context, at int) bool {
+	c := b.tried[at]
+	if c == nil && b.err == nil {
+		c = &candidate{setting: b.order[at], outcome: results.Unclear}
+		b.tried[at], b.err = c, b.judge(ctx, c)
 	}
-	c := &candidate{setting: b.order[at], outcome: results.Unclear}
+	return b.err == nil && c.outcome == results.Met
+}
+
+func (b *bisection) judge(ctx context.Context, c *candidate) error {
 	for _, n := range looks(firstSeeds, b.most) {
 		answers, err := b.arena.observe(ctx, []ask{{c.setting, len(c.seen), n}})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.seen = append(c.seen, answers[0]...)
 		if c.settle(b.objectives, b.level); c.outcome != results.Unclear || hopeless(c) {
 			break
 		}
 	}
-	b.tried[at] = c
-	return c, nil
+	return nil
 }
 
 // hopeless reports whether more seeds cannot clear a verdict: the metric has had no value in any seed so far.
 func hopeless(c *candidate) bool {
-	for i := range c.seen {
-		lacks := false
-		for k, s := range c.seen[i].Slacks {
-			lacks = lacks || math.IsNaN(s) || c.seen[i].Open[k]
-		}
-		if !lacks {
-			return false
-		}
-	}
-	return len(c.seen) >= firstSeeds
-}
-
-func bitsOf(n int) int {
-	bits := 0
-	for ; n > 1; n = (n + 1) / 2 {
-		bits++
-	}
-	return bits
+	return len(c.seen) >= firstSeeds && !slices.ContainsFunc(c.seen, func(o observation) bool {
+		return !slices.ContainsFunc(o.Slacks, math.IsNaN) && !slices.Contains(o.Open, true)
+	})
 }
 
 // wordsOf returns an objective as text in the syntax of --objective.
@@ -196,24 +154,11 @@ type candidate struct {
 
 // goals returns the values of a search's goal so far, by seed.
 func (c *candidate) goals() []float64 {
-	v := make([]float64, len(c.seen))
-	for i := range c.seen {
-		v[i] = c.seen[i].Goal
-	}
-	return v
+	return plain.Map(c.seen, func(o observation) float64 { return o.Goal })
 }
 
-// margins returns, for each seed, the smallest distance of any objective to its bound.
-func (c *candidate) margins() []float64 {
-	v := make([]float64, len(c.seen))
-	for i := range c.seen {
-		v[i] = math.Inf(1)
-		for _, s := range c.seen[i].Slacks {
-			v[i] = math.Min(v[i], s)
-		}
-	}
-	return v
-}
+// margins returns the margins of a setting so far, by seed.
+func (c *candidate) margins() []float64 { return plain.Map(c.seen, observation.margin) }
 
 // judge returns whether all objectives are met, each at the given confidence, and the index of the first missed one.
 func (c *candidate) judge(objectives []measure.Objective, confidence float64) (outcome results.Outcome, missed int) {

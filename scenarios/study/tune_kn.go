@@ -79,25 +79,21 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 		if err := s.extend(ctx, left, min(seeds, s.most)); err != nil {
 			return nil, err
 		}
-		order := slices.Clone(left)
-		slices.SortStableFunc(order, func(a, b *candidate) int {
+		slices.SortFunc(left, func(a, b *candidate) int {
 			ma, mb := math.Min(0, results.MeanOf(a.margins())), math.Min(0, results.MeanOf(b.margins()))
-			if len(s.objectives) == 0 {
-				ma, mb = 0, 0
-			}
-			return cmp.Or(compareOrLast(-ma, -mb), compareOrLast(mean(a), mean(b)), cmp.Compare(a.setting, b.setting))
+			// NaN is the least of numbers: of negated ones, compared the other way round, it is the last.
+			return cmp.Or(cmp.Compare(mb, ma), cmp.Compare(-mean(b), -mean(a)), bySetting(a, b))
 		})
-		keep := max(mostForKN, len(order)/2)
-		for _, c := range order[keep:] {
+		keep := max(mostForKN, len(left)/2)
+		for _, c := range left[keep:] {
 			c.why = "worse half"
 			dropped = append(dropped, c)
 		}
-		left = order[:keep]
-		spent = min(seeds, s.most)
+		left, spent = left[:keep], min(seeds, s.most)
 	}
 	s.offset = spent
-	slices.SortFunc(left, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
-	slices.SortFunc(dropped, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
+	slices.SortFunc(left, bySetting)
+	slices.SortFunc(dropped, bySetting)
 	for _, c := range left {
 		c.seen = nil // the seeds that chose a setting overestimate it
 	}
@@ -105,18 +101,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 	return dropped, nil
 }
 
-// compareOrLast compares two numbers for sorting, with NaN last.
-func compareOrLast(a, b float64) int {
-	switch {
-	case math.IsNaN(a) && math.IsNaN(b):
-		return 0
-	case math.IsNaN(a):
-		return 1
-	case math.IsNaN(b):
-		return -1
-	}
-	return cmp.Compare(a, b)
-}
+func bySetting(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) }
 
 // extend simulates further seeds of candidates until each has that many in all.
 func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {

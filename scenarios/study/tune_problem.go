@@ -197,6 +197,9 @@ type observation struct {
 	Open   []bool    // by objective: the slack is only a bound, since the run ended too early
 }
 
+// margin returns the smallest distance of any objective to its bound, +Inf without objectives.
+func (o observation) margin() float64 { return slices.Min(append([]float64{math.Inf(1)}, o.Slacks...)) }
+
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
 		if v := run.Find(q); !v.Null {
@@ -205,7 +208,6 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		return math.NaN(), ""
 	}
 	var o observation
-	margin := math.Inf(1)
 	for i := range p.objectives[policy] {
 		objective := &p.objectives[policy][i]
 		v, bound := find(objective.Query)
@@ -219,7 +221,6 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		// A lower bound tells that a limit from above is missed, and that one from below is met.
 		open := bound != "" && (slack >= 0) != objective.Above
 		o.Slacks, o.Open = append(o.Slacks, slack), append(o.Open, open)
-		margin = math.Min(margin, slack) // NaN stays
 	}
 	switch p.Aim {
 	case Minimize:
@@ -228,7 +229,7 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		v, _ := find(p.Query)
 		o.Goal = -v
 	default:
-		o.Goal = -margin
+		o.Goal = -o.margin()
 	}
 	return o
 }

@@ -98,20 +98,13 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 	if err != nil {
 		return studyError(err)
 	}
-	files, err := merged.Files()
-	if err != nil {
-		return ui.IOError("write sweep", err)
-	}
+	result := sweepOutput(merged.Sweep)
 	figures, err := report.SweepCharts(merged.Sweep)
+	if err == nil {
+		err = result.store(dir, "sweep", figures, results.File{Path: "sweep.yaml", Data: merged.Scenario})
+	}
 	if err != nil {
 		return ui.IOError("write sweep", err)
 	}
-	charts, err := report.Files("charts", figures)
-	if err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	if err := results.Replace(dir, append(files, charts...)); err != nil {
-		return ui.IOError("write sweep", err)
-	}
-	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
+	return s.print(result, dir, note(merged))
 }

@@ -123,8 +123,6 @@ func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
 	if len(axes) == 0 {
 		return errors.New(say.none)
 	}
-	var shapes []string
-	size := 1
 	for i := range axes {
 		key := axes[i].Key
 		for k := range axes[:i] {
@@ -138,10 +136,9 @@ func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
 		if slices.ContainsFunc(sets, func(o scenarios.Override) bool { return o.Path == key }) {
 			return fmt.Errorf(say.set, key)
 		}
-		shapes = append(shapes, fmt.Sprint(len(axes[i].Range.Values)))
-		size = min(size*len(axes[i].Range.Values), MostCells+1)
 	}
-	if size > MostCells {
+	if _, ok := results.Size(plain.Map(axes, Axis.result), MostCells); !ok {
+		shapes := plain.Map(axes, func(a Axis) string { return fmt.Sprint(len(a.Range.Values)) })
 		return fmt.Errorf(say.many, strings.Join(shapes, " × "), MostCells)
 	}
 	return nil
@@ -232,7 +229,7 @@ type Note struct {
 // a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found first,
 // without loading all cells.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
-	var notes []problem
+	found := checks{plan: p, strict: strict}
 	few := p.few()
 	rest := slices.DeleteFunc(slices.Clone(cells), func(cell int) bool { return slices.Contains(few, cell) })
 	for i, list := range [][]int{few, rest} {
@@ -246,7 +243,6 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 		if err != nil {
 			return nil, err
 		}
-		found := checks{plan: p, strict: strict}
 		for k, cell := range list {
 			found.add(cell, loaded[k])
 		}
@@ -254,12 +250,10 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 			inOrder(found.wrong)
 			return nil, &Wrong{p, found.wrong, i > 0}
 		}
-		for _, n := range found.notes {
-			notes = addProblem(notes, n)
-		}
 	}
-	inOrder(notes)
-	return plain.Map(notes, func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }), nil
+	inOrder(found.notes)
+	note := func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }
+	return plain.Map(found.notes, note), nil
 }
 
 // checks collects the diagnostics of the scenarios of cells, in any order.
@@ -270,7 +264,6 @@ type checks struct {
 	notes  []problem
 }
 
-// add adds the diagnostics found when the scenario of a cell was loaded.
 func (c *checks) add(cell int, found diagnostics.List) {
 	for _, d := range found {
 		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
@@ -293,7 +286,7 @@ func addProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]
 		if q.axis == p.axis && q.value == p.value && q.Message == p.Message && q.Line == p.Line && q.Col == p.Col {
-			q.count += p.count
+			q.count++
 			q.cell = min(q.cell, p.cell)
 			return list
 		}

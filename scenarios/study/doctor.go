@@ -56,7 +56,7 @@ type Finding struct {
 	Incident string
 	Exposure Exposure
 	Why      string              // reason why the incident does not apply, was not simulated or has no cure
-	Yours    results.Verdict     // verdict on the incident's objective, without its cure
+	Yours    results.Verdict     // verdict on the incident's objective, without its cure; NaN if it was not simulated
 	Cured    results.Verdict     // verdict with the cure; NaN if the cure does not fit the scenario
 	Calm     float64             // value of the metric without the incident's trouble; NaN: not needed, or no value
 	Cure     string              // as a policy has it, in `with:` or with another kind
@@ -79,8 +79,8 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 		if len(d.Incidents) > 0 && !slices.Contains(d.Incidents, incidents[i].name) {
 			continue
 		}
-		f := Finding{Incident: incidents[i].name, Exposure: Immune, Calm: math.NaN()}
-		f.Cured.Value = f.Calm
+		none := results.Verdict{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+		f := Finding{Incident: incidents[i].name, Exposure: Immune, Yours: none, Cured: none, Calm: none.Value}
 		r, why := p.lay(&incidents[i])
 		if f.Why = why; r != nil {
 			if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil { // the error may come from its cure alone
@@ -130,17 +130,14 @@ func (d *Doctor) tell(f *Finding) {
 // each simulates the rows that are not nil, with the overrides that sets returns.
 func (d *Doctor) each(ctx context.Context, p *patient, rows []*row, sets func(*row) []scenarios.Override,
 	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
-	var tasks []task
-	var at []int
+	tasks := make([]*task, len(rows))
 	for i, r := range rows {
 		if r != nil {
-			tasks, at = append(tasks, task{sets: r.judged(sets(r))}), append(at, i)
+			tasks[i] = &task{sets: r.judged(sets(r))}
 		}
 	}
 	s := &simulator{source: &p.source, parallel: d.Parallel, each: d.Seeds}
-	err := s.run(ctx, tasks, func(k int, settings *measure.Settings, runs []measure.Run) error {
-		return done(at[k], settings, runs)
-	})
+	err := s.run(ctx, tasks, done)
 	if failed := (*SettingError)(nil); errors.As(err, &failed) { // repeat the values from the scenario itself
 		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)
 	}

@@ -41,7 +41,12 @@ var (
 	prefetches = engine("no prefetch", func(e *scenarios.Engine) bool { return e.Fetch.Prefetch > 0 })
 	holds      = engine("waiting jobs stay in the store", func(e *scenarios.Engine) bool { return e.Waiting.Value() })
 	retries    = need{func(sc *scenarios.Scenario) bool {
-		return slices.ContainsFunc(classes(sc), func(i int) bool { return sc.RetryOf(i).MaxAttempts != 1 })
+		for i := range sc.Jobs {
+			if sc.RetryOf(i).MaxAttempts != 1 {
+				return true
+			}
+		}
+		return false
 	}, "no retries"}
 	several = need{func(sc *scenarios.Scenario) bool {
 		return slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Priority != sc.Jobs[0].Priority })
@@ -80,13 +85,6 @@ var (
 		return 1
 	}, "no jobs that run one at a time by key (serial)"}
 )
-
-func classes(sc *scenarios.Scenario) (all []int) {
-	for i := range sc.Jobs {
-		all = append(all, i)
-	}
-	return all
-}
 
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }

@@ -168,13 +168,9 @@ func (r *row) clock() {
 	}
 	drain = min(r.library.Drain.Std(), drain+delay)
 	warmup := min(r.library.Warmup.Std(), r.lead/2)
-	for _, time := range []struct {
-		key    string
-		length time.Duration
-	}{{"duration", r.length}, {"drain", drain}, {"warmup", warmup}} {
-		r.sets = append(r.sets, scenarios.Set(time.key, scenarios.Duration(time.length)))
-	}
-	r.sets = append(r.sets, scenarios.Override{Path: "seeds", Value: strconv.Itoa(r.seeds)})
+	r.sets = append(r.sets, scenarios.Set("duration", scenarios.Duration(r.length)),
+		scenarios.Set("drain", scenarios.Duration(drain)), scenarios.Set("warmup", scenarios.Duration(warmup)),
+		scenarios.Override{Path: "seeds", Value: strconv.Itoa(r.seeds)})
 	r.sets = append(r.sets, r.fails...)
 	r.calm = slices.Clone(r.sets)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,16 +50,10 @@ type findingJSON struct {
 func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	all := diagnosisJSON{Version: 1, Scenario: d.Scenario, Policy: d.Policy, Scale: d.Scale, Seeds: d.Seeds}
 	for i := range d.Findings {
-		f := &d.Findings[i]
-		none := number(math.NaN())
-		one := findingJSON{Incident: f.Incident, Exposure: f.Exposure, Why: f.Why, Value: none, Low: none, High: none,
-			Calm: number(f.Calm), Cured: none, Command: f.Command}
-		if y := &f.Yours; f.Scenario != nil {
-			one.Metric, one.Limit, one.Bound = y.Query.String(), y.Text, y.Bound
-			one.Value, one.Low, one.High = number(y.Value), number(y.Low), number(y.High)
-			one.Cure, one.Cured, one.Holds, one.Cost = f.Cure, number(f.Cured.Value), f.Cured.Outcome, f.Cost
-		}
-		all.Incidents = append(all.Incidents, one)
+		f, y := &d.Findings[i], &d.Findings[i].Yours
+		all.Incidents = append(all.Incidents, findingJSON{f.Incident, f.Exposure, f.Why, y.Query.String(), y.Text,
+			number(y.Value), number(y.Low), number(y.High), y.Bound, number(f.Calm), f.Cure, number(f.Cured.Value),
+			f.Cured.Outcome, f.Cost, f.Command})
 	}
 	return results.MarshalLines(all)
 }

@@ -145,8 +145,7 @@ func jsonOfVerdict(v *results.Verdict) verdictJSON {
 }
 
 func jsonOfQuery(q measure.Query) queryJSON {
-	info, _ := measure.Lookup(q.Metric)
-	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
+	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), unitOf(q)}
 }
 
 func (q queryJSON) query() measure.Query {
@@ -225,7 +224,7 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	}
 	switch {
 	case l.Config != s.ConfigHash || l.Version != s.Version:
-		return nil, &otherSweep{l.Config, l.Version}
+		return nil, fmt.Errorf("it is of config %s, version %s", l.Config, l.Version)
 	case l.Cell < 0 || l.Cell >= size || len(l.Rows) != len(s.Policies):
 		return nil, fmt.Errorf("read a cell: cell %d with %d policies is not of a sweep of %d cells with %d", l.Cell,
 			len(l.Rows), size, len(s.Policies))
@@ -259,15 +258,6 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 func unitOf(q measure.Query) string {
 	info, _ := measure.Lookup(q.Metric)
 	return info.Unit
-}
-
-// otherSweep is the error for a file of another sweep: of another scenario, other axes or metrics, or another version
-// of the program.
-type otherSweep struct{ config, version string }
-
-// Error returns the configuration and version of the sweep that the file belongs to.
-func (o *otherSweep) Error() string {
-	return fmt.Sprintf("it is of config %s, version %s", o.config, o.version)
 }
 
 // sealBegin begins the seal, the last member of every line's JSON object: the first hex digits of a hash of the text

@@ -134,17 +134,15 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	if err := w.checkOthers(dir); err != nil {
 		return nil, err
 	}
-	_, cells, err := readShard(w.Path)
+	found, err := w.Read()
 	switch {
-	case err == nil && len(cells) == w.Size():
+	case err == nil && len(found.Cells) == w.Size():
 		w.done = true
 		return w, nil
-	case err == nil:
-		w.Damaged = append(w.Damaged, w.Path)
 	case errors.Is(err, fs.ErrNotExist):
 	case isIO(err):
 		return nil, err
-	default:
+	default: // too few cells are as bad as unreadable ones
 		w.Damaged = append(w.Damaged, w.Path)
 	}
 	for _, cell := range shard.cells(w.size) {
@@ -198,7 +196,8 @@ func (w *Work) file(cell int) string { return filepath.Join(w.dir, cellFile(cell
 
 func cellFile(cell int) string { return fmt.Sprintf("cell-%06d.json", cell) }
 
-func (w *Work) read(cell int) (*results.Cell, error) {
+// read returns the text of a finished cell's file. It fails if that is damaged, or of another cell or sweep.
+func (w *Work) read(cell int) ([]byte, error) {
 	text, err := os.ReadFile(w.file(cell))
 	if err != nil {
 		return nil, err
@@ -207,7 +206,7 @@ func (w *Work) read(cell int) (*results.Cell, error) {
 	if err == nil && c.Index != cell {
 		err = fmt.Errorf("read %s: it is cell %d", w.file(cell), c.Index)
 	}
-	return c, err
+	return text, err
 }
 
 // Keep stores a finished cell of the shard in a file of its own.
@@ -228,8 +227,8 @@ func (w *Work) Keep(cell *results.Cell) error {
 
 // completed reports whether the shard's file exists with all its cells.
 func (w *Work) completed() bool {
-	_, cells, err := readShard(w.Path)
-	return err == nil && len(cells) == w.Size()
+	found, err := w.Read()
+	return err == nil && len(found.Cells) == w.Size()
 }
 
 // Finish joins the files of all cells into the shard's file, once every cell is finished.
@@ -237,7 +236,7 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.scenario))
+	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.base.Resolved()))
 	if err != nil {
 		return fmt.Errorf("encode shard %s: %w", w.shard, err)
 	}
@@ -246,12 +245,9 @@ func (w *Work) Finish() error {
 			return err
 		}
 		for _, cell := range w.shard.cells(w.size) {
-			if _, err := w.read(cell); err != nil {
-				return fmt.Errorf("join cell %d: %w", cell, err)
-			}
-			text, err := os.ReadFile(w.file(cell))
+			text, err := w.read(cell)
 			if err != nil {
-				return err
+				return fmt.Errorf("join cell %d: %w", cell, err)
 			}
 			if _, err := out.Write(text); err != nil {
 				return err
@@ -276,13 +272,8 @@ func (w *Work) clearCells() error {
 
 // Read returns the sweep with the cells found in the shard's file.
 func (w *Work) Read() (*results.Sweep, error) {
-	h, cells, err := readShard(w.Path)
-	if err != nil {
-		return nil, err
-	}
-	s := h.sweep()
-	s.Cells = cells
-	return s, nil
+	_, s, err := readShard(w.Path)
+	return s, err
 }
 
 // isIO reports whether an error is a failure to read a file, rather than a fault in its content.
@@ -294,9 +285,9 @@ func isIO(err error) bool {
 // mostLine is the highest length in bytes of a line in a shard file.
 const mostLine = 64 << 20
 
-// readShard reads the cells of a shard file. A truncated file gives fewer cells. Cells of another sweep than the
-// header's, or not in order, are an error.
-func readShard(path string) (*header, []results.Cell, error) {
+// readShard reads a shard file: its header, and the sweep with the shard's cells. A truncated file gives fewer cells.
+// Cells of another sweep than the header's, or not in order, are an error.
+func readShard(path string) (*header, *results.Sweep, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -313,7 +304,6 @@ func readShard(path string) (*header, []results.Cell, error) {
 		return nil, nil, damaged(1, err)
 	}
 	s := h.sweep()
-	var cells []results.Cell
 	next := h.Shard
 	for n := 2; lines.Scan(); n++ {
 		cell, err := readLine(s, h.Cells, lines.Bytes())
@@ -324,12 +314,12 @@ func readShard(path string) (*header, []results.Cell, error) {
 			return nil, nil, damaged(n, fmt.Errorf("cell %d stands where cell %d should", cell.Index, next))
 		}
 		next += h.Of
-		cells = append(cells, *cell)
+		s.Cells = append(s.Cells, *cell)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, damaged(len(cells)+2, err)
+		return nil, nil, damaged(len(s.Cells)+2, err)
 	}
-	return h, cells, nil
+	return h, s, nil
 }
 
 func readHeader(text []byte) (*header, error) {

@@ -103,10 +103,8 @@ func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 // measure simulates points under one policy, with every seed, and returns their values.
 func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
 	measured func()) ([]PointValue, error) {
-	tasks, values := make([]task, len(points)), make([]PointValue, len(points))
-	for i, at := range points {
-		tasks[i] = task{sets: p.sets(l, at), policy: policy}
-	}
+	tasks := plain.Map(points, func(at Point) *task { return &task{sets: p.sets(l, at), policy: policy} })
+	values := make([]PointValue, len(points))
 	var mutex sync.Mutex
 	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
 		mutex.Lock()
@@ -342,10 +340,6 @@ func (m *Map) Edge() []Segment {
 	for _, c := range m.Patches {
 		x, y := middle(c)
 		corners := c.corners()
-		var beyond [4]bool
-		for i, p := range corners {
-			beyond[i] = m.Values[p].Beyond
-		}
 		for _, side := range []struct {
 			a, b int
 			line Segment
@@ -355,7 +349,7 @@ func (m *Map) Edge() []Segment {
 			{0, 2, Segment{float64(c.X0), y, x, y}},
 			{1, 3, Segment{x, y, float64(c.X1), y}},
 		} {
-			if beyond[side.a] != beyond[side.b] {
+			if m.Values[corners[side.a]].Beyond != m.Values[corners[side.b]].Beyond {
 				edge = append(edge, side.line)
 			}
 		}

@@ -85,13 +85,8 @@ func (l *Lattice) corners() []Point {
 
 // Size returns the number of points on the full grid.
 func (l *Lattice) Size() int {
-	count := func(values []Value) (n int) {
-		for _, v := range values {
-			if v.Text != "" {
-				n++
-			}
-		}
-		return n
+	count := func(values []Value) int {
+		return len(slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return v.Text == "" }))
 	}
 	return count(l.X) * count(l.Y)
 }
@@ -118,14 +113,14 @@ func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*M
 		// A cell whose neighbour was halved may have got a point on its side that disagrees:
 		// until there is none, it is halved too.
 		for {
-			split, points := m.split(size)
-			if len(split) == 0 {
+			patches, points := m.split(size)
+			if len(points) == 0 {
 				break
 			}
 			if err := m.measure(points, measure); err != nil {
 				return m, err
 			}
-			m.replace(split)
+			m.Patches = patches
 		}
 	}
 	return m, nil
@@ -148,24 +143,23 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue
 	return err
 }
 
-// split returns the indexes of the cells of one size that the edge crosses and that can be halved, and the points
-// needed to halve them.
-func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
-	split = map[int][]Patch{}
-	for i, c := range m.Patches {
-		if max(c.X1-c.X0, c.Y1-c.Y0) != size || !m.disagrees(c) {
-			continue
+// split returns the map's patches with those of one size that the edge crosses halved, where that is possible, and the
+// corners of the halves.
+func (m *Map) split(size int) (patches []Patch, points []Point) {
+	for _, c := range m.Patches {
+		parts := []Patch{c}
+		if max(c.X1-c.X0, c.Y1-c.Y0) == size && m.disagrees(c) {
+			parts = m.halves(c)
 		}
-		parts := m.halves(c)
-		if len(parts) < 2 {
-			continue
+		if len(parts) > 1 {
+			for _, p := range parts {
+				points = append(points, p.corners()...)
+			}
 		}
-		split[i] = parts
-		for _, p := range parts {
-			points = append(points, p.corners()...)
-		}
+		patches = append(patches, parts...)
 	}
-	return split, points
+	slices.SortFunc(patches, func(a, b Patch) int { return byYX(Point{a.X0, a.Y0}, Point{b.X0, b.Y0}) })
+	return patches, points
 }
 
 // halves returns the parts of a map's patch: four, two where an axis has no value in between, or the patch alone.
@@ -207,17 +201,4 @@ func (m *Map) disagrees(c Patch) bool {
 		}
 	}
 	return false
-}
-
-func (m *Map) replace(split map[int][]Patch) {
-	var cells []Patch
-	for i, c := range m.Patches {
-		if parts, ok := split[i]; ok {
-			cells = append(cells, parts...)
-		} else {
-			cells = append(cells, c)
-		}
-	}
-	slices.SortFunc(cells, func(a, b Patch) int { return byYX(Point{a.X0, a.Y0}, Point{b.X0, b.Y0}) })
-	m.Patches = cells
 }

@@ -13,6 +13,9 @@ import (
 	"qsim/results"
 )
 
+// summaryJSON is the name of the file with the results of a complete sweep.
+const summaryJSON = "sweep.json"
+
 // Merged is a complete sweep, joined from the files of all its shards.
 type Merged struct {
 	Sweep    *results.Sweep
@@ -26,7 +29,6 @@ type inventory struct {
 	of       int
 	files    []string // paths of shard files, by shard; empty: none
 	cells    [][]results.Cell
-	begun    []string // folders of incomplete shards
 	damaged  []error
 	problems []error
 	first    string // path of the file with which the others are compared
@@ -70,7 +72,6 @@ func Missing(dir string) (shards []int, damaged []error, err error) {
 	return v.missing(), v.damaged, nil
 }
 
-// take returns the inventory of shard files in dir.
 func take(dir string) (*inventory, error) {
 	names, err := entries(dir)
 	if err != nil {
@@ -96,7 +97,7 @@ func take(dir string) (*inventory, error) {
 	}
 	for _, name := range names {
 		if s, ending, ok := shardOf(name); ok && ending == partial {
-			v.begin(name, s)
+			v.count(s.Of, name)
 		}
 	}
 	if v.of == 0 && len(v.problems)+len(v.damaged) == 0 {
@@ -108,7 +109,7 @@ func take(dir string) (*inventory, error) {
 // file adds the file of a complete shard to the inventory. Its error is a failure to read.
 func (v *inventory) file(name string) error {
 	path := filepath.Join(v.dir, name)
-	h, cells, err := readShard(path)
+	h, sweep, err := readShard(path)
 	named, _, isNamed := shardOf(name)
 	switch {
 	case err != nil && isIO(err):
@@ -127,7 +128,7 @@ func (v *inventory) file(name string) error {
 	if v.model == nil {
 		v.model, v.first = h, name
 	}
-	want := len(shard.cells(h.Cells))
+	cells, want := sweep.Cells, len(shard.cells(h.Cells))
 	switch m := v.model; {
 	case h.Config != m.Config:
 		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config,
@@ -153,16 +154,6 @@ func (v *inventory) file(name string) error {
 		v.files[h.Shard], v.cells[h.Shard] = name, cells
 	}
 	return nil
-}
-
-// begin adds the folder of an incomplete shard to the inventory.
-func (v *inventory) begin(name string, s Shard) {
-	if v.of == s.Of && v.files[s.Index] != "" {
-		return // the shard is complete, and its cells are being removed
-	}
-	if v.count(s.Of, name) {
-		v.begun = append(v.begun, name)
-	}
 }
 
 // count records the number of shards in the name of a file or folder, and reports whether it agrees with the others.
@@ -292,7 +283,7 @@ func (w *Work) clear(dir string) error {
 	for _, s := range strays {
 		paths = append(paths, filepath.Join(dir, s.name))
 	}
-	for _, name := range []string{summaryJSON, summaryCSV, scenarioOf} {
+	for _, name := range []string{summaryJSON, "sweep.csv", "sweep.yaml"} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	charts := filepath.Join(dir, "charts")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -99,9 +98,8 @@ type Plan struct {
 	// Sweep is the future result, without its cells.
 	Sweep results.Sweep
 
-	base     *scenarios.Scenario // unchanged scenario
-	scenario []byte              // base, resolved
-	known    map[string]bool     // warnings about base
+	base  *scenarios.Scenario // unchanged scenario
+	known map[string]bool     // warnings about base
 }
 
 // New plans a sweep; version is the version of the program. The unchanged scenario must be free of errors; Check
@@ -134,18 +132,18 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 		return nil, fmt.Errorf("load %s: %w", source.Name, &Invalid{found.Errors()})
 	}
 	settings := world.Settings(base)
-	p := &Plan{Source: source, Axes: axes, base: base, scenario: base.Resolved(), known: map[string]bool{}}
+	p := &Plan{Source: source, Axes: axes, base: base, known: map[string]bool{}}
 	for _, d := range found {
 		p.known[d.Message] = true
 	}
 	p.Sweep = results.Sweep{
 		Scenario: settings.Scenario, Version: version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
 		Baseline: settings.Baseline, Queries: queriesOf(&settings), Objectives: settings.Objectives,
+		Axes: plain.Map(axes, Axis.result),
 	}
 	for seed := range uint64(base.Seeds) {
 		p.Sweep.Seeds = append(p.Sweep.Seeds, base.Seed+seed)
 	}
-	p.Sweep.Axes = plain.Map(axes, Axis.result)
 	return p, nil
 }
 
@@ -198,7 +196,7 @@ func (p *Plan) Load(cell int) (*scenarios.Scenario, diagnostics.List, error) {
 // names, and parts, texts for everything else.
 func (p *Plan) hash(parts []string) (string, error) {
 	sum := sha256.New()
-	for _, text := range append([]string{string(p.scenario)}, parts...) {
+	for _, text := range append([]string{string(p.base.Resolved())}, parts...) {
 		fmt.Fprintf(sum, "%d:%s;", len(text), text)
 	}
 	if err := p.hashFiles(sum); err != nil {
@@ -211,45 +209,37 @@ func (p *Plan) hash(parts []string) (string, error) {
 // an axis, in the order of names. A file of an axis that cannot be read is left out: the settings that name it do not
 // load.
 func (p *Plan) hashFiles(sum io.Writer) error {
-	own, all := map[string]bool{}, map[string]bool{}
-	for _, name := range p.base.Files() {
-		own[name], all[name] = true, true
-	}
+	own := p.base.Files()
+	all := slices.Clone(own)
 	for i := range p.Axes {
 		for value := range p.Axes[i].Range.Values {
-			if !p.Axes[i].mayName(value) {
-				continue
-			}
 			named, err := p.filesWith(i, value)
 			if err != nil {
 				return err
 			}
-			for _, name := range named {
-				all[name] = true
-			}
+			all = append(all, named...)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if err := hashFile(sum, p.base, name); err != nil && own[name] {
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
+		if err := hashFile(sum, p.base, name); err != nil && slices.Contains(own, name) {
 			return err
 		}
 	}
 	return nil
 }
 
-// mayName reports whether a value of an axis may be the name of a file: the last part of the key is `file`, or the
-// value contains the word, perhaps as an escape.
-func (a *Axis) mayName(value int) bool {
-	text := a.Range.Values[value].Text
-	return strings.HasSuffix(a.Key, ".file") || strings.Contains(text, "file") || strings.Contains(text, `\`)
-}
-
 // filesWith returns the files named in the scenario with one value of an axis: alone, and together with the first
-// values of the other axes.
+// values of the other axes. There are none unless the last part of the key is `file`, or the value contains the word,
+// perhaps as an escape.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string
-	if strings.HasSuffix(p.Axes[axis].Key, ".file") {
-		names = append(names, p.Axes[axis].Range.Values[value].Text)
+	text := p.Axes[axis].Range.Values[value].Text
+	switch {
+	case strings.HasSuffix(p.Axes[axis].Key, ".file"):
+		names = append(names, text)
+	case !strings.Contains(text, "file") && !strings.Contains(text, `\`):
+		return nil, nil
 	}
 	beside := p.Overrides(0)
 	beside[axis] = p.Axes[axis].override(value)

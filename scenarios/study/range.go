@@ -57,9 +57,9 @@ func parseRange(text string) (Range, error) {
 		return Range{}, err
 	}
 	r.Numeric, r.whole = true, true
-	for i, part := range parts {
+	for _, part := range parts {
 		begun := len(r.Values)
-		if err := r.append(part.text, i == 0); err != nil {
+		if err := r.append(part.text); err != nil {
 			return Range{}, err
 		}
 		for k := begun; k < len(r.Values); k++ {
@@ -114,17 +114,10 @@ func (r Range) Between(a, b Value) (Value, bool) {
 }
 
 // append adds the values of one part of a comma-separated list: a single value or a range.
-func (r *Range) append(part string, first bool) error {
+func (r *Range) append(part string) error {
 	from, rest, isRange := strings.Cut(part, "..")
 	if !isRange {
-		if from, to, hyphen := strings.Cut(part, "-"); hyphen && from != "" && to != "" {
-			a, one := readNumber(from)
-			if b, other := readNumber(to); one && other {
-				return fmt.Errorf("%s: a range is written %s..%s", shorten(part), a.typed, b.typed)
-			}
-		}
-		r.appendOne(part, first)
-		return nil
+		return r.appendOne(part)
 	}
 	a, ok := readNumber(from)
 	if !ok {
@@ -141,30 +134,35 @@ func (r *Range) append(part string, first bool) error {
 	case a.value.Cmp(b.value) >= 0:
 		return fmt.Errorf("%s: %s is not below %s; ranges go up", shorten(part), a.typed, b.typed)
 	}
-	if first {
-		r.unit = a.unit
-	}
-	if r.unit.sort != a.unit.sort {
-		r.Numeric = false
-	}
-	r.whole = r.whole && a.whole && b.whole
+	r.join(a)
+	r.whole = r.whole && b.whole
 	return r.appendSteps(part, a, b, steps)
 }
 
-func (r *Range) appendOne(part string, first bool) {
-	n, ok := readNumber(part)
-	if !ok {
-		r.Numeric = false
-		r.Values = append(r.Values, Value{Text: part})
-		return
+func (r *Range) appendOne(part string) error {
+	if from, to, hyphen := strings.Cut(part, "-"); hyphen && from != "" && to != "" {
+		a, one := readNumber(from)
+		if b, other := readNumber(to); one && other {
+			return fmt.Errorf("%s: a range is written %s..%s", shorten(part), a.typed, b.typed)
+		}
 	}
-	if first {
+	n, ok := readNumber(part)
+	if ok {
+		r.join(n)
+	}
+	r.Numeric = r.Numeric && ok
+	// Until it is known that all of the list are numbers, it is what was written.
+	r.Values = append(r.Values, Value{Text: part, exact: n.value})
+	return nil
+}
+
+// join notes the dimension of one more number, and whether it is whole. The first value of a list gives it the unit.
+func (r *Range) join(n typedNumber) {
+	if len(r.Values) == 0 {
 		r.unit = n.unit
 	}
 	r.Numeric = r.Numeric && n.unit.sort == r.unit.sort
 	r.whole = r.whole && n.whole
-	// Until it is known that all of the list are numbers, it is what was written.
-	r.Values = append(r.Values, Value{Text: part, exact: n.value})
 }
 
 // appendSteps adds the values of a range from a to b. steps begin with / or *, or are empty.

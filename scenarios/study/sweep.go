@@ -1,15 +1,13 @@
 package study
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"strings"
 	"sync"
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/text"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 	"qsim/scenarios/world"
@@ -30,10 +28,7 @@ type Options struct {
 // ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	s := &simulator{source: &p.Source, parallel: o.Parallel, each: p.Simulations(), ended: o.Progress}
-	tasks := make([]task, len(cells))
-	for i, cell := range cells {
-		tasks[i].sets = p.Overrides(cell)
-	}
+	tasks := plain.Map(cells, func(cell int) *task { return &task{sets: p.Overrides(cell)} })
 	var keeping sync.Mutex
 	return s.run(ctx, tasks, func(i int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{Seeds: p.Sweep.Seeds})
@@ -89,17 +84,20 @@ type simulator struct {
 	ended    func() // called after every simulation, from several goroutines at once; may be nil
 }
 
-// run simulates tasks, several in parallel, and calls done with the runs of each, in any order and from several
-// goroutines at once. Its error is ctx.Err(), that of done, or a *SettingError, which wraps a *world.Broken if an
-// invariant broke; of several it is that of the first task.
-func (s *simulator) run(ctx context.Context, tasks []task,
+// run simulates the tasks that are not nil, several in parallel, and calls done with the runs of each, in any order and
+// from several goroutines at once. Its error is ctx.Err(), that of done, or a *SettingError, which wraps a
+// *world.Broken if an invariant broke; of several it is that of the first task.
+func (s *simulator) run(ctx context.Context, tasks []*task,
 	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many tasks are open that one can be simulated while another is loaded, summarized and
 	// written: their simulations share the processors, and few tasks are in memory.
 	open := min(cap(gate), 1+(cap(gate)+s.each-1)/s.each)
 	return pool.Each(ctx, open, len(tasks), func(ctx context.Context, i int) error {
-		settings, runs, err := s.simulate(ctx, &tasks[i], gate)
+		if tasks[i] == nil {
+			return nil
+		}
+		settings, runs, err := s.simulate(ctx, tasks[i], gate)
 		if err != nil {
 			return err
 		}
@@ -133,27 +131,6 @@ func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*mea
 	}
 	settings := world.Settings(sc)
 	return &settings, runs, nil
-}
-
-// summaryJSON and the next constants are the names of the files of a complete sweep.
-const (
-	summaryJSON = "sweep.json"
-	summaryCSV  = "sweep.csv"
-	scenarioOf  = "sweep.yaml"
-)
-
-// Files returns the files of a complete sweep except charts: sweep.json, sweep.csv and the unchanged scenario.
-func (m *Merged) Files() ([]results.File, error) {
-	data, err := MarshalSweep(m.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	var table bytes.Buffer
-	if err := text.WriteSweep(&table, m.Sweep, text.TableOptions{Format: text.CSV}); err != nil {
-		return nil, err
-	}
-	return []results.File{{Path: summaryJSON, Data: data}, {Path: summaryCSV, Data: table.Bytes()},
-		{Path: scenarioOf, Data: m.Scenario}}, nil
 }
 
 // The schema is made from the types that are written, and their comments.

@@ -19,6 +19,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -81,18 +82,23 @@ func compute(t *testing.T, p *Plan, dir string, shard Shard, parallel int) {
 	}
 }
 
-// merged returns the files that the shards in dir give.
+// merged returns what the shards in dir give: JSON, table and scenario.
 func merged(t *testing.T, dir string) []results.File {
 	t.Helper()
 	m, err := Merge(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := m.Files()
+	data, err := MarshalSweep(m.Sweep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	var table bytes.Buffer
+	if err := text.WriteSweep(&table, m.Sweep, text.TableOptions{Format: text.CSV}); err != nil {
+		t.Fatal(err)
+	}
+	return []results.File{{Path: "sweep.json", Data: data}, {Path: "sweep.csv", Data: table.Bytes()},
+		{Path: "sweep.yaml", Data: m.Scenario}}
 }
 
 // whole returns the result of one process.

@@ -165,22 +165,18 @@ type simulated struct {
 }
 
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
-	answers := make([][]observation, len(asks))
-	var left []ask
-	var of []int // answers that the observations belong to
+	answers, tasks := make([][]observation, len(asks)), make([]*task, len(asks))
 	for i := range asks {
-		if seen, known := s.kept.recall(s.label, &asks[i]); known {
-			answers[i] = seen
-			s.runs += asks[i].to - asks[i].from
+		seen, known := s.kept.recall(s.label, &asks[i])
+		if tasks[i] = s.task(&asks[i]); known {
+			answers[i], tasks[i] = seen, nil
 			s.judge(asks[i].setting)
-			continue
 		}
-		left, of = append(left, asks[i]), append(of, i)
 	}
-	err := s.run(ctx, left, func(i int, _ *measure.Settings, runs []measure.Run) error {
-		answers[of[i]] = s.observations(runs)
-		s.judge(left[i].setting)
-		return s.kept.keep(s.label, &left[i], answers[of[i]])
+	err := s.simulator.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
+		answers[i] = s.observations(runs)
+		s.judge(asks[i].setting)
+		return s.kept.keep(s.label, &asks[i], answers[i])
 	})
 	return answers, err
 }
@@ -195,14 +191,10 @@ func (s *simulated) judge(setting int) {
 	}
 }
 
-func (s *simulated) run(ctx context.Context, asks []ask,
-	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
-	tasks := make([]task, len(asks))
-	for i, a := range asks {
-		tasks[i] = task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
-		s.runs += a.to - a.from
-	}
-	return s.simulator.run(ctx, tasks, done)
+// task returns the simulations of a request, and counts them.
+func (s *simulated) task(a *ask) *task {
+	s.runs += a.to - a.from
+	return &task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
 }
 
 func (s *simulated) observations(runs []measure.Run) []observation {
@@ -216,7 +208,7 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 // check simulates the seeds of a request, and returns the observations and the verdicts on the objectives over all of
 // these seeds.
 func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
-	err = s.run(ctx, []ask{a}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
+	err = s.simulator.run(ctx, []*task{s.task(&a)}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{})
 		if err != nil {
 			return fmt.Errorf("summarize: %w", err)

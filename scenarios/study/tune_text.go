@@ -42,18 +42,15 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	if p.Aim == Largest {
 		word, wanted = "largest", "above"
 	}
-	n := p.plan.Size()
+	ends := map[Aim]int{Smallest: 0, Largest: p.plan.Size() - 1}
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
-	edge := func(c *candidate) bool {
-		return p.Aim == Smallest && c.setting == 0 || p.Aim == Largest && c.setting == n-1
-	}
 	switch {
 	case a.best < 0 && out.Outcome == results.Unclear:
 		add("No value is known to meet all objectives; of some it is unclear after %d seeds.", p.MostSeeds)
 	case a.best < 0:
 		easiest := a.tried[len(a.tried)-1]
 		add("No value meets all objectives: even %s %s.", text(easiest), easiest.why)
-	case edge(a.tried[a.best]):
+	case a.tried[a.best].setting == ends[p.Aim]:
 		add("%s=%s meets all objectives, and it is the end of the range: %s it nothing was tried.", p.Key,
 			text(a.tried[a.best]), wanted)
 	case !a.decided && a.monotone:
@@ -217,13 +214,14 @@ func (p *Problem) missing(a *answer) string {
 		}
 	}
 	const most = 8
+	n := len(left)
 	switch {
-	case len(left) == 0:
+	case n == 0:
 		return ""
-	case len(left) > most:
-		return fmt.Sprintf("%d of %d values (%s, ...)", len(left), p.plan.Size(), strings.Join(left[:most], ", "))
+	case n > most:
+		left = append(left[:most], "...")
 	}
-	return fmt.Sprintf("%d of %d values (%s)", len(left), p.plan.Size(), strings.Join(left, ", "))
+	return fmt.Sprintf("%d of %d values (%s)", n, p.plan.Size(), strings.Join(left, ", "))
 }
 
 // disagreement returns, as text, the first objective not met among the verdicts of a run.

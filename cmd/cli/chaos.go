@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"qsim/scenarios/chaos"
 )
 
-// chaosFlags are the flags of the command chaos.
 type chaosFlags struct {
 	seeds, seed uint64
 	time        time.Duration
@@ -159,35 +159,27 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	if err != nil {
 		return ui.UsageError("--replay %s: %w", name, err)
 	}
-	f := chaos.Replay(w, options.Only)
-	said := "every invariant held\n"
-	if f != nil {
-		said = f.String()
+	said, failed := "every invariant held\n", error(nil)
+	if f := chaos.Replay(w, options.Only); f != nil {
+		said, failed = f.String(), ui.Fail(ui.ExitInvariant, nil)
 	}
-	if _, err := io.WriteString(c.OutOrStdout(), said); err != nil {
-		return ui.IOError("write result", err)
-	}
-	if f != nil {
-		return ui.Fail(ui.ExitInvariant, nil)
-	}
-	return nil
+	_, err = io.WriteString(c.OutOrStdout(), said)
+	return cmp.Or(ui.IOError("write result", err), failed)
 }
 
-// printSwarm prints the summary of a chaos run: the simulations, their time, and the invariants that broke.
 func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time.Duration) error {
 	var text bytes.Buffer
 	for i := range r.Failures {
 		text.WriteString(r.Failures[i].String() + "\n")
 	}
 	said := "every invariant held"
-	if options.Only != 0 {
-		said = "those that were asked for held"
-	}
-	if r.Seeds == 0 {
-		said = "nothing was tried"
-	}
-	if n := len(r.Failures); n > 0 {
+	switch n := len(r.Failures); {
+	case n > 0:
 		said = fmt.Sprintf("%d failed", n)
+	case r.Seeds == 0:
+		said = "nothing was tried"
+	case options.Only != 0:
+		said = "those that were asked for held"
 	}
 	fmt.Fprintf(&text, "%s, %s events, %s, fingerprint %016x: %s\n", options.Finished(r.Seeds),
 		amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
@@ -206,7 +198,6 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	return err
 }
 
-// pairs returns a list of names with their counts as text.
 func pairs(names []string, counts []int64) string {
 	var all []string
 	for i, name := range names {

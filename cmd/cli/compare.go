@@ -22,11 +22,10 @@ import (
 	"qsim/scenarios/world"
 )
 
-// compareFlags are the flags of the command compare.
 type compareFlags struct {
 	runFlags
 	metrics       []string
-	maxRegression percent
+	maxRegression float64
 	report        string
 }
 
@@ -69,8 +68,8 @@ Exit codes:
 		"(default: those of the table, the objectives and the usual ones)")
 	flags.StringVar(&f.report, "report", "", "draw both results over each other, with one cursor, into this `FILE`: a page like "+
 		"that of a run")
-	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its "+
-		"base value")
+	addPercent(c, &f.maxRegression, "max-regression",
+		"exit with 1 if a metric is worse by more than this `PERCENT` of its base value")
 	flags.BoolVar(&f.strict, "strict", false, "an unclear change counts as a regression, and warnings of a scenario are errors")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in a scenario that is run, such as engine.workers=80; "+
 		"repeatable")
@@ -109,7 +108,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		return err
 	}
 	options := results.CompareOptions{BaseName: base.name, BaseVersion: base.version,
-		Gate: results.Gate{Set: c.Flags().Changed("max-regression"), Most: float64(f.maxRegression), Strict: f.strict}}
+		Gate: results.Gate{Set: c.Flags().Changed("max-regression"), Most: f.maxRegression, Strict: f.strict}}
 	if options.Queries, err = f.queries(base.summary); err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		if err != nil {
 			return ui.Fail(ui.ExitUsage, err)
 		}
-		comparison.FindLikeness(float64(f.sameWithin))
+		comparison.FindLikeness(f.sameWithin)
 		worst = ui.Worse(worst, ui.Exit(comparison.Exit))
 		list = append(list, comparison)
 		if f.report != "" {
@@ -154,7 +153,6 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	return ended(worst)
 }
 
-// writeComparison writes the HTML page that compares two results to file.
 func writeComparison(file string, base, new result, c *results.Comparison) error {
 	var sides [2]*results.Summary
 	for i, r := range [...]result{base, new} {

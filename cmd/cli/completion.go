@@ -114,15 +114,12 @@ func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Comple
 	return described("scenarios"), cobra.ShellCompDirectiveDefault
 }
 
-func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
+var completeFolders = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 
 func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return append(described("metrics"), "all"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSources completes the sources of a new scenario: scenarios, presets and files.
 func completeSources(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return append(described("scenarios"), described("presets")...), cobra.ShellCompDirectiveDefault
 }

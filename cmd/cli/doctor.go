@@ -22,7 +22,6 @@ import (
 	"qsim/scenarios/study"
 )
 
-// doctorFlags are the flags of the command doctor.
 type doctorFlags struct {
 	runFlags
 	incidents []string

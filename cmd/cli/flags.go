@@ -70,17 +70,15 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	if err != nil {
 		return nil, err
 	}
-	if c.Flags().Changed("seeds") {
-		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds), Flag: fmt.Sprintf("--seeds %d", f.seeds)})
+	if c.Flags().Changed("seed") && f.seed < 1 {
+		return nil, ui.UsageError("--seed 0: want at least 1")
 	}
-	if c.Flags().Changed("seed") {
-		if f.seed < 1 {
-			return nil, ui.UsageError("--seed %d: want at least 1", f.seed)
+	for _, key := range []struct{ name, value string }{{"seeds", strconv.Itoa(f.seeds)},
+		{"seed", strconv.FormatUint(f.seed, 10)}, {"baseline", strconv.Quote(f.baseline)}} {
+		if set := c.Flags().Lookup(key.name); set != nil && set.Changed {
+			all = append(all, scenarios.Override{Path: key.name, Value: key.value,
+				Flag: "--" + key.name + " " + set.Value.String()})
 		}
-		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10), Flag: fmt.Sprintf("--seed %d", f.seed)})
-	}
-	if c.Flags().Changed("baseline") {
-		all = append(all, scenarios.Override{Path: "baseline", Value: strconv.Quote(f.baseline), Flag: "--baseline " + f.baseline})
 	}
 	return all, nil
 }
@@ -95,44 +93,39 @@ func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) 
 	flags.StringVarP(&f.out, "out", "o", "", out)
 }
 
-// percent is the value of a flag for a share above 0 %.
-type percent float64
-
-// String returns the flag's share as text, "" for none.
-func (p *percent) String() string {
-	if *p == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*p)*100, 'g', -1, 64) + "%"
-}
-
-// Set parses a percentage such as 5%.
-func (p *percent) Set(text string) error {
-	number, ok := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	switch {
-	case err != nil || v != v:
-		return errors.New("want a percentage, as 5%")
-	case !ok && v < 1:
-		return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v*100, 'g', 12, 64) + "%?")
-	case !ok:
-		return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v, 'g', -1, 64) + "%?")
-	case v < 0 || v > mostPercent:
-		return errors.New("want a percentage of at least 0% that is not beyond all measure")
-	}
-	*p = percent(v / 100)
-	return nil
-}
-
 // mostPercent is the largest percentage accepted, so that a product with it does not overflow.
 const mostPercent = 1e9
 
-// Type returns the name that the help text uses for the flag's value.
-func (p *percent) Type() string { return "PERCENT" }
+// addPercent defines a flag for a share in percent, such as 5%. Its default is shown unless it is 0.
+func addPercent(c *cobra.Command, share *float64, name, usage string) {
+	show := func() string {
+		if *share == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(*share*100, 'g', -1, 64) + "%"
+	}
+	parse := func(text string) error {
+		number, ok := strings.CutSuffix(text, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		switch {
+		case err != nil || v != v:
+			return errors.New("want a percentage, as 5%")
+		case !ok && v < 1:
+			return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v*100, 'g', 12, 64) + "%?")
+		case !ok:
+			return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v, 'g', -1, 64) + "%?")
+		case v < 0 || v > mostPercent:
+			return errors.New("want a percentage of at least 0% that is not beyond all measure")
+		}
+		*share = v / 100
+		return nil
+	}
+	c.Flags().Var(&ui.Value{Kind: "PERCENT", Show: show, Parse: parse}, name, usage)
+}
 
 // addSameWithin defines the flag of the equivalence band.
-func addSameWithin(c *cobra.Command, within *percent) {
-	c.Flags().Var(within, "same-within",
+func addSameWithin(c *cobra.Command, within *float64) {
+	addPercent(c, within, "same-within",
 		"≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
 }
 
@@ -142,19 +135,18 @@ const (
 )
 
 // addUntilFlags defines the flags --until-ci and --max-seeds, which add seeds until intervals are narrow.
-func addUntilFlags(c *cobra.Command, until *percent, most *int) {
-	flags := c.Flags()
-	flags.Var(until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
-	flags.IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
+func addUntilFlags(c *cobra.Command, until *float64, most *int) {
+	addPercent(c, until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
+	c.Flags().IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
 		"scenario's if they are more)")
 }
 
-func checkUntilFlags(c *cobra.Command, until percent, most int) error {
+func checkUntilFlags(c *cobra.Command, until float64, most int) error {
 	changed := c.Flags().Changed
 	switch {
 	case changed("until-ci") && (until <= 0 || until >= 1):
 		return ui.UsageError("--until-ci %s%%: want more than 0%% and less than 100%%",
-			strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
+			strconv.FormatFloat(until*100, 'g', -1, 64))
 	case changed("max-seeds") && !changed("until-ci"):
 		return ui.UsageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
 	case changed("max-seeds") && most < fewestUntil:
@@ -172,7 +164,6 @@ func checkMostSeeds(most int, l loaded) error {
 	return nil
 }
 
-// mostSeeds returns the highest number of seeds to run for a scenario.
 func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	switch {
 	case s.flags.untilCI == 0:
@@ -185,7 +176,7 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 
 // enough returns a function that decides after each seed whether the run may end: never before fewest have run.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
-	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
+	watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
 	return func(seed []measure.Run) bool {
 		seeds++
 		return watch.Add(seed) && seeds >= fewest
@@ -206,7 +197,7 @@ func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupte
 	return seeds
 }
 
-// memorySize is the value of a flag for an amount of memory, in bytes, such as 12GB.
+// memorySize is an amount of memory in bytes, 0: not given.
 type memorySize float64
 
 // sizes lists the units of memory, the longest names first.
@@ -215,19 +206,8 @@ var sizes = []struct {
 	bytes float64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
 
-// String returns the flag's amount of memory as text, "" for none.
-func (m *memorySize) String() string {
-	if *m == 0 {
-		return ""
-	}
-	return inMemory(float64(*m))
-}
-
-// Type returns the name that the help text uses for the flag's value.
-func (m *memorySize) Type() string { return "SIZE" }
-
-// Set parses an amount of memory such as 12GB.
-func (m *memorySize) Set(text string) error {
+// parse sets m to an amount of memory such as 12GB.
+func (m *memorySize) parse(text string) error {
 	for _, s := range sizes {
 		if number, found := strings.CutSuffix(text, s.unit); found {
 			if n, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && n > 0 && !math.IsInf(n, 0) {
@@ -249,10 +229,10 @@ func inMemory(bytes float64) string {
 	return plain.Digits(bytes, 2) + " B"
 }
 
-// addMemory adds the flag --memory of a command that simulates.
 func addMemory(c *cobra.Command, most *memorySize) {
-	c.Flags().Var(most, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters "+
-		"of the machine's)")
+	size := ui.Value{Kind: "SIZE", Show: func() string { return "" }, Parse: most.parse} // the usage has the default
+	c.Flags().Var(&size, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three "+
+		"quarters of the machine's)")
 }
 
 // fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take more
@@ -299,11 +279,8 @@ func addFormat(c *cobra.Command, to *string, more ...string) {
 // plotMode is the value of --plot: the way a plot is drawn in the terminal.
 type plotMode string
 
-// String returns the mode as text.
-func (m *plotMode) String() string { return string(*m) }
-
-// Set parses a mode of plotting; true and false, as in environment variables, mean auto and never.
-func (m *plotMode) Set(text string) error {
+// parse sets m to a mode of plotting; true and false, as in environment variables, mean auto and never.
+func (m *plotMode) parse(text string) error {
 	switch text {
 	case "true":
 		text = "auto"
@@ -312,9 +289,6 @@ func (m *plotMode) Set(text string) error {
 	}
 	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
-
-// Type returns the name that the help text uses for the flag's value.
-func (m *plotMode) Type() string { return "HOW" }
 
 // apart returns names without a plot mode that a space separates from its flag, and sets that mode: --plot needs no
 // value, so that a word after a space is parsed as a scenario.

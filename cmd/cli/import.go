@@ -23,7 +23,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// importFlags are the flags of the command import.
 type importFlags struct {
 	options  imports.Options
 	target   imports.Target
@@ -208,7 +207,7 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 		}
 		if err != nil {
 			closeAll()
-			if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fs.ErrPermission) {
+			if !errors.Is(err, fs.ErrPermission) {
 				return nil, nil, ui.UsageError("import: %w", err)
 			}
 			return nil, nil, ui.IOError("import", err)

@@ -41,7 +41,6 @@ check it, comes beside it unless it is there.`,
 	return c
 }
 
-// initialize writes a new scenario file and prints its path.
 func initialize(c *cobra.Command, name, from string, force bool) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	text, err := starter(name, from)

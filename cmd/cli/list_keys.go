@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"qsim/cmd/ui"
@@ -13,7 +14,6 @@ import (
 	"qsim/scenarios/checked"
 )
 
-// keyEntries returns entries of `qsim list` for the keys of the scenario language.
 func keyEntries() (entries []entry) {
 	for _, k := range scenarios.Keys() {
 		doc := firstSentence(k.Doc)
@@ -50,17 +50,13 @@ func whenUnset(k *scenarios.Key) string {
 func keysBelow(entries []entry, path string) (found []entry, one bool, err error) {
 	var below []entry
 	for _, e := range entries {
-		switch {
-		case leads(e.name, path), strings.HasSuffix(e.name, "."+path):
+		if leads(e.name, path) || strings.HasSuffix(e.name, "."+path) {
 			found = append(found, e)
 		}
 	}
 	for _, e := range entries {
-		for _, above := range found {
-			if strings.HasPrefix(e.name, above.name+".") {
-				below = append(below, e)
-				break
-			}
+		if slices.ContainsFunc(found, func(above entry) bool { return strings.HasPrefix(e.name, above.name+".") }) {
+			below = append(below, e)
 		}
 	}
 	if found = append(found, below...); len(found) == 0 {
@@ -77,16 +73,9 @@ func keysBelow(entries []entry, path string) (found []entry, one bool, err error
 
 // leads reports whether path matches the path of a key, where a word in capitals in key stands for any name.
 func leads(key, path string) bool {
-	want, have := strings.Split(key, "."), strings.Split(path, ".")
-	if len(want) != len(have) {
-		return false
-	}
-	for i := range want {
-		if want[i] != have[i] && want[i] != strings.ToUpper(want[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(strings.Split(key, "."), strings.Split(path, "."), func(want, have string) bool {
+		return want == have || want == strings.ToUpper(want)
+	})
 }
 
 // kindEntries returns a function that lists as entries the kinds of one sort, such as policies or storms.

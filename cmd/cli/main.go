@@ -52,14 +52,12 @@ under every policy, and reports what each policy does and costs, with intervals.
 	}
 	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
 		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
-		newChaos(), newMerge(), newVersion(), ui.NewDocs())
+		newChaos(), newMerge(), ui.NewVersion(cobra.NoArgs), ui.NewDocs())
 	ui.AddAbout(root)
 	complete(root)
 	ui.SetHelp(root)
 	return root
 }
-
-func newVersion() *cobra.Command { return ui.NewVersion(cobra.NoArgs) }
 
 // runOf returns the command line `qsim run WORD` if word, which is no command, is a scenario; "" otherwise.
 func runOf(word string) string {

@@ -25,7 +25,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// mapFlags are the flags of the command map.
 type mapFlags struct {
 	runFlags
 	x, y          string
@@ -95,7 +94,6 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 }
 
-// mapping is one execution of the command map.
 type mapping struct {
 	*session
 	flags  *mapFlags
@@ -105,7 +103,6 @@ type mapping struct {
 
 func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	if !c.Flags().Changed("seeds") {
-		f.seeds = seedsOfMap
 		if err := c.Flags().Set("seeds", strconv.Itoa(seedsOfMap)); err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"qsim/scenarios"
 )
 
-// playFlags are the flags of the command play.
 type playFlags struct {
 	scenarioFlags
 	parallel int

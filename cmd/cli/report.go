@@ -31,7 +31,7 @@ const (
 
 func newReport() *cobra.Command {
 	var open bool
-	within := percent(results.DefaultSameWithin)
+	within := float64(results.DefaultSameWithin)
 	var out string
 	c := &cobra.Command{
 		Use:     "report DIR... [flags]",
@@ -65,7 +65,7 @@ Exit codes:
 	return c
 }
 
-func makeReports(c *cobra.Command, names []string, open bool, out string, within percent) error {
+func makeReports(c *cobra.Command, names []string, open bool, out string, within float64) error {
 	ui.WarnOfVariables(c, c.ErrOrStderr())
 	var folders []string
 	for _, name := range names {
@@ -85,7 +85,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	var last string
 	var entries []report.IndexEntry
 	for _, folder := range folders {
-		stored, err := redraw(folder, c.Flags().Changed("same-within"), float64(within))
+		stored, err := redraw(folder, c.Flags().Changed("same-within"), within)
 		if err != nil {
 			return err
 		}
@@ -182,12 +182,11 @@ func inFolder(folder string) func(path string) ([]byte, error) {
 // reader returns a function that reads a file by its path from files in memory.
 func reader(files []results.File) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
-		for i := range files {
-			if files[i].Path == path {
-				return files[i].Data, nil
-			}
+		at := slices.IndexFunc(files, func(f results.File) bool { return f.Path == path })
+		if at < 0 {
+			return nil, fs.ErrNotExist
 		}
-		return nil, fs.ErrNotExist
+		return files[at].Data, nil
 	}
 }
 

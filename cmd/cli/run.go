@@ -32,14 +32,14 @@ type runFlags struct {
 	ui.Terminal
 	parallel   int
 	memory     memorySize
-	untilCI    percent
+	untilCI    float64
 	maxSeeds   int
 	check      bool
 	out        string
 	format     string
 	noFiles    bool
 	plot       plotMode
-	sameWithin percent
+	sameWithin float64
 	asked      []string // metrics to compute in addition
 }
 
@@ -91,7 +91,8 @@ the scenario.`,
 		"STORM class CLASS'; repeatable")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
+	plot := ui.Value{Kind: "HOW", Show: func() string { return string(f.plot) }, Parse: f.plot.parse}
+	flags.Var(&plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))
 	ui.Group(c, "How to run it", "parallel", "memory", "until-ci", "max-seeds", "check")
@@ -131,12 +132,8 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		if err := f.memory.fits(l.Scenario, len(l.Scenario.Policies)*int(l.Scenario.Seeds), f.parallel); err != nil {
 			return ui.UsageError("%s: %w", l.Name, err)
 		}
-		queries, err := queriesOf(f.asked, l.Scenario)
-		if err != nil {
+		if _, err := queriesOf(f.asked, l.Scenario); err != nil {
 			return err
-		}
-		if err := l.Scenario.Measure(queries); err != nil {
-			return ui.UsageError("--metric %w", err)
 		}
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
@@ -201,7 +198,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	}
 	seeds := s.seedsOf(l.Scenario, runs, interrupted)
 	summary, err := results.Summarize(&settings, runs,
-		results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
+		results.Options{Seeds: seeds, Strict: s.flags.strict, Until: s.flags.untilCI})
 	if err != nil {
 		if interrupted {
 			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished "+
@@ -209,7 +206,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		}
 		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err)
 	}
-	summary.FindLikeness(float64(s.flags.sameWithin))
+	summary.FindLikeness(s.flags.sameWithin)
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
@@ -229,7 +226,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		return ui.ExitIO, err
 	}
 	if interrupted {
-		s.console.Note("interrupted: %s", finishedOf(summary, len(seeds)))
+		s.console.Note("interrupted: %d of %d seeds finished under every policy", len(summary.Seeds), len(seeds))
 		return ui.ExitInterrupted, nil
 	}
 	return ui.Exit(summary.Exit), nil
@@ -262,7 +259,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 		return "", ui.IOError("write results", err)
 	}
 	info := results.RunInfo{
-		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
+		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: os.Args, Folder: here,
 		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPUs: runtime.GOMAXPROCS(0),
 	}
@@ -311,9 +308,4 @@ func took(runs []measure.Run, elapsed time.Duration) string {
 		return fmt.Sprintf("%.1fs, %.0fk jobs/s", elapsed.Seconds(), rate/1e3)
 	}
 	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
-}
-
-// finishedOf returns, as text, the finished part of an interrupted run: "3 of 20 seeds finished under every policy".
-func finishedOf(summary *results.Summary, seeds int) string {
-	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
 }

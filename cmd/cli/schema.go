@@ -47,7 +47,7 @@ summary.json (also run --format json), run.json, sweep.json, tune.json, doctor.j
 compare --format json, trace --format json.`,
 		Example: `  qsim schema > scenario.schema.json
   qsim schema summary`,
-		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: fixed(names...),
 		Args:              cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			for _, d := range schemas {

@@ -27,7 +27,6 @@ import (
 // session is one execution of a command: its flags, standard output and standard error.
 type session struct {
 	flags   *runFlags
-	command []string
 	stdout  io.Writer
 	stderr  io.Writer // destination of errors; other messages go to the console
 	console *ui.Console
@@ -39,8 +38,7 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	if f.Quiet && f.Verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
 	}
-	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(),
-		console: ui.NewConsole(c, f.Quiet)}
+	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet)}
 	ui.WarnOfVariables(c, s.console)
 	return s, nil
 }
@@ -219,7 +217,6 @@ func (b *sweepBar) words() string {
 	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
-// simulated counts a finished simulation.
 func (b *sweepBar) simulated() { b.progress.Set(0, b.there*b.each+int(b.simulations.Add(1))) }
 
 func (b *sweepBar) kept() {

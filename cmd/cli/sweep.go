@@ -20,7 +20,6 @@ import (
 	"qsim/scenarios/study"
 )
 
-// sweepFlags are the flags of the command sweep.
 type sweepFlags struct {
 	runFlags
 	vary    []string
@@ -84,7 +83,6 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	return c
 }
 
-// sweeping is one execution of the command sweep.
 type sweeping struct {
 	*session
 	flags  *sweepFlags
@@ -162,7 +160,8 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// queriesOf parses the values of --metric into queries; "all" means every metric computed by default.
+// queriesOf parses the values of --metric into queries, which scenario measures from then on; "all" means every metric
+// computed by default.
 func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
 	var queries []measure.Query
 	for _, text := range metrics {
@@ -180,8 +179,7 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 		}
 		queries = append(queries, q)
 	}
-	probe := *scenario
-	if err := probe.Measure(queries); err != nil {
+	if err := scenario.Measure(queries); err != nil {
 		return nil, ui.UsageError("--metric %w", err)
 	}
 	return queries, nil

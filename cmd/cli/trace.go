@@ -19,7 +19,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// traceFlags are the flags of the command trace.
 type traceFlags struct {
 	scenarioFlags
 	policy            string
@@ -82,7 +81,6 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	return c
 }
 
-// tracer is one execution of the command trace.
 type tracer struct {
 	loaded
 	flags  *traceFlags
@@ -116,26 +114,20 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
 	defer stop()
 	err = t.print(ctx, messages)
+	flushed := t.out.Flush() // with the events before a breach
 	var broken *world.Broken
+	var known *ui.Failure
 	switch {
 	case errors.As(err, &broken):
-		t.out.Flush() // print the events before the breach
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.Name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
-		t.out.Flush()
 		return ui.Fail(ui.ExitInterrupted, nil)
-	}
-	var known *ui.Failure
-	if err == nil {
-		err = t.out.Flush()
-	}
-	if errors.As(err, &known) {
+	case errors.As(err, &known):
 		return err
 	}
-	return ui.IOError("write trace", err)
+	return ui.IOError("write trace", cmp.Or(err, flushed))
 }
 
-// check returns an error for flags of trace that exclude each other.
 func (f *traceFlags) check(c *cobra.Command) error {
 	switch {
 	case f.job == "" && c.Flags().Changed("job"):
@@ -208,7 +200,6 @@ func (t *tracer) read() error {
 	return nil
 }
 
-// print prints the parts of the trace selected by the flags.
 func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	f := t.flags
 	if f.find != "" {

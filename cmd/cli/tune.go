@@ -20,13 +20,12 @@ import (
 	"qsim/scenarios/study"
 )
 
-// tuneFlags are the flags of the command tune.
 type tuneFlags struct {
 	runFlags
 	over                                  []string
 	objectives                            []string
 	minimize, maximize, smallest, largest string
-	confidence, indifference              percent
+	confidence, indifference              float64
 }
 
 func newTune() *cobra.Command {
@@ -84,8 +83,8 @@ same command goes on where it was.
 	}
 	f.maxSeeds, f.confidence, f.indifference = 200, 0.95, 0.05
 	ui.AddAtLeast(c, &f.maxSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
-	flags.Var(&f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
-	flags.Var(&f.indifference, "indifference", "ignore differences below this `PERCENT`")
+	addPercent(c, &f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
+	addPercent(c, &f.indifference, "indifference", "ignore differences below this `PERCENT`")
 	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)", judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel", "memory")
@@ -96,7 +95,7 @@ same command goes on where it was.
 
 // problem builds the search problem (ranges, goal, limits) from the flags and loads its scenario.
 func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
-	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds,
+	p = &study.Problem{Confidence: f.confidence, Indifference: f.indifference, MostSeeds: f.maxSeeds,
 		Version: ui.Version}
 	if err := f.goal(c, p); err != nil {
 		return nil, l, err
@@ -124,9 +123,9 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 	case len(f.over) == 0:
 		return ui.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
 	case f.confidence < 0.5 || f.confidence >= 1:
-		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*float64(f.confidence))
+		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*f.confidence)
 	case f.indifference <= 0 || f.indifference >= 1:
-		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*float64(f.indifference))
+		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*f.indifference)
 	}
 	given := 0
 	for _, g := range []struct {
@@ -194,16 +193,20 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 			return plain.ShellLine(words...)
 		})
 	}}
-	folder := ""
+	folder := tuneFolder(f.out, found.Scenario, found.ConfigHash)
 	if !f.noFiles {
-		if folder, err = storeTuning(f.out, found, result); err != nil {
-			return err
+		figures, err := report.TuneCharts(found)
+		if err == nil {
+			err = result.store(folder, "tune", figures)
+		}
+		if err != nil {
+			return ui.IOError("write tuning", err)
 		}
 	}
 	if err := s.print(result, "", ""); err != nil {
 		return err
 	}
-	if folder != "" {
+	if !f.noFiles {
 		s.console.Note("%s", shown(folder))
 	}
 	for i := range found.Policies {
@@ -249,17 +252,6 @@ func (t *tuneCounter) count(policy string) {
 	}
 }
 
-// tuneFolder returns the folder for the files of a search by tune.
 func tuneFolder(out, scenario, hash string) string {
 	return cmp.Or(out, filepath.Join("results", "runs", scenario, "tune-"+hash))
-}
-
-// storeTuning writes the files of a search by tune and returns their folder.
-func storeTuning(out string, found *results.Tuning, result output) (string, error) {
-	out = tuneFolder(out, found.Scenario, found.ConfigHash)
-	figures, err := report.TuneCharts(found)
-	if err == nil {
-		err = result.store(out, "tune", figures)
-	}
-	return out, ui.IOError("write tuning", err)
 }

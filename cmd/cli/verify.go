@@ -17,7 +17,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// verifyFlags are the flags of the command verify.
 type verifyFlags struct {
 	runFlags
 	full bool
@@ -194,7 +193,6 @@ func namesOf(r *verify.Row) (id, family, group string) {
 	return r.ID, r.Family(), group
 }
 
-// completeRows completes names of the built-in verify rows.
 func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	describe := func(row verify.Row) string { return cobra.CompletionWithDesc(row.ID, row.Name) }
 	return plain.Map(verify.Rows(), describe), cobra.ShellCompDirectiveNoFileComp

@@ -22,7 +22,6 @@ var assets embed.FS
 
 var pages = template.Must(template.ParseFS(assets, "page/*.html"))
 
-// html returns the document's text.
 func (d document) html() []byte {
 	var text bytes.Buffer
 	if err := pages.ExecuteTemplate(&text, "play.html", d); err != nil {

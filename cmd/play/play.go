@@ -82,7 +82,6 @@ type set struct {
 	Value string `json:"value"`
 }
 
-// readAsk reads the body of a request.
 func readAsk(body io.Reader) (*ask, error) {
 	var a ask
 	decoder := json.NewDecoder(body)

@@ -65,8 +65,8 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 				}
 			},
 			Enough: func(seed []measure.Run) bool {
-				seeds := p.add(nil, seed)
-				return watch.Add(seed) || seeds >= most
+				runs := p.add(nil, seed)
+				return watch.Add(seed) || runs >= most*len(sc.Policies)
 			},
 		})
 		ended <- err
@@ -148,26 +148,22 @@ type progress struct {
 	mutex  sync.Mutex
 	firsts []*measure.Run
 	runs   []measure.Run // runs of all policies, seed by seed
-	seeds  int
 	wake   chan struct{}
 }
 
-// add adds one run of the first seed, or all runs of the next seed, and returns the number of seeds.
+// add adds one run of the first seed, or all runs of the next seed, and returns the number of runs of whole seeds.
 func (p *progress) add(run *measure.Run, seed []measure.Run) int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if run != nil {
 		p.firsts = append(p.firsts, run)
 	}
-	if seed != nil {
-		p.runs = append(p.runs, seed...)
-		p.seeds++
-	}
+	p.runs = append(p.runs, seed...)
 	select {
 	case p.wake <- struct{}{}:
 	default: // it is awake
 	}
-	return p.seeds
+	return len(p.runs)
 }
 
 // take returns the first figures since the last call, and all runs.

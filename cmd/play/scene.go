@@ -236,7 +236,6 @@ func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	return all
 }
 
-// has reports whether a scenario has a policy of that label.
 func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }

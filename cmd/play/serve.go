@@ -90,21 +90,16 @@ func (s *Server) serves(host string) bool {
 
 // show writes one of the files of the page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
-	var text []byte
-	switch path {
-	case "":
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		text = s.page
-	case "play.js":
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		text = asset(path)
-	case "play.css":
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		text = asset(path)
-	default:
+	kind, known := map[string]string{"": "html", "play.js": "javascript", "play.css": "css"}[path]
+	if !known {
 		http.NotFound(w, r)
 		return
 	}
+	text := s.page
+	if path != "" {
+		text = asset(path)
+	}
+	w.Header().Set("Content-Type", "text/"+kind+"; charset=utf-8")
 	_, _ = w.Write(text) // whoever asked has gone
 }
 

@@ -3,7 +3,6 @@ package ui
 import (
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -77,14 +76,9 @@ func (shownValue) Type() string { return "argument" }
 // commitTime returns the time of the commit that this program was built from, or the epoch if the build does not
 // contain it.
 func commitTime() time.Time {
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, setting := range build.Settings {
-			if setting.Key == "vcs.time" {
-				if at, err := time.Parse(time.RFC3339, setting.Value); err == nil {
-					return at.UTC()
-				}
-			}
-		}
+	at, err := time.Parse(time.RFC3339, buildSetting("vcs.time"))
+	if err != nil {
+		at = time.Unix(0, 0)
 	}
-	return time.Unix(0, 0).UTC()
+	return at.UTC()
 }

@@ -64,7 +64,6 @@ func WarnOfVariables(c *cobra.Command, to io.Writer) {
 	}
 }
 
-// variable returns the name of a flag's environment variable.
 func variable(c *cobra.Command, f *pflag.Flag) string {
 	return prefix(c) + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }

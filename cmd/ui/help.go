@@ -45,7 +45,6 @@ func SetHelp(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 }
 
-// printHelp prints the help text of a command on standard output.
 func printHelp(c *cobra.Command, _ []string) {
 	text := c.Long
 	if text == "" {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -34,20 +35,22 @@ func versionLine(root *cobra.Command) string {
 // Commit returns the commit that this binary was built from, marked if the checkout had changes, or "unknown" where the
 // build does not contain it.
 func Commit() string {
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	revision := cmp.Or(buildSetting("vcs.revision"), "unknown")
+	revision = revision[:min(12, len(revision))]
+	if buildSetting("vcs.modified") == "true" {
+		revision += "+changes"
 	}
-	revision, changed := "unknown", ""
-	for _, setting := range build.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			revision = setting.Value[:min(12, len(setting.Value))]
-		case "vcs.modified":
-			if setting.Value == "true" {
-				changed = "+changes"
+	return revision
+}
+
+// buildSetting returns a setting of the build of this program; "" if the program does not contain it.
+func buildSetting(key string) string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range build.Settings {
+			if setting.Key == key {
+				return setting.Value
 			}
 		}
 	}
-	return revision + changed
+	return ""
 }

@@ -33,15 +33,14 @@ itself is no setting, and left out.`,
   qsim apply my.yaml --for sidekiq --policy fifo --set retry.backoff.first=2s
   qsim apply retry-storm --for asynq --policy inflight-cap
   qsim apply my.yaml --for sqs --format json | jq '.settings[] | select(.cannot)'`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
+		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
 			at := slices.Index(names, system)
 			if at < 0 {
 				return ui.UsageError("apply for what? Give --for %s", quantity.OrList(names))
 			}
-			l, err := loadOnly(c, arguments, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			l, err := loadOnly(c, arguments, &f, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}

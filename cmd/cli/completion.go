@@ -16,10 +16,13 @@ import (
 // What a shell is told when somebody presses the key that completes: names with a short
 // description, which bash leaves out.
 
-// complete sets shell completions for the flags of commands whose values are names. Completions of arguments are set by
-// the commands themselves.
+// complete sets shell completions for the flags of commands whose values are names, and for the arguments of commands
+// about a scenario. Completions of other arguments are set by the commands themselves.
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
+		if strings.HasPrefix(c.Use, c.Name()+" SCENARIO") {
+			c.ValidArgsFunction = completeScenarios
+		}
 		for name, function := range map[string]cobra.CompletionFunc{
 			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys,
 			"over": completeKeys, "x": completeKeys, "y": completeKeys, "smallest": completeNames, "largest": completeNames, "metric": completeMetrics,

@@ -64,9 +64,8 @@ the same numbers. Exit codes:
   qsim doctor my.yaml --set engine.lease.ttl=5m --incident heartbeats-stall -o doctor
   qsim doctor my.yaml --format junit --no-files > doctor.xml      a test case for each incident
   qsim doctor my.yaml --format json --no-files | jq '.incidents[] | select(.exposure == "exposed")'`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runDoctor(c, names[0], &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runDoctor(c, names[0], &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.incidents, "incident", nil, "only the incident of this `NAME`; repeatable")

@@ -27,11 +27,10 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
   qsim explain my.yaml --set engine.preset=river | grep preset
   qsim explain retry-storm --policy weighted
   qsim explain my.yaml --format json`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
+		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
-			l, err := loadOnly(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			l, err := loadOnly(c, names, &f, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -134,13 +134,6 @@ const (
 	defaultMaxSeeds = 200 // default of --max-seeds; the scenario's number, if higher
 )
 
-// addUntilFlags defines the flags --until-ci and --max-seeds, which add seeds until intervals are narrow.
-func addUntilFlags(c *cobra.Command, until *float64, most *int) {
-	addPercent(c, until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
-	c.Flags().IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
-		"scenario's if they are more)")
-}
-
 func checkUntilFlags(c *cobra.Command, until float64, most int) error {
 	changed := c.Flags().Changed
 	switch {
@@ -151,15 +144,6 @@ func checkUntilFlags(c *cobra.Command, until float64, most int) error {
 		return ui.UsageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
 	case changed("max-seeds") && most < fewestUntil:
 		return ui.UsageError("--max-seeds %d: want at least %d, below which --until-ci never stops", most, fewestUntil)
-	}
-	return nil
-}
-
-// checkMostSeeds returns an error if --max-seeds is below the scenario's number of seeds, which are run in any case.
-func checkMostSeeds(most int, l loaded) error {
-	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
-		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
-			"%d, or fewer --seeds", most, asked, l.Name, asked)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 type loaded = input.Scenario
 
 // loadOnly is loadAll for a command that takes one scenario: the name may be that of a folder, if one is in it.
-func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
-	all, err := loadAll(c, names, f, stderr, notes)
+func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, notes io.Writer) (loaded, error) {
+	all, err := loadAll(c, names, f, c.ErrOrStderr(), notes)
 	if err != nil {
 		return loaded{}, err
 	}

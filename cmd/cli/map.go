@@ -57,9 +57,8 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 		Example: `  qsim map published/metastable-edge --x jobs.requests.arrivals.rate=10/s..30/s/2.5/s --y storms.outage.for=250ms..16s*2
   qsim map retry-storm --x engine.workers=80..140/20 --y storms.payments-down.for=1m..8m*2 --policy fifo -n 1
   qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runMap(c, names[0], &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runMap(c, names[0], &f) },
 	}
 	addMapFlags(c, &f)
 	return c

@@ -43,9 +43,8 @@ qsim can be chosen. To write it takes Go and the source of qsim.`,
   qsim play my.yaml --set engine.workers=80
   qsim play my.yaml --listen 127.0.0.1:8080      the same port every time
   qsim play retry-storm --static page            for a web server, or page/index.html`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runPlay(c, names, &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runPlay(c, names, &f) },
 	}
 	addScenarioFlags(c, "What to begin with", &f.scenarioFlags, "strict")
 	flags := c.Flags()
@@ -61,7 +60,7 @@ qsim can be chosen. To write it takes Go and the source of qsim.`,
 func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	console := ui.NewConsole(c, false)
 	ui.WarnOfVariables(c, console)
-	l, err := loadOnly(c, names, &f.scenarioFlags, c.ErrOrStderr(), console)
+	l, err := loadOnly(c, names, &f.scenarioFlags, console)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -73,11 +74,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 		if err != nil {
 			return err
 		}
-		for _, folder := range found {
-			if !slices.Contains(folders, folder) {
-				folders = append(folders, folder)
-			}
-		}
+		folders = plain.Distinct(folders, found)
 	}
 	if out != "" && len(folders) == 1 {
 		return ui.UsageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)

@@ -75,15 +75,16 @@ the scenario.`,
   qsim run a.yaml b.yaml --strict -q                for continuous integration
   qsim run my.yaml --format github                  annotations and a summary in a workflow
   qsim run my.yaml --check                          with the engine's invariants checked`,
-		ValidArgsFunction: completeScenarios,
-		Args:              atLeastOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return run(c, f.plot.apart(names), &f) },
+		Args: atLeastOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return run(c, f.plot.apart(names), &f) },
 	}
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
-	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
+	addPercent(c, &f.untilCI, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
+	flags.IntVar(&f.maxSeeds, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
+		"scenario's if they are more)")
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format, append(slices.Clone(judging), "openmetrics")...)
 	addSameWithin(c, &f.sameWithin)
@@ -126,8 +127,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		return ui.UsageError("--format openmetrics: of one scenario, as each metric stands in a file once")
 	}
 	for _, l := range all {
-		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
-			return err
+		if asked := int(l.Scenario.Seeds); f.maxSeeds > 0 && f.maxSeeds < asked {
+			return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
+				"%[2]d, or fewer --seeds", f.maxSeeds, asked, l.Name)
 		}
 		if err := f.memory.fits(l.Scenario, len(l.Scenario.Policies)*int(l.Scenario.Seeds), f.parallel); err != nil {
 			return ui.UsageError("%s: %w", l.Name, err)

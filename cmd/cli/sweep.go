@@ -61,9 +61,8 @@ Objectives do not change the exit code: a sweep explores where they are met.
   qsim sweep my.yaml --vary retry.jitter=none,full,"±20%" --vary retry.backoff.first=1s..1m*2 -n 5
   qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runSweep(c, names[0], &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runSweep(c, names[0], &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all "+

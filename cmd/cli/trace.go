@@ -54,9 +54,8 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
   qsim trace retry-storm --policy fifo --job payments/41    the history of a job
   qsim trace retry-storm --from 10m --to 10m0.5s            all that happened
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runTrace(c, names, &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runTrace(c, names, &f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.policy, "policy", "",
@@ -100,7 +99,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	}
 	messages := ui.NewConsole(c, false)
 	ui.WarnOfVariables(c, messages)
-	l, err := loadOnly(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
+	l, err := loadOnly(c, names, &f.scenarioFlags, messages)
 	if err != nil {
 		return err
 	}

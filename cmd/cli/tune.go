@@ -63,9 +63,8 @@ same command goes on where it was.
   qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
-		ValidArgsFunction: completeScenarios,
-		Args:              exactlyOneScenario,
-		RunE:              func(c *cobra.Command, names []string) error { return runTune(c, names[0], &f) },
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error { return runTune(c, names[0], &f) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all "+

@@ -28,8 +28,7 @@ With --format json it prints a list of {file, line, column, severity, message, h
   qsim validate --strict scenarios/*.yaml
   qsim validate my.yaml --set engine.workers=80
   qsim validate scenarios --format github`,
-		ValidArgsFunction: completeScenarios,
-		Args:              atLeastOneScenario,
+		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
 			if format != "table" {

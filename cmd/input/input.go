@@ -131,10 +131,7 @@ func Kinds() []string {
 func PolicyNames(scenario *scenarios.Scenario) []string {
 	var names []string
 	for _, p := range scenario.Policies {
-		names = append(names, p.Label)
-		if p.Kind != p.Label {
-			names = append(names, p.Kind)
-		}
+		names = append(names, plain.Distinct([]string{p.Label, p.Kind})...)
 	}
 	return names
 }

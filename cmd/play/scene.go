@@ -215,11 +215,9 @@ func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 		}
 		words := sc.Words(setting.Path)
 		key, known := s.keys[setting.Path]
-		usual, there := s.usual[setting.Path]
+		usual := s.usual[setting.Path]
 		if !known {
 			key, _ = scenarios.KeyOf(setting.Path)
-		}
-		if !there {
 			usual = setting.Value
 		}
 		doc, takes := key.Doc, key.Value
@@ -228,9 +226,7 @@ func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 		}
 		front := (inFront.MatchString(setting.Path) || words[0] == "policies" && len(words) == 3 && words[2] != "label") &&
 			numeric.MatchString(setting.Value) || strings.Contains(setting.Path, ".with.")
-		if words[0] == "policies" && len(words) > 1 && !has(chosen, words[1]) {
-			front = false
-		}
+		front = front && (words[0] != "policies" || len(words) < 2 || has(chosen, words[1]))
 		all = append(all, knob{setting.Path, setting.Value, usual, setting.Origin, doc, takes, key.Least, key.Most, front})
 	}
 	return all

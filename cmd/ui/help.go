@@ -40,7 +40,10 @@ func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup
 
 // SetHelp makes root and the commands below it print help texts in the format of this package.
 func SetHelp(root *cobra.Command) {
-	root.SetUsageFunc(printUsage)
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		writeUsage(c.ErrOrStderr(), c)
+		return nil
+	})
 	root.SetHelpFunc(printHelp)
 	root.InitDefaultHelpFlag()
 }
@@ -56,12 +59,6 @@ func printHelp(c *cobra.Command, _ []string) {
 	if _, err := c.OutOrStdout().Write(all.Bytes()); err != nil { // cobra takes no error of a help text
 		os.Exit(int(Settle(c, IOError("write help", err))))
 	}
-}
-
-// printUsage prints a command's usage on behalf of cobra.
-func printUsage(c *cobra.Command) error {
-	writeUsage(c.ErrOrStderr(), c)
-	return nil
 }
 
 func writeUsage(out io.Writer, c *cobra.Command) {

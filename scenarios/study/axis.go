@@ -90,7 +90,6 @@ func (a *Axis) place(value int) (column, width int) {
 	return utf8.RuneCountInString(before) + 1 + v.Column, v.Width
 }
 
-// result returns the axis in the form of package results.
 func (a Axis) result() results.Axis {
 	r := results.Axis{Key: a.Key, Values: a.Range.Texts(), Log: a.Range.Log}
 	if a.Range.Numeric {

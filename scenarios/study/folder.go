@@ -324,8 +324,11 @@ func readShard(path string) (*header, *results.Sweep, error) {
 
 func readHeader(text []byte) (*header, error) {
 	var h header
-	if old := formatOf(text); old != format && old != 0 {
-		return nil, fmt.Errorf("the file has format %d; this program knows %d", old, format)
+	var other struct {
+		Format int `json:"format"`
+	}
+	if json.Unmarshal(text, &other) == nil && other.Format != format && other.Format != 0 { // whose header may differ
+		return nil, fmt.Errorf("the file has format %d; this program knows %d", other.Format, format)
 	}
 	if err := unseal(text, &h); err != nil {
 		return nil, fmt.Errorf("read the header of a shard: %w", err)
@@ -339,17 +342,6 @@ func readHeader(text []byte) (*header, error) {
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
 	}
 	return &h, nil
-}
-
-// formatOf returns the format version in the header of a shard file; 0: there is none.
-func formatOf(text []byte) int {
-	var h struct {
-		Format int `json:"format"`
-	}
-	if json.Unmarshal(text, &h) != nil {
-		return 0 // the error is found later
-	}
-	return h.Format
 }
 
 // entries returns the sorted names of the files in a folder, none if the folder does not exist.

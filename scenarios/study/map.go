@@ -100,7 +100,6 @@ func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
 }
 
-// measure simulates points under one policy, with every seed, and returns their values.
 func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
 	measured func()) ([]PointValue, error) {
 	tasks := plain.Map(points, func(at Point) *task { return &task{sets: p.sets(l, at), policy: policy} })

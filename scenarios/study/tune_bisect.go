@@ -152,12 +152,10 @@ type candidate struct {
 	why     string // reason why the setting was given up; empty: it was not
 }
 
-// goals returns the values of a search's goal so far, by seed.
 func (c *candidate) goals() []float64 {
 	return plain.Map(c.seen, func(o observation) float64 { return o.Goal })
 }
 
-// margins returns the margins of a setting so far, by seed.
 func (c *candidate) margins() []float64 { return plain.Map(c.seen, observation.margin) }
 
 // judge returns whether all objectives are met, each at the given confidence, and the index of the first missed one.

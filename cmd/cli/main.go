@@ -41,8 +41,13 @@ under every policy, and reports what each policy does and costs, with intervals.
   qsim run my.yaml --seeds 5           your own, quickly`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          ui.UnknownCommand(runOf),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: ui.UnknownCommand(func(word string) string {
+			if isScenario(word) {
+				return "qsim run " + word
+			}
+			return ""
+		}),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
 	}
@@ -57,14 +62,6 @@ under every policy, and reports what each policy does and costs, with intervals.
 	complete(root)
 	ui.SetHelp(root)
 	return root
-}
-
-// runOf returns the command line `qsim run WORD` if word, which is no command, is a scenario; "" otherwise.
-func runOf(word string) string {
-	if isScenario(word) {
-		return "qsim run " + word
-	}
-	return ""
 }
 
 // keptOrder is the shell directive for completions that are not files and must not be sorted.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -88,12 +89,12 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	return s.mergeShards(dir, func(m *study.Merged) string { return plain.Plural(m.Shards, "shard") })
+	return s.mergeShards(dir, "")
 }
 
 // mergeShards joins the shard files in a folder, writes the sweep's files beside them and prints the sweep, with a
-// note.
-func (s *session) mergeShards(dir string, note func(*study.Merged) string) error {
+// note; "": the number of shards.
+func (s *session) mergeShards(dir, note string) error {
 	merged, err := study.Merge(dir)
 	if err != nil {
 		return studyError(err)
@@ -106,5 +107,5 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 	if err != nil {
 		return ui.IOError("write sweep", err)
 	}
-	return s.print(result, dir, note(merged))
+	return s.print(result, dir, cmp.Or(note, plain.Plural(merged.Shards, "shard")))
 }

@@ -121,7 +121,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 		}
 		return s.print(sweepOutput(part), work.Path, note)
 	}
-	return s.mergeShards(s.dir, func(*study.Merged) string { return note })
+	return s.mergeShards(s.dir, note)
 }
 
 // prepare makes the plan of a sweep, and returns an error for wrong flags or a wrong scenario.

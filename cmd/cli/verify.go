@@ -75,8 +75,14 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := wrongRows(rows); err != nil {
-		return err
+	var wrong []error
+	for _, row := range rows {
+		for _, problem := range verify.Problems(row) {
+			wrong = append(wrong, fmt.Errorf("%s: %w", row.ID, problem))
+		}
+	}
+	if len(wrong) > 0 { // found before any row is run
+		return ui.Fail(ui.ExitUsage, errors.Join(wrong...))
 	}
 	s, err := newSession(c, &f.runFlags)
 	if err != nil {
@@ -85,7 +91,15 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	bars := s.bars("rows", len(rows), "verify")
-	list, err := checkRows(ctx, rows, f.parallel, bars)
+	var list []verify.Result
+	for i, row := range rows {
+		var result verify.Result
+		if result, err = verify.Check(ctx, row, verify.Options{Parallel: f.parallel}); err != nil {
+			break
+		}
+		list = append(list, result)
+		bars.Set(0, i+1)
+	}
 	bars.Close()
 	return s.concludeVerify(list, len(rows), err)
 }
@@ -119,33 +133,6 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 		return ui.Fail(ui.ExitMissed, nil)
 	}
 	return nil
-}
-
-// wrongRows returns an error with all problems of verify rows, found before any of them is run.
-func wrongRows(rows []verify.Row) error {
-	var all []string
-	for _, row := range rows {
-		for _, problem := range verify.Problems(row) {
-			all = append(all, row.ID+": "+problem.Error())
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return ui.UsageError("%s", strings.Join(all, "\n"))
-}
-
-// checkRows checks verify rows one after the other. If it fails, list holds the rows that were checked before.
-func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *ui.Progress) (list []verify.Result, err error) {
-	for i, row := range rows {
-		result, err := verify.Check(ctx, row, verify.Options{Parallel: parallel})
-		if err != nil {
-			return list, err
-		}
-		list = append(list, result)
-		bars.Set(0, i+1)
-	}
-	return list, nil
 }
 
 // chosenRows returns the verify rows with the given names; without names the rows of --rows, or all under --full, or

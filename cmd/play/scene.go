@@ -188,6 +188,17 @@ func (s *stage) fits(sc *scenarios.Scenario) error {
 	return s.o.Fits(sc)
 }
 
+// mostBytes is the memory that a simulation may take in a browser, where all of a worker's is 4 GB at most.
+const mostBytes = 1 << 30
+
+func fitsBrowser(sc *scenarios.Scenario) error {
+	if f := estimate.Of(sc); f.Bytes > mostBytes {
+		return fmt.Errorf("%s brings so many jobs that about %s are alive at once, for which a browser has not the memory: "+
+			"lower it, add workers, or use qsim run", f.Key, plain.Grouped(plain.Digits(f.Jobs, 2)))
+	}
+	return nil
+}
+
 // problems returns diagnostics, each with the setting of the request that caused it.
 func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	all := []problem{}

@@ -131,7 +131,7 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 		w.left = shard.cells(w.size)
 		return w, nil
 	}
-	if err := w.checkOthers(dir); err != nil {
+	if err := w.checkOthers(); err != nil {
 		return nil, err
 	}
 	found, err := w.Read()
@@ -163,7 +163,7 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 // Start creates the shard's folder and removes damaged files, so that Keep can store cells.
 func (w *Work) Start() error {
 	if w.afresh {
-		if err := w.clear(w.parent); err != nil {
+		if err := w.clear(); err != nil {
 			return err
 		}
 	}

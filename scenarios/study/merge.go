@@ -198,9 +198,9 @@ type stray struct {
 	why  string
 }
 
-// checkOthers returns a Refusal if dir holds anything of another sweep.
-func (w *Work) checkOthers(dir string) error {
-	strays, err := w.strays(dir)
+// checkOthers returns a Refusal if the sweep's folder holds anything of another sweep.
+func (w *Work) checkOthers() error {
+	strays, err := w.strays()
 	if err != nil || len(strays) == 0 {
 		return err
 	}
@@ -209,12 +209,12 @@ func (w *Work) checkOthers(dir string) error {
 		more = fmt.Sprintf(" (and %d more)", len(strays)-1)
 	}
 	return refuse("%s is of another sweep%s: %s\ntake another folder with --out, or replace what is there with --force",
-		filepath.Join(dir, strays[0].name), more, strays[0].why)
+		filepath.Join(w.parent, strays[0].name), more, strays[0].why)
 }
 
-// strays returns the shards and merged files in a folder that do not belong to this sweep.
-func (w *Work) strays(dir string) ([]stray, error) {
-	names, err := entries(dir)
+// strays returns the shards and merged files in the sweep's folder that do not belong to it.
+func (w *Work) strays() ([]stray, error) {
+	names, err := entries(w.parent)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (w *Work) strays(dir string) ([]stray, error) {
 			strays = append(strays, stray{name, fmt.Sprintf("it is one of %d shards, not of %d", s.Of, w.shard.Of)})
 			continue
 		}
-		config, version, err := belongs(filepath.Join(dir, name), ending)
+		config, version, err := belongs(filepath.Join(w.parent, name), ending)
 		if err != nil {
 			return nil, err
 		}
@@ -273,20 +273,20 @@ func belongs(path, ending string) (config, version string, err error) {
 	return config, version, nil
 }
 
-// clear removes from dir the files of other sweeps, the shard's own results, and merged files.
-func (w *Work) clear(dir string) error {
-	strays, err := w.strays(dir)
+// clear removes from the sweep's folder the files of other sweeps, the shard's own results, and merged files.
+func (w *Work) clear() error {
+	strays, err := w.strays()
 	if err != nil {
 		return err
 	}
 	paths := []string{w.Path, w.dir}
 	for _, s := range strays {
-		paths = append(paths, filepath.Join(dir, s.name))
+		paths = append(paths, filepath.Join(w.parent, s.name))
 	}
 	for _, name := range []string{summaryJSON, "sweep.csv", "sweep.yaml"} {
-		paths = append(paths, filepath.Join(dir, name))
+		paths = append(paths, filepath.Join(w.parent, name))
 	}
-	charts := filepath.Join(dir, "charts")
+	charts := filepath.Join(w.parent, "charts")
 	names, err := entries(charts)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (w *Work) clear(dir string) error {
 	}
 	for _, path := range paths {
 		if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("clear %s: %w", dir, err)
+			return fmt.Errorf("clear %s: %w", w.parent, err)
 		}
 	}
 	return nil

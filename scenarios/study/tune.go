@@ -40,7 +40,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	if t.ConfigHash, err = p.plan.hash(append(parts, fmt.Sprint(p.Confidence, p.Indifference, p.MostSeeds))); err != nil {
 		return nil, err
 	}
-	var kept *memory
+	kept := &memory{}
 	if p.Keep != nil {
 		if kept, err = openMemory(p.Keep(t.ConfigHash), t.ConfigHash+" "+p.Version); err != nil {
 			return nil, fmt.Errorf("keep observations: %w", err)
@@ -243,7 +243,7 @@ func (p *Problem) trial(c *candidate) results.Trial {
 }
 
 // memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
-// same order, resumes without repeating simulations. The nil memory stores nothing.
+// same order, resumes without repeating simulations. The zero memory stores nothing.
 type memory struct {
 	mutex sync.Mutex
 	path  string
@@ -280,11 +280,8 @@ func openMemory(path, search string) (*memory, error) {
 		whole = append(append(whole, lines.Bytes()...), '\n')
 	}
 	if len(whole) == 0 {
-		begin, err := json.Marshal(memoryLine{Tune: search})
-		if err != nil {
-			return nil, err
-		}
-		whole = append(begin, '\n')
+		whole, _ = json.Marshal(memoryLine{Tune: search}) // texts always encode
+		whole = append(whole, '\n')
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -302,9 +299,6 @@ func (a *ask) name(policy string) string {
 
 // recall returns the stored observations for a request; false if the file lacks them.
 func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
-	if m == nil {
-		return nil, false
-	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	seen, known := m.known[a.name(policy)]
@@ -313,7 +307,7 @@ func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
 
 // keep appends the observations for a request to the file.
 func (m *memory) keep(policy string, a *ask, seen []observation) error {
-	if m == nil {
+	if m.file == nil {
 		return nil
 	}
 	var encoded bytes.Buffer
@@ -321,20 +315,17 @@ func (m *memory) keep(policy string, a *ask, seen []observation) error {
 		return err
 	}
 	line := memoryLine{Ask: a.name(policy), Seen: encoded.Bytes()}
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(line) // texts always encode
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.known[line.Ask] = seen
-	_, err = m.file.Write(append(text, '\n'))
+	_, err := m.file.Write(append(text, '\n'))
 	return err
 }
 
 // close closes the file of stored observations, and removes it if the search is done.
 func (m *memory) close(done bool) error {
-	if m == nil {
+	if m.file == nil {
 		return nil
 	}
 	err := m.file.Close()

@@ -153,7 +153,11 @@ type candidate struct {
 }
 
 func (c *candidate) goals() []float64 {
-	return plain.Map(c.seen, func(o observation) float64 { return o.Goal })
+	v := make([]float64, len(c.seen)) // at its full size, as KN asks for it after every seed
+	for i := range c.seen {
+		v[i] = c.seen[i].Goal
+	}
+	return v
 }
 
 func (c *candidate) margins() []float64 { return plain.Map(c.seen, observation.margin) }

@@ -42,13 +42,12 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 	if err := s.race(ctx); err != nil {
 		return nil, err
 	}
-	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta,
-		absolute: s.least == 0, spent: s.offset}
-	for _, c := range s.all {
-		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(a.tried[a.best])) {
-			a.best = len(a.tried)
+	a := &answer{tried: slices.Concat(s.all, dropped), best: -1, monotone: true, dropped: len(dropped), decided: s.decided,
+		delta: s.delta, absolute: s.least == 0, spent: s.offset}
+	for i, c := range s.all {
+		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(s.all[a.best])) {
+			a.best = i
 		}
-		a.tried = append(a.tried, c)
 	}
 	for i, c := range s.all {
 		if c.why == "" && i != a.best {
@@ -61,7 +60,6 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 			}
 		}
 	}
-	a.tried = append(a.tried, dropped...)
 	return a, nil
 }
 

@@ -77,9 +77,7 @@ same command goes on where it was.
 	flags.StringVar(&f.maximize, "maximize", "", "of the settings that meet all objectives, the one with the greatest `METRIC`")
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
-	if err := flags.MarkHidden("seeds"); err != nil {
-		panic("qsim: " + err.Error())
-	}
+	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
 	f.maxSeeds, f.confidence, f.indifference = 200, 0.95, 0.05
 	ui.AddAtLeast(c, &f.maxSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
 	addPercent(c, &f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")

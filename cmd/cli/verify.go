@@ -151,8 +151,8 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}
 	var known, groups []string
 	for i := range rows {
-		id, family, group := namesOf(&rows[i])
-		known, groups = append(known, id, family, group), append(groups, group)
+		own := namesOf(&rows[i])
+		known, groups = append(known, own...), append(groups, own[2])
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
@@ -166,8 +166,7 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}
 	return slices.DeleteFunc(rows, func(r verify.Row) bool {
 		if len(names) > 0 {
-			id, family, group := namesOf(&r)
-			return !slices.Contains(names, id) && !slices.Contains(names, family) && !slices.Contains(names, group)
+			return !slices.ContainsFunc(namesOf(&r), func(own string) bool { return slices.Contains(names, own) })
 		}
 		return !f.full && f.rows == "" && !r.Quick
 	}), nil
@@ -175,9 +174,9 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 
 // namesOf returns the three names that select a row of the verify table: its ID, its family, and the part before the
 // first dot, its group.
-func namesOf(r *verify.Row) (id, family, group string) {
-	group, _, _ = strings.Cut(r.ID, ".")
-	return r.ID, r.Family(), group
+func namesOf(r *verify.Row) []string {
+	group, _, _ := strings.Cut(r.ID, ".")
+	return []string{r.ID, r.Family(), group}
 }
 
 func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

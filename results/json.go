@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"qsim/results/measure"
 )
@@ -91,8 +92,12 @@ func MarshalLines(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, _ := parseJSON(text)
-	return append(root.appendTo(nil, 0), '\n'), nil
+	var broken bytes.Buffer
+	if err := json.Indent(&broken, text, "", ""); err != nil {
+		return nil, err
+	}
+	lines, _, _ := folded(strings.Split(broken.String(), "\n"), 0)
+	return []byte(lines + "\n"), nil
 }
 
 // encodeJSON returns v as JSON without spaces, in which < and > are not escaped.
@@ -104,92 +109,33 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// jsonNode is a value of a JSON text without spaces.
-type jsonNode struct {
-	key    []byte // key with its quotes; nil: the value is an element of an array
-	text   []byte // text of a scalar
-	open   byte   // opening bracket of an object or array
-	parts  []jsonNode
-	height int // depth of nested containers in the value, itself included; 0: a scalar
-}
-
-// parseJSON reads one JSON value from text and returns the text after it. text must come from encodeJSON.
-func parseJSON(text []byte) (n jsonNode, rest []byte) {
-	if text[0] != '{' && text[0] != '[' {
-		end := scalarEnd(text)
-		return jsonNode{text: text[:end]}, text[end:]
+// folded returns the first JSON value of lines, which json.Indent has broken everywhere, with line breaks only between
+// the parts of large objects, of lists of objects, and of lists of texts. height is the depth of nested containers in the
+// value, itself included, 0 of a scalar, and rest are the lines after the value.
+func folded(lines []string, depth int) (text string, height int, rest []string) {
+	text, rest = strings.TrimSuffix(lines[0], ","), lines[1:]
+	last := text[len(text)-1]
+	switch last {
+	case '}', ']': // it is empty
+		return text, 1, rest
+	case '{', '[':
+	default:
+		return text, 0, rest
 	}
-	n.open, n.height = text[0], 1
-	for text = text[1:]; text[0] != '}' && text[0] != ']'; {
-		if text[0] == ',' {
-			text = text[1:]
-		}
-		var key []byte
-		if n.open == '{' {
-			end := scalarEnd(text)
-			key, text = text[:end], text[end+1:]
-		}
-		var part jsonNode
-		part, text = parseJSON(text)
-		part.key = key
-		n.parts, n.height = append(n.parts, part), max(n.height, 1+part.height)
+	var parts []string
+	spread := true
+	for rest[0][0] != '}' && rest[0][0] != ']' {
+		part, inner, after := folded(rest, depth+1)
+		parts, height, rest = append(parts, part), max(height, inner), after
+		spread = spread && (inner > 0 || last == '[' && part[0] == '"')
 	}
-	return n, text[1:]
-}
-
-// scalarEnd returns the length of the JSON string, number or word at the start of text.
-func scalarEnd(text []byte) int {
-	if text[0] != '"' {
-		if end := bytes.IndexAny(text, ",]}"); end >= 0 {
-			return end
-		}
-		return len(text)
+	height++
+	before, between, behind := "", ", ", strings.TrimSuffix(rest[0], ",")
+	if spread || height > 3 {
+		line := "\n" + strings.Repeat(" ", depth)
+		before, between, behind = line+" ", ","+line+" ", line+behind
 	}
-	for i := 1; ; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-}
-
-// spread reports whether the parts of a JSON value are put on separate lines: those of large objects, of lists of
-// objects, and of lists of texts.
-func (n *jsonNode) spread() bool {
-	return n.height > 3 || len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(part jsonNode) bool {
-		return part.open == 0 && (n.open == '{' || part.text[0] != '"')
-	})
-}
-
-func (n *jsonNode) appendTo(out []byte, depth int) []byte {
-	if n.key != nil {
-		out = append(append(out, n.key...), ':', ' ')
-	}
-	if n.open == 0 {
-		return append(out, n.text...)
-	}
-	line := func(depth int) {
-		out = append(append(out, '\n'), bytes.Repeat([]byte(" "), depth)...)
-	}
-	out = append(out, n.open)
-	spread := n.spread()
-	for i := range n.parts {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if spread {
-			line(depth + 1)
-		} else if i > 0 {
-			out = append(out, ' ')
-		}
-		out = n.parts[i].appendTo(out, depth+1)
-	}
-	if spread {
-		line(depth)
-	}
-	return append(out, n.open+2) // the other bracket
+	return text + before + strings.Join(parts, between) + behind, height, rest[1:]
 }
 
 // The schemas are made from the types that are written, and their comments.
@@ -202,9 +148,6 @@ var schemas embed.FS
 // Schema returns the JSON schema (draft 2020-12) of a format that this package writes: summary (summary.json), run
 // (run.json), compare (what MarshalComparisons returns) or tune (tune.json). It is nil for another name.
 func Schema(name string) []byte {
-	text, err := schemas.ReadFile(name + ".schema.json")
-	if err != nil {
-		return nil
-	}
+	text, _ := schemas.ReadFile(name + ".schema.json")
 	return text
 }

@@ -47,14 +47,20 @@ func (s *Summary) Baseline() int {
 // and test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
 func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
 	var a, b sample
-	for i := range min(len(e.Values), len(base.Values)) {
-		if !math.IsNaN(e.Values[i] - base.Values[i]) {
-			a.values, b.values = append(a.values, base.Values[i]), append(b.values, e.Values[i])
-		}
-	}
+	a.values, b.values = bothKnown(base.Values, e.Values)
 	d = contrastOf(a, b, true)
 	d.Query, d.bound, d.baseBound = e.Query, e.Bound, base.Bound
 	return d, MeanOf(a.values), len(a.values)
+}
+
+// bothKnown returns the values by seed of two metrics, of the seeds for which both have one.
+func bothKnown(a, b []float64) (ofA, ofB []float64) {
+	for i := range min(len(a), len(b)) {
+		if !math.IsNaN(b[i] - a[i]) {
+			ofA, ofB = append(ofA, a[i]), append(ofB, b[i])
+		}
+	}
+	return ofA, ofB
 }
 
 // decide adjusts the p values of a family of contrasts by Holm's procedure and marks the significant ones as shown. One

@@ -130,11 +130,8 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	}
 	c.warnOfSides()
 	for _, q := range queries {
-		found := false
-		for _, p := range pairs {
-			found = found || p[0].Find(q) != nil && p[1].Find(q) != nil
-		}
-		if !found {
+		both := func(p [2]*PolicySummary) bool { return p[0].Find(q) != nil && p[1].Find(q) != nil }
+		if !slices.ContainsFunc(pairs, both) {
 			c.warn("%s is not in both results", q)
 		}
 	}
@@ -187,7 +184,6 @@ func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err e
 	return pairs, nil
 }
 
-// labels returns the labels of the policies.
 func (s *Summary) labels() []string {
 	return plain.Map(s.Policies, func(p PolicySummary) string { return p.Label })
 }
@@ -271,15 +267,10 @@ func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured")
 // samples returns the values by seed of both sides of a change: if paired, of the seeds for which both have one, about
 // their mean.
 func (c *Comparison) samples(d *Change) (base, new sample) {
-	for i, v := range d.Base.Values {
-		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.New.Values[i])) {
-			base.values = append(base.values, v)
-		}
-	}
-	for i, v := range d.New.Values {
-		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.Base.Values[i])) {
-			new.values = append(new.values, v)
-		}
+	if c.Paired {
+		base.values, new.values = bothKnown(d.Base.Values, d.New.Values)
+	} else {
+		base.values, new.values = d.Base.known(), d.New.known()
 	}
 	base.centre, new.centre = MeanOf(base.values), MeanOf(new.values)
 	if info, _ := measure.Lookup(d.New.Metric); info.Quantile != 0 && !c.Paired {

@@ -138,24 +138,15 @@ func (c *Comparison) confirm() {
 			}
 		}
 	}
-	least := alpha // level of the first that does not reach its own
-	level := func(i int) float64 {
-		before := 0
-		for j := range p {
-			if p[j] < p[i] || p[j] == p[i] && j < i {
-				before++
-			}
-		}
-		return alpha / float64(len(p)-before)
-	}
-	for i := range p {
-		if p[i] >= level(i) {
-			least = min(least, level(i))
+	levels, least := make([]float64, len(p)), alpha // level of the first that does not reach its own
+	for rank, i := range ascending(p) {
+		if levels[i] = alpha / float64(len(p)-rank); p[i] >= levels[i] {
+			least = min(least, levels[i])
 		}
 	}
 	for i, adjusted := range Holm(p) {
 		d := judged[i]
-		switch own := level(i); {
+		switch own := levels[i]; {
 		case math.IsNaN(d.excessP):
 		case adjusted < alpha:
 			d.Verdict = Missed

@@ -54,16 +54,15 @@ func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 	if s.Data == nil {
 		return files, nil
 	}
-	var series bytes.Buffer
-	if err := writeSeries(&series, s); err != nil {
+	series, err := encodeSeries(s)
+	if err != nil {
 		return nil, fmt.Errorf("encode series.csv.gz: %w", err)
 	}
-	files = append(files, File{"series.csv.gz", series.Bytes()})
 	data, err := encodeData(s)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", dataFile, err)
 	}
-	files = append(files, File{dataFile, data})
+	files = append(files, File{"series.csv.gz", series}, File{dataFile, data})
 	histograms, err := histogramFiles(s)
 	return append(files, histograms...), err
 }
@@ -127,14 +126,22 @@ func buckets(columns []seriesColumn) (n int) {
 	return n
 }
 
-// writeSeries writes series.csv: a row for each policy, seed and bucket of the time series, with six significant
-// digits. time_s is where the bucket begins.
-func writeSeries(w io.Writer, s *Summary) error {
-	zip, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without a time in its header
-	if err != nil {
-		return err
+// compressed returns the bytes that write writes, compressed.
+func compressed(write func(w io.Writer) error) ([]byte, error) {
+	var out bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // without a time in its header
+	if err == nil {
+		err = write(zip)
 	}
-	out := csv.NewWriter(zip)
+	if err == nil {
+		err = zip.Close()
+	}
+	return out.Bytes(), err
+}
+
+// encodeSeries returns the content of series.csv.gz: a row for each policy, seed and bucket of the time series, with six
+// significant digits. time_s is where the bucket begins.
+func encodeSeries(s *Summary) ([]byte, error) {
 	header := []string{"policy", "seed", "time_s"}
 	named := new(measure.Series) // of which there are values: all of those have the same columns
 	for p := range s.Data {
@@ -148,29 +155,25 @@ func writeSeries(w io.Writer, s *Summary) error {
 	for _, column := range seriesColumns(named, s.Settings.Classes) {
 		header = append(header, plain.Inert(column.name))
 	}
-	if err := out.Write(header); err != nil {
-		return err
-	}
-	for p := range s.Data {
-		for i := range s.Data[p].Series {
-			columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
-			for j := range buckets(columns) {
-				at := time.Duration(j) * s.Settings.Bucket
-				row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
-				for _, column := range columns {
-					row = append(row, sixDigits(*column.values, j))
-				}
-				if err := out.Write(row); err != nil {
-					return err
+	return compressed(func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		_ = out.Write(header) // Error has the error of this and of each row
+		for p := range s.Data {
+			for i := range s.Data[p].Series {
+				columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
+				for j := range buckets(columns) {
+					at := time.Duration(j) * s.Settings.Bucket
+					row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
+					for _, column := range columns {
+						row = append(row, sixDigits(*column.values, j))
+					}
+					_ = out.Write(row)
 				}
 			}
 		}
-	}
-	out.Flush()
-	if err := out.Error(); err != nil {
-		return err
-	}
-	return zip.Close()
+		out.Flush()
+		return out.Error()
+	})
 }
 
 func sixDigits(values []float64, j int) string {

@@ -30,20 +30,24 @@ func pairedP(mean, half float64, n int) float64 {
 // differences with a value below 0.05 are real: Holm, A simple sequentially rejective multiple test procedure (1979).
 // NaN stays NaN and is not counted.
 func Holm(p []float64) []float64 {
-	adjusted := slices.Clone(p)
-	var order []int
-	for i := range p {
-		if !math.IsNaN(p[i]) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	adjusted, order := slices.Clone(p), ascending(p)
 	least := 0.0
 	for rank, i := range order {
 		least = max(least, min(1, p[i]*float64(len(order)-rank)))
 		adjusted[i] = least
 	}
 	return adjusted
+}
+
+// ascending returns the indexes of p in the order of its values, except those of NaN.
+func ascending(p []float64) (order []int) {
+	for i := range p {
+		if !math.IsNaN(p[i]) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	return order
 }
 
 // seedsToTell returns about how many seeds narrow an interval, with that half-width at n seeds, to distance on either
@@ -129,11 +133,8 @@ const oneSeed = "one seed has no interval"
 
 // counts reports whether an estimate is an exact count of a single run, and not a time, a share or a rate.
 func (e *Estimate) counts() bool {
-	switch e.Unit {
-	case "jobs", "claims", "executions", "commits", "leases", "events", "calls":
-		return e.Mean == math.Trunc(e.Mean)
-	}
-	return false
+	units := []string{"jobs", "claims", "executions", "commits", "leases", "events", "calls"}
+	return slices.Contains(units, e.Unit) && e.Mean == math.Trunc(e.Mean)
 }
 
 // atLeast returns the lower end of an estimate's interval, or the value if there is no interval.
@@ -264,7 +265,6 @@ func MeanOf(values []float64) float64 {
 	return (sum + lost) / float64(len(values))
 }
 
-// equal reports whether all values are the same.
 func equal(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }

@@ -45,25 +45,13 @@ type storedPooled struct {
 func encodeData(s *Summary) ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {
-		var pooled storedPooled
+		pooled := storedPooled{Tenants: s.Data[i].Tenants, Waits: s.Data[i].TenantWaits}
 		for k := range s.Data[i].Pooled {
 			pooled.Pooled = append(pooled.Pooled, s.Data[i].Pooled[k].Pack())
 		}
-		pooled.Tenants, pooled.Waits = s.Data[i].Tenants, s.Data[i].TenantWaits
 		data.Policies = append(data.Policies, pooled)
 	}
-	var out bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // without a time in its header
-	if err != nil {
-		return nil, err
-	}
-	if err := json.NewEncoder(zip).Encode(data); err != nil {
-		return nil, err
-	}
-	if err := zip.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return compressed(func(w io.Writer) error { return json.NewEncoder(w).Encode(data) })
 }
 
 // Stored is a run that was read from its folder: summary, run.json and scenario.

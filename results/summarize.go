@@ -88,17 +88,12 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 
 // isPartial reports whether seeds lacks a requested seed or one that was run.
 func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
-	for _, seed := range asked {
-		if _, found := slices.BinarySearch(seeds, seed); !found {
-			return true
-		}
+	missing := func(seed uint64) bool {
+		_, found := slices.BinarySearch(seeds, seed)
+		return !found
 	}
-	for i := range runs {
-		if _, found := slices.BinarySearch(seeds, runs[i].Seed); !found {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(asked, missing) ||
+		slices.ContainsFunc(runs, func(r measure.Run) bool { return missing(r.Seed) })
 }
 
 // fingerprint hashes the event digests of runs, in order, into 16 hex digits.

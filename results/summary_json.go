@@ -188,14 +188,13 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	var stored storedSummary
 	if err := json.Unmarshal(data, &stored); err != nil {
 		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			if int(syntax.Offset) >= len(data) {
-				return nil, fmt.Errorf("read summary: it ends after %d bytes, in the middle: was it cut off?", len(data))
-			}
-			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-			return nil, fmt.Errorf("read summary: line %d: %w", line, err)
+		switch {
+		case !errors.As(err, &syntax):
+			return nil, fmt.Errorf("read summary: %w", err)
+		case int(syntax.Offset) >= len(data):
+			return nil, fmt.Errorf("read summary: it ends after %d bytes, in the middle: was it cut off?", len(data))
 		}
-		return nil, fmt.Errorf("read summary: %w", err)
+		return nil, fmt.Errorf("read summary: line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
 	}
 	switch {
 	case stored.Version == 0:

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -91,18 +92,14 @@ func Replace(dir string, files []File) (err error) {
 			return fmt.Errorf("write results: in %s: %w", dir, err)
 		}
 		Tidy(root, filepath.Dir(path))
-		if err := replaceFile(root, path, files[i].Data); err != nil {
+		if err := WriteFile(root, filepath.Dir(path), path, true, func(to io.Writer) error {
+			_, err := to.Write(files[i].Data)
+			return err
+		}); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 	}
 	return nil
-}
-
-func replaceFile(root *os.Root, path string, data []byte) error {
-	return WriteFile(root, filepath.Dir(path), path, true, func(to io.Writer) error {
-		_, err := to.Write(data)
-		return err
-	})
 }
 
 // WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader
@@ -145,14 +142,8 @@ func checkPath(path string) error {
 
 // fill creates files below dir, with the folders that they need, and syncs them to disk.
 func fill(dir string, files []File) error {
-	folders := map[string]bool{dir: true}
-	order := []string{dir}
 	for i := range files {
 		path := filepath.Join(dir, filepath.FromSlash(files[i].Path))
-		for folder := filepath.Dir(path); !folders[folder]; folder = filepath.Dir(folder) {
-			folders[folder] = true
-			order = append(order, folder)
-		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
@@ -160,12 +151,12 @@ func fill(dir string, files []File) error {
 			return err
 		}
 	}
-	for _, folder := range order {
-		if err := syncFolder(folder); err != nil {
-			return err
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = syncFolder(path)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // writeSynced creates a file, which must not exist yet, with that content and syncs it to disk.
@@ -239,27 +230,12 @@ func folderOf(scenario string) string {
 
 // slug turns s into a file name of a-z, 0-9 and "-", where one "-" replaces each run of other characters.
 func slug(s string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range strings.ToLower(s) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			if gap && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			b.WriteRune(r)
-			gap = false
-			continue
-		}
-		gap = true
-	}
-	name := b.String()
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name := strings.Join(words, "-")
 	if len(name) > longestSlug {
 		name = strings.TrimRight(name[:longestSlug], "-")
 	}
-	if name == "" {
-		return "unnamed"
-	}
-	return name
+	return cmp.Or(name, "unnamed")
 }
 
 // longestSlug is the highest number of characters of a slug: it leaves room for the rest of a file name.

@@ -283,24 +283,17 @@ func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 }
 
 func (c *chrome) follow(e *engine.Event, at time.Duration) {
-	state := ""
-	switch e.Kind {
-	case engine.Enqueued:
-		if state = "ready, fresh"; e.Delay > 0 {
-			state = "waiting"
-		}
-	case engine.Promoted, engine.Redriven, engine.Returned:
-		state = "ready"
-	case engine.Leased:
+	state := stateAfter(e)
+	switch {
+	case e.Kind == engine.Enqueued && e.Delay <= 0:
+		state = "ready, fresh"
+	case e.Kind == engine.Leased:
 		state = fmt.Sprintf("leased to node %d, attempt %d", e.Node, e.Delivery)
-	case engine.LeaseTaken:
+	case e.Kind == engine.LeaseTaken:
 		state = fmt.Sprintf("taken by the reaper of node %d", e.Node)
-	case engine.Nacked:
-		if state = "waiting"; e.Delay == 0 {
-			state = "ready"
-		}
-	case engine.Acked, engine.Buried:
-	default:
+	case e.Kind == engine.Acked, e.Kind == engine.Buried:
+		state = ""
+	case state == "":
 		return
 	}
 	if c.state != nil && at >= c.o.From {

@@ -88,17 +88,19 @@ func (f *finder) see(e *engine.Event) {
 		j = &known{readySince: engine.Never}
 		f.open[e.Job] = j
 	}
+	switch state := stateAfter(e); state {
+	case "":
+	case "ready":
+		j.readySince, j.ended = e.At, false
+	default:
+		j.readySince, j.ended = engine.Never, state == "done" || state == "dead"
+	}
 	switch e.Kind {
 	case engine.Enqueued:
 		f.best[WorstWait].jobs++
-		if e.Delay == 0 {
-			j.readySince = e.At
-		}
-	case engine.Promoted, engine.Redriven:
-		j.readySince, j.ended = e.At, false
 	case engine.Leased:
 		f.offer(WorstWait, e.Job, float64(e.Waited), e.Delivery, false)
-		j.readySince, j.claimed, j.ended = engine.Never, e.Delivery, false
+		j.claimed = e.Delivery
 		j.open++
 	case engine.Finished:
 		if j.open--; e.Error == engine.NoError {
@@ -114,17 +116,9 @@ func (f *finder) see(e *engine.Event) {
 	case engine.LeaseTaken:
 		j.lapsed++
 		f.offer(LostLease, e.Job, float64(j.lapsed), e.Delivery, j.lapsed == 1)
-	case engine.Acked, engine.Buried:
-		j.ended, j.readySince = true, engine.Never
-		if e.Kind == engine.Buried {
-			f.offer(Dead, e.Job, float64(j.claimed)+float64(e.Age)/1e20, j.claimed, !j.died)
-			j.died = true
-		}
-	case engine.Nacked, engine.Returned:
-		j.readySince = engine.Never
-		if e.Kind == engine.Returned || e.Delay == 0 {
-			j.readySince = e.At
-		}
+	case engine.Buried:
+		f.offer(Dead, e.Job, float64(j.claimed)+float64(e.Age)/1e20, j.claimed, !j.died)
+		j.died = true
 	}
 	// A commit of a job that lost a lease may be refused long after another has ended the job; so may be one of a job that
 	// was fenced before.

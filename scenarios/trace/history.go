@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -227,29 +228,41 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 
 func (t *jobTracer) move(e *engine.Event) {
 	h := t.history
+	h.State = cmp.Or(stateAfter(e), h.State)
 	switch e.Kind {
-	case engine.Enqueued:
-		if e.Delay > 0 {
-			h.State = "waiting"
-		}
-	case engine.Promoted, engine.Returned:
-		h.State = "ready"
 	case engine.Redriven:
-		h.State, h.Ended = "ready", none
+		h.Ended = none
 	case engine.Leased:
-		h.State = "in-flight"
 		t.byToken[e.Token] = len(h.Attempts)
 		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
 			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", Started: none, Ran: none, Delay: none, Due: none})
 	case engine.Nacked:
-		if h.State = "waiting"; e.Delay == 0 && t.s.seen.Engine.Waiting != "held" {
-			h.State = "ready"
+		if t.s.seen.Engine.Waiting == "held" {
+			h.State = "waiting"
 		}
 	case engine.Acked, engine.Buried:
-		if h.State = statusAfter[e.Kind]; h.Ended == none {
+		if h.Ended == none {
 			h.Ended = Span(e.At)
 		}
 	}
+}
+
+// stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
+func stateAfter(e *engine.Event) string {
+	switch e.Kind {
+	case engine.Enqueued, engine.Nacked:
+		if e.Delay > 0 {
+			return "waiting"
+		}
+		return "ready"
+	case engine.Promoted, engine.Redriven, engine.Returned:
+		return "ready"
+	case engine.Leased:
+		return "in-flight"
+	case engine.Acked, engine.Buried:
+		return statusAfter[e.Kind]
+	}
+	return ""
 }
 
 func (t *jobTracer) track(e *engine.Event, index int) {

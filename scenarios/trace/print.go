@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -109,14 +110,12 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 }
 
 func attemptCells(a *Attempt) []string {
-	ran, failed := plain.Missing, a.Error
+	ran := plain.Missing
 	if a.Ended() {
 		ran = Length(a.Ran)
 	}
-	if failed == "" {
-		failed = plain.Missing
-	}
-	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, fmt.Sprint(a.Node)}
+	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, cmp.Or(a.Error, plain.Missing),
+		fmt.Sprint(a.Node)}
 }
 
 // writeFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -45,7 +44,7 @@ func (l *loaded) metrics(open bool) []metric {
 			seconds("p99-"+p.name+"-sec", p.calls.Quantile(.99))
 		}
 	}
-	add("lost", "jobs", float64(l.lost()))
+	add("lost", "jobs", float64(l.lost))
 	add("duplicates", "executions", float64(l.duplicates))
 	return list
 }
@@ -117,14 +116,9 @@ func benchWord(s string) string {
 
 // processor returns the model of the processor as Linux names it, or "".
 func processor() string {
-	file, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if key, value, found := strings.Cut(lines.Text(), ":"); found && strings.TrimSpace(key) == "model name" {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == "model name" {
 			return strings.TrimSpace(value)
 		}
 	}

@@ -20,14 +20,27 @@ type timings struct {
 	delays world.Delays
 	jobs   int64                        // number of jobs measured
 	took   [engine.NumOps]time.Duration // median duration of a call, by operation
-	wake   [2]time.Duration             // median and p99 of the delay from a visible job to an engine's wake
-	sleep  [2]time.Duration             // median and p99 of the time that a worker is busy beyond its handler's sleep
+	wake   spread                       // delay from a visible job to an engine's wake
+	sleep  spread                       // time that a worker is busy beyond its handler's sleep
 
 	neverIdle bool // no engine was idle when a job came: wake is estimated
 
 	stalled, held, frozen float64 // shares of the time in which engines, the feeder, and the store were stalled
 
 	coming, after [engine.NumOps]time.Duration // median durations of calls while jobs arrived, and afterwards
+}
+
+// spread holds the median and the p99 of durations.
+type spread [2]time.Duration
+
+func spreadOf(samples []world.Sample) spread {
+	lengths := plain.Map(samples, func(s world.Sample) time.Duration { return s.For })
+	return spread{quantile(lengths, .5), quantile(lengths, .99)}
+}
+
+// String returns the durations as text: 1.2ms (p99 3ms).
+func (s spread) String() string {
+	return seconds(s[0].Seconds()) + " (p99 " + seconds(s[1].Seconds()) + ")"
 }
 
 // overrun returns the mean time that workers are busy beyond their handlers' run time: a loss of their capacity.
@@ -37,23 +50,6 @@ func (t *timings) overrun() time.Duration {
 		sum += d.For
 	}
 	return sum / time.Duration(max(1, len(t.delays.Overrun)))
-}
-
-// split fills in the durations of calls while jobs arrived, and of calls afterwards.
-func (t *timings) split(probes []*probe, arrivals time.Duration) {
-	for op := range t.took {
-		var before, after []time.Duration
-		for _, p := range probes {
-			for _, s := range p.samples[op] {
-				if time.Duration(s.ended) <= arrivals {
-					before = append(before, s.took)
-				} else {
-					after = append(after, s.took)
-				}
-			}
-		}
-		t.coming[op], t.after[op] = quantile(before, .5), quantile(after, .5)
-	}
 }
 
 // probe records the store calls of one engine: the duration of each, and the delays from the engine to the call and
@@ -169,25 +165,31 @@ func (t *timings) suffice() bool {
 		for _, c := range d.Calls[engine.OpClaim] {
 			d.Wake = append(d.Wake, world.Sample{At: c.At, For: c.Request})
 		}
-		t.wake = [2]time.Duration{quantile(lengths(d.Wake), .5), quantile(lengths(d.Wake), .99)}
+		t.wake = spreadOf(d.Wake)
 	}
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder. Half of a call's
-// duration counts as the way to the store and half as the way back, without the stalls of the store within it.
+// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder, and arrivals is the
+// time at which the last job comes. Half of a call's duration counts as the way to the store and half as the way back,
+// without the stalls of the store within it.
 func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
-	speed world.Speed) *timings {
+	speed world.Speed, arrivals time.Duration) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
 	d := &t.delays
 	for op := range t.took {
-		var took []time.Duration
+		var coming, after []time.Duration
 		for _, p := range probes {
 			for _, s := range p.samples[op] {
-				took = append(took, s.took)
+				if time.Duration(s.ended) <= arrivals {
+					coming = append(coming, s.took)
+				} else {
+					after = append(after, s.took)
+				}
 			}
 		}
-		t.took[op] = quantile(took, .5)
+		t.coming[op], t.after[op] = quantile(coming, .5), quantile(after, .5)
+		t.took[op] = quantile(append(coming, after...), .5)
 	}
 	d.Stalls.Store = storeStalls(storeCalls(probes, enqueues))
 	d.Wake = wakes(probes, enqueues, d.Stalls.Store)
@@ -208,8 +210,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 			}
 		}
 	}
-	t.wake = [2]time.Duration{quantile(lengths(d.Wake), .5), quantile(lengths(d.Wake), .99)}
-	t.sleep = [2]time.Duration{quantile(lengths(d.Overrun), .5), quantile(lengths(d.Overrun), .99)}
+	t.wake, t.sleep = spreadOf(d.Wake), spreadOf(d.Overrun)
 	return t
 }
 
@@ -268,11 +269,6 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 		}
 	}
 	return all
-}
-
-// lengths returns the durations of samples.
-func lengths(samples []world.Sample) []time.Duration {
-	return plain.Map(samples, func(s world.Sample) time.Duration { return s.For })
 }
 
 // quantile returns the quantile q of values; 0 for an empty list.

@@ -58,7 +58,7 @@ func TestLearn(t *testing.T) {
 	costs.perJob[engine.OpClaim] = ms
 	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
 	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, costs,
-		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1})
+		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1}, 0)
 	d := &got.delays
 	if want := []world.Sample{{At: 6 * ms, For: 3*ms + ms/2}}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)
@@ -230,7 +230,7 @@ func TestStoreStalls(t *testing.T) {
 	call(engine.OpClaim, 120*ms, 153*ms) // began in the middle of it, and takes 3 after it
 	call(engine.OpCommit, 200*ms, 205*ms)
 	enqueues := []world.Span{{From: 300 * ms, For: ms}, {From: 310 * ms, For: ms}, {From: 320 * ms, For: 21 * ms}}
-	got := learn([]*probe{p}, nil, new(costs), enqueues, world.Speed{Num: 1, Den: 1})
+	got := learn([]*probe{p}, nil, new(costs), enqueues, world.Speed{Num: 1, Den: 1}, 0)
 	want := []world.Span{{From: 104 * ms, For: 46 * ms}, {From: 321 * ms, For: 20 * ms}}
 	if !slices.Equal(got.delays.Stalls.Store, want) {
 		t.Errorf("the store stood still at %v, want %v", got.delays.Stalls.Store, want)

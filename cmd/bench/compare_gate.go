@@ -14,45 +14,25 @@ import (
 	"qsim/results/measure"
 )
 
-// sense is the direction in which a unit's values get better: more, less, or neither.
-type sense int8
-
-const (
-	noSense sense = iota // neither direction is better
-	lessIsBetter
-	moreIsBetter
-)
-
-// senseOf returns the direction in which values of a benchmark unit get better: of qbench's and go test's units in the
+// better reports whether less or more is better of a benchmark unit, or neither: of qbench's and go test's units in the
 // spelling of benchfmt, and of other rates and times by the end of the name.
-func senseOf(unit string) sense {
-	if known, ok := metricSenses()[unit]; ok {
-		return known
+func better(unit string) (less, more bool) {
+	if info, ok := scenarioUnits()[unit]; ok {
+		return info.LessIsBetter, info.MoreIsBetter
 	}
-	switch {
-	case strings.HasSuffix(unit, "/s"):
-		return moreIsBetter
-	case unit == "lost", unit == "duplicates", unit == "never-enqueued":
-		return lessIsBetter
-	case strings.HasSuffix(unit, "-sec"), strings.HasSuffix(unit, "/op"), strings.HasSuffix(unit,
-		"/job"), unit == "sec", unit == "ns", unit == "B":
-		return lessIsBetter
+	switch unit {
+	case "lost", "duplicates", "never-enqueued", "sec", "ns", "B":
+		return true, false
 	}
-	return noSense
+	less = strings.HasSuffix(unit, "-sec") || strings.HasSuffix(unit, "/op") || strings.HasSuffix(unit, "/job")
+	return less, strings.HasSuffix(unit, "/s")
 }
 
-// metricSenses returns the direction in which each scenario metric gets better, by its printed unit.
-var metricSenses = sync.OnceValue(func() map[string]sense {
-	all := map[string]sense{}
+// scenarioUnits maps the printed units of the metrics of scenarios to the metrics.
+var scenarioUnits = sync.OnceValue(func() map[string]measure.MetricInfo {
+	all := map[string]measure.MetricInfo{}
 	for _, info := range measure.Metrics() {
-		s := noSense
-		switch {
-		case info.LessIsBetter:
-			s = lessIsBetter
-		case info.MoreIsBetter:
-			s = moreIsBetter
-		}
-		all[metricUnit(info)] = s
+		all[metricUnit(info)] = info
 	}
 	return all
 })
@@ -69,11 +49,12 @@ func metricUnit(info measure.MetricInfo) string {
 // worse returns the one-sided p value for the hypothesis that a change is not worse by more than a share, most, of the
 // base mean; NaN if it cannot be tested.
 func (d *change) worse(most float64, paired bool) float64 {
-	less, factor := false, 1+most
-	if senseOf(d.unit) == moreIsBetter {
-		less, factor = true, max(0, 1-most)
+	factor := 1 + most
+	_, falls := better(d.unit)
+	if falls {
+		factor = max(0, 1-most)
 	}
-	_, p := results.Excess(d.base, d.new, factor, less, paired)
+	_, p := results.Excess(d.base, d.new, factor, falls, paired)
 	return p
 }
 
@@ -92,7 +73,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 	for i := range changes {
 		d := &changes[i]
 		p[i] = math.NaN()
-		if senseOf(d.unit) == noSense {
+		if less, more := better(d.unit); !less && !more {
 			if !slices.Contains(ungated, d.unit) {
 				ungated = append(ungated, d.unit)
 			}
@@ -128,7 +109,6 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 	return beyond
 }
 
-// pText returns a p value as text.
 func pText(p float64) string {
 	switch {
 	case math.IsNaN(p):

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -80,28 +81,19 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 // nameBenchmarks sets the names of a file's benchmarks: without the package if there is one only, and without the
 // number of processors if bare is set.
 func nameBenchmarks(all []*benchmark, bare bool) {
-	onePackage := true
-	for _, b := range all {
-		onePackage = onePackage && b.pkg == all[0].pkg
-	}
+	several := slices.ContainsFunc(all, func(b *benchmark) bool { return b.pkg != all[0].pkg })
 	for _, b := range all {
 		if b.name = b.full; bare {
 			b.name = b.bare()
 		}
-		if !onePackage {
+		if several {
 			b.name = b.pkg + ": " + b.name
 		}
 	}
 }
 
-// sameProcessors reports whether all benchmarks ran on the same number of processors.
 func sameProcessors(all []*benchmark) bool {
-	for _, b := range all {
-		if b.processors != all[0].processors {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
 }
 
 // matched calls add with every benchmark that two files have in common, or with the two if each has one, and returns

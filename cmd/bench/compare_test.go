@@ -84,15 +84,14 @@ func TestRegression(t *testing.T) {
 // TestSenseOfMetrics compares the gated directions with those of the metrics.
 func TestSenseOfMetrics(t *testing.T) {
 	for _, info := range measure.Metrics() {
-		got := senseOf(metricUnit(info))
-		if (got == lessIsBetter) != info.LessIsBetter || (got == moreIsBetter) != info.MoreIsBetter {
-			t.Errorf("%s as %s: sense %d", info.Name, metricUnit(info), got)
+		if less, more := better(metricUnit(info)); less != info.LessIsBetter || more != info.MoreIsBetter {
+			t.Errorf("%s as %s: less is better %v, more is %v", info.Name, metricUnit(info), less, more)
 		}
 	}
-	for unit, want := range map[string]sense{"sec/op": lessIsBetter, "B/s": moreIsBetter, "jobs/s": moreIsBetter, "p99-claim-sec": lessIsBetter, "claim-sec/job": lessIsBetter,
-		"allocs/op": lessIsBetter, "furlongs": noSense} {
-		if got := senseOf(unit); got != want {
-			t.Errorf("%s: sense %d, want %d", unit, got, want)
+	for unit, want := range map[string]string{"sec/op": "less", "B/s": "more", "jobs/s": "more", "p99-claim-sec": "less", "claim-sec/job": "less",
+		"allocs/op": "less", "furlongs": ""} {
+		if less, more := better(unit); less != (want == "less") || more != (want == "more") {
+			t.Errorf("%s: less is better %v, more is %v, want %q", unit, less, more, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -77,7 +78,6 @@ type feeder struct {
 	ahead engine.NewJob
 	at    time.Duration
 	over  bool
-	begun bool
 }
 
 // feed enqueues the jobs of a schedule until time is up.
@@ -85,19 +85,17 @@ func (r *rig) feed(next schedule,
 	told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		f := &feeder{rig: r, next: next, told: told}
-		var group sync.WaitGroup
+		f.advance()
 		errs := make(chan error, feeders)
 		for range feeders {
-			group.Go(func() {
-				if err := f.work(ctx); err != nil {
-					errs <- err
-				}
-			})
+			go func() { errs <- f.work(ctx) }()
 		}
-		group.Wait()
-		close(errs)
-		if err := <-errs; err != nil {
-			return err
+		var first error
+		for range feeders {
+			first = cmp.Or(first, <-errs)
+		}
+		if first != nil {
+			return first
 		}
 		return f.skip(ctx)
 	}
@@ -107,7 +105,6 @@ func (r *rig) feed(next schedule,
 func (f *feeder) skip(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.begin()
 	for n := 0; !f.over; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -154,7 +151,6 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.begin()
 	if f.over {
 		return jobs, due, false
 	}
@@ -162,9 +158,7 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
-			return jobs, due, false
 		case <-f.rig.timeUp:
-			return jobs, due, false
 		case <-timer.C:
 		}
 	}
@@ -181,14 +175,6 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 		f.advance()
 	}
 	return jobs, due, true
-}
-
-// begin takes the first job from the schedule, unless it was taken before.
-func (f *feeder) begin() {
-	if !f.begun {
-		f.begun = true
-		f.advance()
-	}
 }
 
 func (f *feeder) advance() {

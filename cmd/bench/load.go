@@ -61,25 +61,16 @@ policies:
 
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
-	took       time.Duration // time from the start of the engines to the last commit
-	enqueued   int64
-	done, dead int64
-	left       int64             // number of jobs that the store still held
-	duplicates int64             // executions that ended in success after another of the same job had
-	late       int64             // number of calls without an answer in time
-	pickup     measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
-	sojourn    measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
-	enqueue    phase
-	claim      phase
-	commit     phase
-	execute    phase
+	account
+	took    time.Duration     // time from the start of the engines to the last commit
+	late    int64             // number of calls without an answer in time
+	pickup  measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
+	sojourn measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
+	enqueue phase
+	claim   phase
+	commit  phase
+	execute phase
 }
-
-// lost returns the number of lost jobs: accepted by the store, but neither ended nor in the store.
-func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
-
-// untold returns the number of jobs in the store whose enqueue call was not answered.
-func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
 
 // loadRun is the state of one run under a synthetic load.
 type loadRun struct {
@@ -110,30 +101,24 @@ const sampled = 16
 // runLoad runs the policy with that index of the scenario for load l on a new store, and measures it.
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores,
 	kind string) (result *loaded, err error) {
-	wall, err := world.OnWallClock(sc, index, seed, world.Speed{Num: 1, Den: 1})
-	if err != nil {
-		return nil, ui.Fail(ui.ExitUsage, err)
-	}
-	defer wall.Close()
-	origin := time.Now()
-	store, err := stores.open(ctx, kind, wall.Options(), origin)
+	o := playOptions{policy: index, seed: seed, speed: world.Speed{Num: 1, Den: 1}, store: kind}
+	at, err := stores.open(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if e := store.close(); err == nil {
-			err = e
-		}
-	}()
+	defer at.close(&err)
 	run := &loadRun{load: l}
-	next, err := run.plan(ctx, wall)
+	next, err := run.plan(ctx, at.wall)
 	if err != nil {
 		return nil, err
 	}
-	run.rig = newRig(wall, store.store, origin)
+	run.rig = newRig(at.wall, at.store, at.origin)
 	run.rig.onEnd = run.onEnd
 	if l.jobs > 0 { // all jobs are enqueued before the first engine starts
-		if err := run.fill(ctx); err != nil {
+		if err := fill(ctx, run.store, 1, l.jobs, func(jobs int, took time.Duration) {
+			run.feeding.calls.add(took, jobs)
+			run.enqueued.Add(int64(jobs))
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -182,25 +167,27 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 // mostJobs is the highest number of jobs of a run, to bound its memory: 32 bytes for each.
 const mostJobs = 50_000_000
 
-// fill enqueues all jobs of a burn-down.
-func (r *loadRun) fill(ctx context.Context) error {
+// fill enqueues n jobs with IDs from first on, and calls told, if not nil, after each call to the store.
+func fill(ctx context.Context, store engine.Store, first engine.JobID, n int,
+	told func(jobs int, took time.Duration)) error {
 	const batch = 1000
-	jobs := make([]engine.NewJob, 0, batch)
-	for i := range r.records {
-		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1)})
-		if len(jobs) < batch && i+1 < len(r.records) {
-			continue
+	jobs := make([]engine.NewJob, min(n, batch))
+	for ; n > 0; n -= len(jobs) {
+		jobs = jobs[:min(n, batch)]
+		for i := range jobs {
+			jobs[i].ID = first
+			first++
 		}
-		began := r.clock()
-		if err := r.store.Enqueue(ctx, jobs); err != nil {
+		began := time.Now()
+		if err := store.Enqueue(ctx, jobs); err != nil {
 			if ctx.Err() != nil {
 				return context.Canceled
 			}
 			return &storeError{"enqueue", err}
 		}
-		r.feeding.calls.add(r.clock().Sub(began), len(jobs))
-		r.enqueued.Add(int64(len(jobs)))
-		jobs = jobs[:0]
+		if told != nil {
+			told(len(jobs), time.Since(began))
+		}
 	}
 	return nil
 }
@@ -214,28 +201,19 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 	}
 	began := r.clock()
 	record.started.CompareAndSwap(0, int64(began)+1)
-	err := r.work(ctx, began, j)
+	var err error
+	if !r.idle() {
+		err = execute(ctx, r.wall, r.clock, j, r.wall.Begin(time.Duration(began), 0, j))
+	}
 	if err == nil {
 		record.successes.Add(1)
 	}
-	shard := &r.runs[j.ID%jobID(len(r.runs))]
+	shard := &r.runs[j.ID%engine.JobID(len(r.runs))]
 	took := r.clock().Sub(began)
 	shard.Lock()
 	shard.add(took, 1)
 	shard.Unlock()
 	return err
-}
-
-type jobID = engine.JobID
-
-// work sleeps and fails according to the load, for one execution.
-func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) error {
-	if r.idle() {
-		return nil
-	}
-	a := r.wall.Begin(time.Duration(began), 0, j)
-	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
-	return outcomeOf(r.wall.End(time.Duration(r.clock()), 0, j, a, stopped), stopped)
 }
 
 // onEnd records the time at which a job was acked or buried, and counts it once.
@@ -252,12 +230,13 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 
 // result computes the measurements of a run. It works even if ctx is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
-	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(),
-		dead: r.dead.Load(), late: r.rig.late.Load()}
-	var err error
-	if l.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+	left, err := r.left(context.WithoutCancel(ctx))
+	if err != nil {
 		return nil, err
 	}
+	l := &loaded{account: account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()},
+		took: time.Duration(r.latest.Load()), late: r.rig.late.Load()}
+	l.reconcile(l.jobs-l.done-l.dead, left)
 	l.enqueue.merge(&r.feeding.calls)
 	l.claim.merge(r.phaseOf(engine.OpClaim))
 	l.commit.merge(r.phaseOf(engine.OpCommit))
@@ -278,6 +257,20 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 		}
 	}
 	return l, nil
+}
+
+// execute sleeps for the drawn execution a of a job and returns the error of its handler. An execution canceled because
+// the process ends hands its job back.
+func execute(ctx context.Context, w *world.Wall, clock func() engine.Time, j *engine.Job, a world.Attempt) error {
+	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
+	kind := w.End(time.Duration(clock()), 0, j, a, stopped)
+	switch {
+	case kind == engine.NoError:
+		return nil
+	case stopped == engine.Canceled:
+		return live.ErrStopped
+	}
+	return &live.Error{Kind: kind}
 }
 
 // sleep waits for d, or until the execution is canceled unless it ignores that; then it returns the cause.
@@ -303,16 +296,4 @@ func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.Erro
 		return engine.LeaseExpired
 	}
 	return engine.Canceled
-}
-
-// outcomeOf returns the handler error for an error kind or the cause of a cancellation. An execution that was canceled
-// because the process ends hands its job back.
-func outcomeOf(kind, stopped engine.ErrorKind) error {
-	switch {
-	case kind == engine.NoError:
-		return nil
-	case stopped == engine.Canceled:
-		return live.ErrStopped
-	}
-	return &live.Error{Kind: kind}
 }

@@ -84,7 +84,7 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 	all := loadJSON{Version: 1, Candidates: []candidateJSON{}}
 	for _, c := range candidates {
 		for _, r := range c.rounds {
-			all.Lost, all.Duplicates = all.Lost+r.lost(), all.Duplicates+r.duplicates
+			all.Lost, all.Duplicates = all.Lost+r.lost, all.Duplicates+r.duplicates
 		}
 		_, metrics := c.summary(l.jobs == 0)
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
@@ -111,25 +111,13 @@ func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOption
 		for i := range candidates {
 			cell := plain.Missing
 			if m, known := summaries[i][name]; known {
-				cell = withHalf(m)
+				cell = sample(m.Values, name)
 			}
 			row = append(row, cell)
 		}
 		t.Add(row...)
 	}
 	return t.Write(w, o)
-}
-
-// withHalf returns a mean with the half-width of its 95 % interval, in percent of it, as text.
-func withHalf(m metricJSON) string {
-	mean := number(m.Mean)
-	if m.Unit == "s" {
-		mean = seconds(m.Mean)
-	}
-	if m.High != nil && m.Mean != 0 {
-		mean += fmt.Sprintf(" ±%.0f%%", (*m.High-m.Mean)/m.Mean*100)
-	}
-	return mean
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

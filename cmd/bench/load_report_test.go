@@ -22,7 +22,8 @@ import (
 // and all phases have different durations.
 func told() *loaded {
 	const ms = time.Millisecond
-	r := &loaded{took: 2 * time.Second, enqueued: 100, done: 90, dead: 5, left: 3, duplicates: 3}
+	r := &loaded{took: 2 * time.Second, account: account{jobs: 100, done: 90, dead: 5, duplicates: 3}}
+	r.reconcile(5, 3)
 	r.enqueue.add(10*ms, 10)
 	r.claim.add(40*ms, 20)
 	r.execute.add(5*ms, 1)

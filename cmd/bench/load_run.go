@@ -146,7 +146,7 @@ func accountOf(candidates []*candidate) *account {
 	all := new(account)
 	for _, c := range candidates {
 		for _, r := range c.rounds {
-			all.add(account{r.enqueued, r.done, r.dead, r.left, r.lost(), r.untold(), r.duplicates})
+			all.add(r.account)
 		}
 	}
 	return all

@@ -15,7 +15,6 @@ import (
 	"qsim/results/text"
 )
 
-// noiseFlags are the flags of the command noise.
 type noiseFlags struct {
 	runFlags
 	tell shareFlag

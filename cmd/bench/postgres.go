@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,11 +38,7 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	found := &server{dsn: dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
-	given := dsn != ""
-	for _, name := range pgVariables {
-		given = given || os.Getenv(name) != ""
-	}
-	if !given {
+	if dsn == "" && !slices.ContainsFunc(pgVariables, func(name string) bool { return os.Getenv(name) != "" }) {
 		own, err := pgserver.Start(ctx, pgserver.Options{})
 		switch {
 		case errors.Is(err, pgserver.ErrMissing):
@@ -83,11 +80,11 @@ func (s *stores) readDSN() (string, error) {
 	return s.dsn, nil
 }
 
-// openPostgres returns a store in a new schema, which its close function drops.
-func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (*opened, error) {
+// openPostgres returns a store in a new schema, and a function that closes it and drops the schema.
+func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (engine.Store, func() error, error) {
 	server, err := s.find(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	server.count++
 	schema := fmt.Sprintf("%s_%d", server.name, server.count)
@@ -100,9 +97,9 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	}
 	if err != nil {
 		if interrupted {
-			return nil, context.Canceled
+			return nil, nil, context.Canceled
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	drop := func() error {
 		defer store.Close()
@@ -114,9 +111,9 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 		return nil
 	}
 	if interrupted {
-		return nil, cmp.Or(drop(), context.Canceled)
+		return nil, nil, cmp.Or(drop(), context.Canceled)
 	}
-	return &opened{store, drop}, nil
+	return store, drop, nil
 }
 
 // stop stops the PostgreSQL server if this process started it.

@@ -192,12 +192,12 @@ func TestInterruptedOpening(t *testing.T) {
 				}
 			}
 		})
-		store, err := s.openPostgres(ctx, engine.StoreOptions{})
+		_, drop, err := s.openPostgres(ctx, engine.StoreOptions{})
 		cancel()
 		watching.Wait()
 		switch {
 		case err == nil:
-			err = store.close() // it was quicker
+			err = drop() // it was quicker
 		case errors.Is(err, context.Canceled):
 			interrupted++
 			err = nil

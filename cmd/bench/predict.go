@@ -16,7 +16,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// predictFlags are the flags of the command predict.
 type predictFlags struct {
 	runFlags
 	calibrate durationFlag
@@ -207,7 +206,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 		if err := p.simulate(ctx, only, o.seed, &real.timings.delays, 1, nil, &p.hindsight); err != nil {
 			return err
 		}
-		balance.add(real.account())
+		balance.add(real.account)
 		s.warn(p.policy, p.store, real)
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)

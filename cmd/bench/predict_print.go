@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"qsim/cmd/ui"
@@ -67,12 +68,7 @@ type errorOfJSON struct {
 	Why       string     `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
 	// longer than its real value.
-	JobsWithin *sharesJSON `json:"jobs_within_real,omitempty"`
-}
-
-type sharesJSON struct {
-	Simulated float64 `json:"simulated"`
-	Real      float64 `json:"real"`
+	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
 
 // printPredictions prints predictions in the format of the flags and writes the files.
@@ -114,10 +110,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	if len(p.real) > 1 {
 		when = " before the last run"
 	}
-	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle engine %s (p99 %s), a worker busy "+
-		"longer than its handler was to take %s (p99 %s)",
-		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()),
-		seconds(c.sleep[1].Seconds()))
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle engine %s, a worker busy "+
+		"longer than its handler was to take %s", when, c.jobs, c.wake, c.sleep)
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&out, ", %s %s", opName(op), seconds(took.Seconds()))
@@ -126,9 +120,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 			}
 		}
 	}
-	late := lengths(c.delays.Late)
-	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(late, .5).Seconds()),
-		seconds(quantile(late, .99).Seconds()))
+	fmt.Fprintf(&out, ", a timer of an engine late by %s", spreadOf(c.delays.Late))
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
 	if c.neverIdle {
@@ -139,7 +131,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		out.WriteString(", or within what real runs of the seed differ by")
 		fmt.Fprintf(&out, "; so are all judged metrics in %d of %d rounds, each taken alone", p.roundsMet(), len(p.real))
 	}
-	if p.missed() == 0 {
+	if !slices.ContainsFunc(p.rows, func(r predicted) bool { return r.why != "" }) {
 		return append(out.Bytes(), '\n')
 	}
 	fmt.Fprintf(&out, ", ✗ not:\n")
@@ -191,17 +183,6 @@ func ofTheLast(runs int) string {
 	return ""
 }
 
-// missed returns the number of metrics whose error exceeds the aim.
-func (p *prediction) missed() int {
-	n := 0
-	for _, r := range p.rows {
-		if r.why != "" {
-			n++
-		}
-	}
-	return n
-}
-
 func valueOf(v float64, metric string) string {
 	if math.IsNaN(v) {
 		return plain.Missing
@@ -233,14 +214,14 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	}
 	for _, p := range all {
 		c := p.calibration
-		late := lengths(c.delays.Late)
+		late := spreadOf(c.delays.Late)
 		j := predictedJSON{
 			Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
 			Machine: machineJSON{
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
 				Stalled: c.stalled, Held: c.held, Frozen: c.frozen, Guessed: c.neverIdle,
-				LateP50: quantile(late, .5).Seconds(), LateP99: quantile(late, .99).Seconds(),
+				LateP50: late[0].Seconds(), LateP99: late[1].Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},
 			},
 			Unfed: p.unfed(), Mechanism: p.mechanism(), Rounds: len(p.real), Changes: append([]string{}, p.changes()...),
@@ -252,13 +233,12 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
-				Error: finite(r.err), Aimed: r.aimed, Floor: r.floor, Why: r.why}
+				Error: finite(r.err), Aimed: r.aimed, Floor: r.floor, Why: r.why, JobsWithin: r.apart}
 			for _, err := range r.byRound {
 				e.ByRound = append(e.ByRound, finite(err))
 			}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
-				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}
 			}
 			j.Metrics = append(j.Metrics, e)
 		}
@@ -323,20 +303,16 @@ func off(r *predicted) float64 {
 
 // writePrediction writes the charts of a prediction, and a summary with simulation and real run as two policies.
 func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
-	if s.flags.out == "" {
-		return nil
-	}
-	figures, err := report.Prediction(&p.settings, p.summary, p.title(s.flags.speed.String()), ui.Version)
+	speed := s.flags.speed.String()
+	one, err := predictionsJSON(sc, speed, []*prediction{p})
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	one, err := predictionsJSON(sc, s.flags.speed.String(), []*prediction{p})
-	if err != nil {
-		return ui.IOError("write results", err)
+	draw := func() ([]report.Figure, error) {
+		return report.Prediction(&p.settings, p.summary, p.title(speed), ui.Version)
 	}
-	return s.writeSummary(sc.Name+"-prediction-"+p.store, sc, p.summary, figures,
+	return s.writeSummary(sc.Name+"-prediction-"+p.store, sc, p.summary, draw,
 		results.File{Path: "prediction.json", Data: one})
 }
 
-// opName returns the name of the store operation with that number.
 func opName(op int) string { return engine.Op(op).String() }

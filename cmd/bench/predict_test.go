@@ -482,7 +482,7 @@ func TestApart(t *testing.T) {
 	// jobs that still wait are longer than all others.
 	row.Metric, row.real = "fresh.wait.p99", 38.2
 	a := p.apartAt(&row)
-	if a == nil || digits(a.quantiles[0]) != "98.5" || a.around[1] < 59*time.Second || math.Abs(a.real-.968) > .0021 || strings.Contains(a.String(), "cliff") {
+	if a == nil || digits(a.quantiles[0]) != "98.5" || a.around[1] < 59*time.Second || math.Abs(a.Real-.968) > .0021 || strings.Contains(a.String(), "cliff") {
 		t.Errorf("of the p99: %+v, %v", a, a)
 	}
 }

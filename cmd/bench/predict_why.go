@@ -47,13 +47,14 @@ const (
 // apart is the difference of the simulated from the real distribution at the real value of a quantile, in shares of
 // jobs: where the distribution is flat, few jobs are a long time. Shares are pooled over the seeds.
 type apart struct {
-	simulated, real float64          // shares of jobs that waited no longer than the real value
-	quantiles       [2]float64       // two quantiles, below and above the metric's
-	around          [2]time.Duration // their values in the real run; jobs still waiting count with their ages
+	Simulated float64          `json:"simulated"` // share of jobs that waited no longer than the real value
+	Real      float64          `json:"real"`
+	quantiles [2]float64       // two quantiles, below and above the metric's
+	around    [2]time.Duration // their values in the real run; jobs still waiting count with their ages
 }
 
 // points returns the difference of the two shares of jobs, in [0, 1].
-func (a *apart) points() float64 { return math.Abs(a.simulated - a.real) }
+func (a *apart) points() float64 { return math.Abs(a.Simulated - a.Real) }
 
 // apartAt compares the simulated and the real distribution at the quantile of the row's metric; nil: it is no quantile.
 func (p *prediction) apartAt(row *predicted) *apart {
@@ -73,7 +74,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 		of[i] = &pooled[at]
 	}
 	step := min(.05, (1-q)/2)
-	a := &apart{simulated: shareWithin(of[0], row.real), real: shareWithin(of[1], row.real),
+	a := &apart{Simulated: shareWithin(of[0], row.real), Real: shareWithin(of[1], row.real),
 		quantiles: [2]float64{q - step, q + step}}
 	var all measure.Histogram
 	all.Merge(of[1].Hist)
@@ -111,7 +112,7 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 func (a *apart) String() string {
 	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
 		"apart; the run's p%s is %s and its p%s %s",
-		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
+		percent(a.Real), percent(a.Simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
 		digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
 	if a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0] {
 		text += ": a cliff, and few jobs decide on which side of it the quantile lies"

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -106,22 +107,11 @@ func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 
 // events returns all recorded events and ends the recording. Nothing may be recorded any more.
 func (r *recording) events() []engine.Event {
-	total := 0
-	tracks := []*track{&r.feed}
+	chunks := r.feed.chunks
 	for _, p := range r.probes {
-		tracks = append(tracks, &p.track)
+		chunks = append(chunks, p.chunks...)
+		p.chunks = nil
 	}
-	for _, t := range tracks {
-		for _, c := range t.chunks {
-			total += len(c)
-		}
-	}
-	all := make([]engine.Event, 0, total)
-	for _, t := range tracks {
-		for i, c := range t.chunks {
-			all = append(all, c...)
-			t.chunks[i] = nil
-		}
-	}
-	return all
+	r.feed.chunks = nil
+	return slices.Concat(chunks...)
 }

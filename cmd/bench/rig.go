@@ -214,22 +214,18 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	const often = 2 * time.Millisecond
 	tick := time.NewTicker(often)
 	defer tick.Stop()
-	fed, last, since := false, int64(-1), time.Now()
+	feeding, last, since := r.fed, int64(-1), time.Now() // feeding is nil once all jobs are enqueued
 	asked := since
 	var over time.Time // time at which time was up
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-feeding:
+			feeding = nil
 		case <-tick.C:
 		}
-		if !fed {
-			select {
-			case <-r.fed:
-				fed = true
-			default:
-			}
-		}
+		fed := feeding == nil
 		ended := r.ended.Load()
 		if now := time.Now(); ended != last {
 			last, since, asked = ended, now, now
@@ -267,11 +263,15 @@ func (r *rig) left(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, &storeError{"count what is left", err}
 	}
-	n := 0
-	for class := range stats.Ready {
-		n += stats.Ready[class] + stats.Waiting[class] + stats.InFlight[class]
+	return int64(total(stats.Ready) + total(stats.Waiting) + total(stats.InFlight)), nil
+}
+
+// total returns the sum of counts by priority class.
+func total(counts [engine.NumClasses]int) (n int) {
+	for _, count := range counts {
+		n += count
 	}
-	return int64(n), nil
+	return n
 }
 
 // phaseOf returns the durations of all engines' calls of one operation.

@@ -12,7 +12,6 @@ import (
 	"qsim/cmd/ui"
 )
 
-// runFlags are the flags of the command run.
 type runFlags struct {
 	scenario string
 	speed    speedFlag

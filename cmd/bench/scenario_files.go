@@ -8,33 +8,25 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/report"
 	"qsim/scenarios"
 )
 
-// writeScenario writes the files of a scenario's run in the format of qsim run, for qsim compare, below a folder named
-// for the store and the speed.
-func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary,
-	store string) error {
+// writeSummary writes the files of a summary in the format of qsim run, for qsim compare, with the charts that draw
+// returns and further files, into a new folder below name; nothing without --out.
+func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *results.Summary,
+	draw func() ([]report.Figure, error), more ...results.File) error {
 	if s.flags.out == "" {
 		return nil
 	}
-	figures, err := report.Charts(settings, summary, ui.Version)
-	if err != nil {
-		return ui.IOError("write results", err)
+	var files, drawn []results.File
+	figures, err := draw()
+	if err == nil {
+		drawn, err = report.Files("charts", figures)
 	}
-	return s.writeSummary(sc.Name+"-"+store+"-"+s.flags.speed.String(), sc, summary, figures)
-}
-
-// writeSummary writes the files of a summary, its charts, and further files into a new folder below name.
-func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *results.Summary, figures []report.Figure,
-	more ...results.File) error {
-	files, err := results.Files(summary, s.runInfo(), sc.Resolved())
-	if err != nil {
-		return ui.IOError("write results", err)
+	if err == nil {
+		files, err = results.Files(summary, s.runInfo(), sc.Resolved())
 	}
-	drawn, err := report.Files("charts", figures)
 	if err != nil {
 		return ui.IOError("write results", err)
 	}

@@ -17,10 +17,9 @@ import (
 
 // played holds the results of one run of a scenario on a real store.
 type played struct {
+	account
 	run      measure.Run
-	balance  world.Balance
 	took     time.Duration
-	left     int64 // number of jobs that the store still held
 	late     int64 // number of calls without an answer in time
 	unfed    int64 // number of jobs never enqueued because time was up
 	phases   [engine.NumOps]phase
@@ -28,12 +27,6 @@ type played struct {
 	lateness phase    // delays from a job's intended enqueueing until the store had it
 	timings  *timings // measured durations; nil: not requested
 }
-
-// lost returns the number of lost jobs: accepted by the store, but neither ended nor in the store.
-func (p *played) lost() int64 { return max(0, p.balance.Unresolved-p.left) }
-
-// untold returns the number of jobs in the store whose enqueue call was not answered.
-func (p *played) untold() int64 { return max(0, p.left-p.balance.Unresolved) }
 
 // sleeper is the handler for jobs of a scenario: it sleeps for the drawn run time.
 type sleeper struct {
@@ -60,8 +53,7 @@ func (s *sleeper) handle(ctx context.Context, j *engine.Job) error {
 		shard.list = append(shard.list, asked{attempt{j.ID, j.Delivery}, a.Runs})
 		shard.Unlock()
 	}
-	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
-	return outcomeOf(s.wall.End(time.Duration(s.clock()), 0, j, a, stopped), stopped)
+	return execute(ctx, s.wall, s.clock, j, a)
 }
 
 // asked returns the drawn run time of each execution.
@@ -88,29 +80,20 @@ type playOptions struct {
 
 // play runs a scenario in real time on a new store.
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
-	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
-	if err != nil {
-		return nil, ui.Fail(ui.ExitUsage, err)
-	}
-	defer wall.Close()
-	origin := time.Now()
-	store, err := stores.open(ctx, o.store, wall.Options(), origin)
+	at, err := stores.open(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if e := store.close(); err == nil {
-			err = e
-		}
-	}()
+	defer at.close(&err)
+	wall := at.wall
 	var costs *costs
 	if o.learns {
-		if costs, err = measureCosts(ctx, store.store); err != nil {
+		if costs, err = measureCosts(ctx, at.store); err != nil {
 			return nil, err
 		}
 	}
 	runtime.GC() // collect the garbage of the previous run now, not during this one
-	r := newRig(wall, store.store, time.Now())
+	r := newRig(wall, at.store, time.Now())
 	rec := newRecording(r)
 	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked
 	s := &sleeper{rig: r, learns: o.learns}
@@ -122,13 +105,13 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
 	p := &played{took: time.Duration(r.clock()), late: r.late.Load(), unfed: r.unfed.Load()}
-	if p.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+	left, err := r.left(context.WithoutCancel(ctx))
+	if err != nil {
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec.probes, s.asked(), costs, r.feeding.made, o.speed)
+		p.timings = learn(rec.probes, s.asked(), costs, r.feeding.made, o.speed, arrivals)
 		t := p.timings
-		t.split(rec.probes, arrivals)
 		t.jobs = r.enqueued.Load()
 		stalls := &t.delays.Stalls
 		stalls.Over = p.took
@@ -143,7 +126,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	if o.mechanics != nil {
 		follow(o.mechanics, rec.probes)
 	}
-	p.run, p.balance = wall.Finish(rec.events(), p.took)
+	run, b := wall.Finish(rec.events(), p.took)
+	p.run, p.account = run, account{jobs: b.Enqueued, done: b.Done, dead: b.Dead, duplicates: b.Duplicates}
+	p.reconcile(b.Unresolved, left)
 	if p.unfed > 0 {
 		p.run.Warnings = append(p.run.Warnings, neverEnqueued(p.unfed))
 	}
@@ -171,8 +156,8 @@ func (p *played) metrics() []metric {
 		}
 	}
 	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})
-	return append(list, metric{"lost", "jobs", float64(p.lost())},
-		metric{"duplicates", "executions", float64(p.balance.Duplicates)})
+	return append(list, metric{"lost", "jobs", float64(p.lost)},
+		metric{"duplicates", "executions", float64(p.duplicates)})
 }
 
 // neverEnqueued returns the warning for a run that lacks n jobs of its scenario.

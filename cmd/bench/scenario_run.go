@@ -14,6 +14,7 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
+	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -40,18 +41,7 @@ func (s *session) runScenario(ctx context.Context) error {
 		return err
 	}
 	s.announce(sc, len(s.flags.stores))
-	runs := make([][]measure.Run, len(s.flags.stores))
-	out := &benchWriter{out: s.stdout}
-	var balance account
-	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) error {
-		runs[store] = append(runs[store], p.run)
-		balance.add(p.account())
-		s.warn(sc.Policies[o.policy].Label, o.store, p)
-		if s.flags.format != "bench" {
-			return nil
-		}
-		return out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
-	})
+	runs, balance, err := s.playAll(ctx, sc)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -69,28 +59,37 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(&balance, exit, err)
 }
 
-// eachRun makes all runs of a scenario and calls told with each result and the index of its store, until told returns
-// an error.
-func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
-	told func(store int, o playOptions, p *played) error) error {
-	shown := s.rounds(int(s.flags.rounds.value) * len(s.flags.stores) * len(sc.Policies))
+// playAll makes all runs of a scenario, of which it prints a benchmark line each if that is the format. It returns them
+// by store; on an error those before it.
+func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (runs [][]measure.Run, all account, err error) {
+	rounds, out := int(s.flags.rounds.value), &benchWriter{out: s.stdout}
+	runs = make([][]measure.Run, len(s.flags.stores))
+	shown := s.rounds(rounds * len(s.flags.stores) * len(sc.Policies))
 	defer shown.close()
-	for round := range int(s.flags.rounds.value) {
+	for round := range rounds {
 		for i, store := range s.flags.stores {
 			for policy := range sc.Policies {
+				label := sc.Policies[policy].Label
 				o := playOptions{policy: policy, seed: sc.Seed + uint64(round), speed: s.flags.speed.Speed, store: store}
 				p, err := play(ctx, sc, o, s.stores)
 				if err != nil {
-					return failed(sc.Policies[policy].Label, store, err)
+					return runs, all, failed(label, store, err)
 				}
-				shown.measured(sc.Policies[policy].Label, store)
-				if err := told(i, o, p); err != nil {
-					return err
+				shown.measured(label, store)
+				runs[i] = append(runs[i], p.run)
+				all.add(p.account)
+				s.warn(label, store, p)
+				if s.flags.format == "bench" {
+					name := benchName("Scenario", "scenario", sc.Name, "policy", label, "store", store, "speed", o.speed.String())
+					err = out.result(name, p.jobs, p.took, p.metrics())
+				}
+				if err != nil {
+					return runs, all, err
 				}
 			}
 		}
 	}
-	return nil
+	return runs, all, nil
 }
 
 // settle prints the balance of jobs to standard error and returns the command's error: for lost jobs first, else
@@ -119,18 +118,20 @@ func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	return nil
 }
 
-// account counts the jobs of one or more runs by their final state. Untold jobs are in the store although the answer
-// to their enqueue call was lost.
+// account counts the jobs of one or more runs by their final state. Lost jobs were accepted by the store, but neither
+// ended nor are in it; untold jobs are in the store although the answer to their enqueue call was lost. Duplicates are
+// executions that ended in success after another of the same job had.
 type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
+
+// reconcile sets how many jobs were lost and untold in a run, from the number of those left in the store at its end and
+// of the unresolved ones, which must be there.
+func (a *account) reconcile(unresolved, left int64) {
+	a.left, a.lost, a.untold = left, max(0, unresolved-left), max(0, left-unresolved)
+}
 
 func (a *account) add(b account) {
 	a.jobs, a.done, a.dead, a.left = a.jobs+b.jobs, a.done+b.done, a.dead+b.dead, a.left+b.left
 	a.lost, a.untold, a.duplicates = a.lost+b.lost, a.untold+b.untold, a.duplicates+b.duplicates
-}
-
-func (p *played) account() account {
-	b := &p.balance
-	return account{b.Enqueued, b.Done, b.Dead, p.left, p.lost(), p.untold(), b.Duplicates}
 }
 
 // announce prints how many runs follow and their total time.
@@ -180,17 +181,12 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err
 	}
-	if err := s.writeScenario(sc, settings, summary, store); err != nil {
+	draw := func() ([]report.Figure, error) { return report.Charts(settings, summary, ui.Version) }
+	if err := s.writeSummary(sc.Name+"-"+store+"-"+s.flags.speed.String(), sc, summary, draw); err != nil {
 		return ui.ExitIO, err
 	}
 	if s.flags.format == "bench" {
 		return ui.ExitMet, nil
 	}
 	return ui.Exit(summary.Exit), nil
-}
-
-// scenarioName returns the benchmark name of a run of a scenario.
-func (s *session) scenarioName(sc *scenarios.Scenario, o playOptions) string {
-	return benchName("Scenario", "scenario", sc.Name, "policy", sc.Policies[o.policy].Label, "store", o.store, "speed",
-		o.speed.String())
 }

@@ -8,6 +8,8 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // memory and postgres are the kinds of stores.
@@ -16,10 +18,12 @@ const (
 	postgres = "postgres"
 )
 
-// opened is an empty store for one run, with a function that closes and deletes it.
+// opened is an empty store for one run of a policy on the wall clock.
 type opened struct {
-	store engine.Store
-	close func() error // close deletes the store's data
+	wall   *world.Wall
+	store  engine.Store
+	origin time.Time    // the clock of a store in this process reads 0 then
+	drop   func() error // closes the store and deletes its data
 }
 
 // stores opens stores of every kind for measurement. A server for PostgreSQL is found or started when it is first
@@ -31,16 +35,29 @@ type stores struct {
 	around  func(engine.Store) engine.Store // wraps each store in memory; nil: no wrapper
 }
 
-// open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at
-// origin.
-func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened,
-	error) {
-	if kind == memory {
-		var store engine.Store = memstore.New(live.Clock(origin), options)
-		if s.around != nil {
-			store = s.around(store)
-		}
-		return &opened{store, func() error { return nil }}, nil
+// open returns an empty store for a run of a scenario. The caller closes it.
+func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions) (*opened, error) {
+	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
+	if err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
 	}
-	return s.openPostgres(ctx, options)
+	at := &opened{wall: wall, origin: time.Now(), drop: func() error { return nil }}
+	if o.store == memory {
+		at.store = memstore.New(live.Clock(at.origin), wall.Options())
+		if s.around != nil {
+			at.store = s.around(at.store)
+		}
+	} else if at.store, at.drop, err = s.openPostgres(ctx, wall.Options()); err != nil {
+		wall.Close()
+		return nil, err
+	}
+	return at, nil
+}
+
+// close deletes the store's data; *err becomes the error of that unless it is set.
+func (o *opened) close(err *error) {
+	if e := o.drop(); *err == nil {
+		*err = e
+	}
+	o.wall.Close()
 }

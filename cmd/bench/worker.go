@@ -22,7 +22,6 @@ import (
 	"qsim/scenarios/world"
 )
 
-// workerFlags are the flags of the command worker.
 type workerFlags struct {
 	runFlags
 	schema     string
@@ -164,7 +163,8 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 			return notServed(ctx, failed("", postgres, err))
 		}
 	}
-	if err := p.fill(ctx, int(f.enqueue.value)); err != nil {
+	unused := engine.JobID(time.Now().UnixMicro()) << 10 &^ (1 << 63) // by any earlier process
+	if err := fill(ctx, store, unused, int(f.enqueue.value), nil); err != nil {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	return p.serve(ctx, s, f)
@@ -200,24 +200,6 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 		return ui.UsageError("--enqueue %s: want at most %d", f.enqueue.text, mostJobs)
 	}
 	return f.check(c)
-}
-
-// fill enqueues n jobs under numbers that no earlier process used.
-func (p *process) fill(ctx context.Context, n int) error {
-	const batch = 1000
-	base := engine.JobID(time.Now().UnixMicro()) << 10 &^ (1 << 63)
-	for n > 0 {
-		jobs := make([]engine.NewJob, min(n, batch))
-		for i := range jobs {
-			jobs[i].ID = base
-			base++
-		}
-		if err := p.store.Enqueue(ctx, jobs); err != nil {
-			return &storeError{"enqueue", err}
-		}
-		n -= len(jobs)
-	}
-	return nil
 }
 
 // serve runs the engines until the process is stopped.
@@ -256,10 +238,8 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	p.executions.Add(1)
 	a := p.wall.Begin(time.Duration(p.clock()), 0, j)
-	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
-	kind := p.wall.End(time.Duration(p.clock()), 0, j, a, stopped)
-	if kind != engine.NoError || p.effects == nil {
-		return outcomeOf(kind, stopped)
+	if err := execute(ctx, p.wall, p.clock, j, a); err != nil || p.effects == nil {
+		return err
 	}
 	effect, err := p.effects.Apply(ctx, j, p.node)
 	if err != nil {

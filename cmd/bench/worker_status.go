@@ -126,7 +126,8 @@ func (s *status) snapshot(ctx context.Context) statusJSON {
 	if got, err := s.stats(ctx); err != nil {
 		j.Trouble = err.Error()
 	} else {
-		j.Queue = queueOf(&got)
+		j.Queue = &queueJSON{Ready: total(got.Ready), Waiting: total(got.Waiting), InFlight: total(got.InFlight), Dead: got.Dead,
+			Oldest: slices.Max(got.OldestReady[:]).Seconds(), AtLeast: metrics.MostCounted}
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -136,16 +137,6 @@ func (s *status) snapshot(ctx context.Context) statusJSON {
 		j.Failed[s.process.errorName(kind)] = n
 	}
 	return j
-}
-
-func queueOf(got *engine.Stats) *queueJSON {
-	q := &queueJSON{AtLeast: metrics.MostCounted, Dead: got.Dead, Oldest: slices.Max(got.OldestReady[:]).Seconds()}
-	for class := range got.Ready {
-		q.Ready += got.Ready[class]
-		q.Waiting += got.Waiting[class]
-		q.InFlight += got.InFlight[class]
-	}
-	return q
 }
 
 // ServeHTTP answers requests for the status page, /status.json and /metrics, from this machine only.

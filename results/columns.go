@@ -109,7 +109,7 @@ func TableOf(s *Summary) *Table {
 		t.add(s, Asked, s.Settings.Asked)
 	}
 	t.addPrices(s, objectives)
-	t.fold(s)
+	t.fold()
 	return t
 }
 
@@ -149,7 +149,7 @@ func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 
 // fold moves the columns in which all policies have the same value to Alike, if there are several policies; one column
 // stays.
-func (t *Table) fold(s *Summary) {
+func (t *Table) fold() {
 	if len(t.Policies) < 2 {
 		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Part == Pays && c.zero() && c.Goals == nil })
 		return

@@ -55,7 +55,7 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 			continue
 		}
 		err := x.run(ctx, o)
-		var apart *disagreement
+		var apart disagreement
 		if errors.As(err, &apart) {
 			result.Verdict, result.Reason = Missed, err.Error()
 			return result, nil
@@ -65,7 +65,7 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 		}
 		result.Jobs += int64(x.jobs)
 	}
-	result.conclude(m.expected, m.asked)
+	result.conclude(m)
 	return result, nil
 }
 
@@ -73,23 +73,17 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 var severity = map[Verdict]int{LeftOut: 0, Met: 1, Wide: 2, Missed: 3}
 
 // conclude fills in the quantities and the verdict of a verify row from the measurements.
-func (r *Result) conclude(expected []item, asked []*experiment) {
+func (r *Result) conclude(m *model) {
 	r.Verdict = LeftOut
-	for i, it := range expected {
+	for i, it := range m.expected {
 		q := Quantity{Name: it.path, Expected: it.value, Verdict: LeftOut}
-		switch x := asked[i]; {
+		switch a := m.answers[i]; {
+		case a != nil:
+			q = a.quantity()
 		case boundOf(it.path) != "":
 			q.Reason = "a bound on " + boundOf(it.path)
-		case x == nil && facts[it.path] != "":
-			q.Reason = facts[it.path]
-		case x == nil:
-			q.Reason = "nothing measures it"
 		default:
-			for _, a := range x.answers {
-				if a.path == it.path {
-					q = a.quantity()
-				}
-			}
+			q.Reason = cmp.Or(facts[it.path], "nothing measures it")
 		}
 		r.Quantities = append(r.Quantities, q)
 		if severity[q.Verdict] > severity[r.Verdict] {

@@ -275,8 +275,8 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 			changed++
 			was := v.Value
 			v.Value *= 1.01
-			var apart *disagreement
-			if err := x.agrees(seen, run); !errors.As(err, &apart) || apart.metric != m.metric {
+			var apart disagreement
+			if err := x.agrees(seen, run); !errors.As(err, &apart) || !strings.HasPrefix(string(apart), "the metric "+m.metric+" is ") {
 				t.Errorf("%s: %v became %v: %v", m.metric, was, v.Value, err)
 			}
 			v.Value = was
@@ -483,7 +483,7 @@ func TestKneeHasTwoSides(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		x := m.asked[0]
+		x := &m.experiments[1]
 		if err := x.replicate(context.Background(), 1, 3, 0); err != nil {
 			t.Fatal(err)
 		}

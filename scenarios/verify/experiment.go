@@ -67,40 +67,31 @@ func (x *experiment) prepare() error {
 
 // replicate runs count replications, with the seeds from first on, and adds their values to the answers.
 func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
-	for count > 0 {
-		n := min(count, chunk)
-		if err := x.replicateChunk(ctx, first, n, parallel); err != nil {
+	for ; count > 0; first, count = first+chunk, count-chunk {
+		observers := make([]*observer, min(count, chunk)) // each simulation sets its own
+		sc := *x.scenario
+		sc.Seed, sc.Seeds = first, scenarios.Count(len(observers))
+		runs, err := world.Run(ctx, &sc, world.Options{Parallel: parallel, Alter: func(_ int, seed uint64, cfg *sim.Config) {
+			o := newObserver(&x.plan, cfg.Recorder)
+			cfg.Recorder = o
+			if x.alter != nil {
+				x.alter(cfg, o)
+			}
+			observers[seed-first] = o
+		}})
+		if err != nil {
 			return err
 		}
-		first, count = first+uint64(n), count-n
-	}
-	return nil
-}
-
-func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, parallel int) error {
-	sc := *x.scenario
-	sc.Seed, sc.Seeds = first, scenarios.Count(count)
-	observers := make([]*observer, count) // each simulation sets its own
-	runs, err := world.Run(ctx, &sc, world.Options{Parallel: parallel, Alter: func(_ int, seed uint64, cfg *sim.Config) {
-		o := newObserver(&x.plan, cfg.Recorder)
-		cfg.Recorder = o
-		if x.alter != nil {
-			x.alter(cfg, o)
-		}
-		observers[seed-first] = o
-	}})
-	if err != nil {
-		return err
-	}
-	for i, o := range observers {
-		o.advance(max(x.plan.to, o.now) + 1)
-		if err := x.agrees(o, &runs[i]); err != nil {
-			return fmt.Errorf("seed %d: %w", runs[i].Seed, err)
-		}
-		x.ran++
-		x.jobs += float64(runs[i].Jobs)
-		for _, a := range x.answers {
-			a.add(o, &runs[i])
+		for i, o := range observers {
+			o.advance(max(x.plan.to, o.now) + 1)
+			if err := x.agrees(o, &runs[i]); err != nil {
+				return fmt.Errorf("seed %d: %w", runs[i].Seed, err)
+			}
+			x.ran++
+			x.jobs += float64(runs[i].Jobs)
+			for _, a := range x.answers {
+				a.add(o, &runs[i])
+			}
 		}
 	}
 	return nil
@@ -126,7 +117,7 @@ func (x *experiment) agrees(o *observer, run *measure.Run) error {
 			within = histogramError
 		}
 		if own := usual[i].gauge.of(o); math.Abs(own-value) > within*math.Abs(own)+1e-9 {
-			return &disagreement{metric, value, own}
+			return disagreement(fmt.Sprintf("the metric %s is %v, but the events say %v", metric, value, own))
 		}
 	}
 	return nil
@@ -206,15 +197,10 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 }
 
 // disagreement is the error for a metric that differs from the observer's own value.
-type disagreement struct {
-	metric     string
-	value, own float64
-}
+type disagreement string
 
 // Error returns the metric with both values.
-func (d *disagreement) Error() string {
-	return fmt.Sprintf("the metric %s is %v, but the events say %v", d.metric, d.value, d.own)
-}
+func (d disagreement) Error() string { return string(d) }
 
 // relaxation returns the relaxation time, in seconds, in which a queue of c workers forgets its initial state:
 // 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); for service of another variability than
@@ -225,10 +211,10 @@ func relaxation(load, rate, cv float64) float64 {
 }
 
 // horizon sets the duration of the scenario: a warm-up of ten relaxation times, where five are enough for the mean, and
-// then 20 times as long, or the time of jobs arrivals.
-func (s *setup) horizon(relaxes, rate, jobs float64) {
+// then 20 times as long, or the time of usualJobs arrivals.
+func (s *setup) horizon(relaxes, rate float64) {
 	s.warmup = math.Ceil(10 * relaxes)
-	s.window = math.Ceil(max(20*s.warmup, jobs/rate))
+	s.window = math.Ceil(max(20*s.warmup, usualJobs/rate))
 	s.drain = s.window
 }
 

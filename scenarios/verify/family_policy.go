@@ -40,23 +40,21 @@ func freshFirst(p *params) ([]experiment, error) {
 	if p.has("backoff_mean") {
 		delay = p.number("backoff_mean")
 	}
-	x := retrying(rate, own.mean, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}")
-	x[0].setup.classes = []string{class("job", poisson(rate), own.text, fails(fail))}
-	return x, nil
+	return retrying(rate, own, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}"), nil
 }
 
 // freshFirstOrbit returns an experiment with c exponential workers under fresh-first, retries included.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
-	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
+	return retrying(p.positive("lam"), own, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
 		"{kind: fresh-first}"), nil
 }
 
 // policyChain returns an experiment with c exponential workers under any policy, optionally capping retries in flight.
 func policyChain(p *params) ([]experiment, error) {
-	rate, mean, c, fail := p.positive("lam_f"), 1/p.positive("mu"), p.count("c"), p.share("p")
+	rate, own, c, fail := p.positive("lam_f"), exponentialService(p), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
-	x := retrying(rate, mean, c, fail, 0, randomDelay(delay), delay, "{kind: fifo}")
+	x := retrying(rate, own, c, fail, 0, randomDelay(delay), delay, "{kind: fifo}")
 	phi, cap := 0.0, math.MaxInt
 	if p.has("cap") {
 		cap = p.count("cap")
@@ -140,7 +138,7 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	policy := fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
 	again := endless(c, retries.text)
 	waits := setup{workers: c, policy: policy, classes: []string{again, class("job", poisson(rate), own.text)}}
-	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate, usualJobs)
+	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate)
 	waits.window = max(waits.window/4, usualJobs/rate)
 	waits.drain = 100 * turn / (1 - min(rate*turn, 0.99))
 	full := setup{workers: c, policy: policy, classes: []string{again, class("job", atOnce(30_000+20*c, 0), own.text)}}

@@ -70,7 +70,7 @@ func plainQueue(of func(p *params) service, manyServers bool) family {
 		}
 		load := rate * own.mean / float64(c)
 		s := setup{workers: c, classes: []string{class("job", poisson(rate), own.text)}}
-		s.horizon(relaxation(load, float64(c)/own.mean, own.cv), rate, usualJobs)
+		s.horizon(relaxation(load, float64(c)/own.mean, own.cv), rate)
 		// The spread of the second moment of waits depends on the fifth of lognormal services: (1+cv²)^10.
 		heavy := own.cv > 1 && strings.Contains(own.text, "lognormal")
 		return []experiment{{setup: s, load: load, heavy: heavy, others: true}}, nil
@@ -86,7 +86,7 @@ func priorities(p *params) ([]experiment, error) {
 	}}
 	// The low class sees a server that the high one slows down.
 	slowed := relaxation(load, float64(c)/mean, 1) / (1 - high*mean/float64(c))
-	s.horizon(slowed, high+low, usualJobs)
+	s.horizon(slowed, high+low)
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
@@ -117,7 +117,7 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 		return nil, fmt.Errorf("%d classes: only two are measured", len(list))
 	}
 	s.workers = 1
-	s.horizon(2*relaxation(load, rates/load, most), rates, usualJobs)
+	s.horizon(2*relaxation(load, rates/load, most), rates)
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
@@ -162,7 +162,7 @@ func openChain(p *params) ([]experiment, error) {
 		class("fresh", poisson(fresh), exponential(mean), "priority: "+fmt.Sprint(first)),
 		class("retry", poisson(retries), exponential(mean), bound),
 	}}
-	s.horizon(slowest, fresh+retries, usualJobs)
+	s.horizon(slowest, fresh+retries)
 	return []experiment{{setup: s, load: load, plan: observation{on: byClass}, others: true, measures: map[string]gauge{
 		"fresh_wait_mean":  waitOfClass(0),
 		"retry_wait_mean":  waitOfClass(1),
@@ -235,7 +235,7 @@ func polling(p *params) ([]experiment, error) {
 	build := func(batch int) setup {
 		s := pollingNode(interval, batch)
 		s.classes = []string{class("job", poisson(rate), "1us")}
-		s.horizon(interval*relaxation(min(load, 0.95), 1, 1), rate, usualJobs)
+		s.horizon(interval*relaxation(min(load, 0.95), 1, 1), rate)
 		return s
 	}
 	plan := observation{on: func(o *observer, e *engine.Event) {

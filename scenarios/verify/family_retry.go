@@ -41,7 +41,7 @@ func independentFailures(of func(p *params) (float64, int)) family {
 // feedback returns an experiment with a queue with feedback: failed jobs return after a backoff, ordered by due time. A
 // list of backoffs means constant delays, a mean exponential ones: the model's values depend on means alone.
 func feedback(p *params) ([]experiment, error) {
-	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
+	rate, own, c := p.positive("lam"), exponentialService(p), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
 	delays := p.numbers("backoff_mean")
 	backoff, longest := "{kind: none}", slices.Max(delays)
@@ -50,17 +50,17 @@ func feedback(p *params) ([]experiment, error) {
 	} else if longest > 0 {
 		backoff = randomDelay(longest)
 	}
-	return retrying(rate, mean, c, fail, most, backoff, longest, "{kind: fifo}"), nil
+	return retrying(rate, own, c, fail, most, backoff, longest, "{kind: fifo}"), nil
 }
 
-// retrying returns experiments with one class at c workers whose attempts fail with probability fail.
+// retrying returns an experiment with one class at c workers whose attempts fail with probability fail.
 func retrying(
-	rate, mean float64, c int, fail float64, most int, backoff string, delay float64, policy string,
+	rate float64, own service, c int, fail float64, most int, backoff string, delay float64, policy string,
 ) []experiment {
-	load := rate * meanAttempts(fail, most) * mean / float64(c)
+	load := rate * meanAttempts(fail, most) * own.mean / float64(c)
 	s := setup{workers: c, retry: retry(most, backoff), policy: policy,
-		classes: []string{class("job", poisson(rate), exponential(mean), fails(fail))}}
-	s.horizon(relaxation(load, float64(c)/mean, 1)+delay*meanAttempts(fail, most), rate, usualJobs)
+		classes: []string{class("job", poisson(rate), own.text, fails(fail))}}
+	s.horizon(relaxation(load, float64(c)/own.mean, 1)+delay*meanAttempts(fail, most), rate)
 	return []experiment{{setup: s, load: load, others: true}}
 }
 
@@ -70,7 +70,7 @@ func feedbackAtOnce(p *params) ([]experiment, error) {
 	own := byMoments(p, "m1", "m2")
 	load := rate * own.mean / (1 - fail)
 	s := setup{workers: 1, classes: []string{class("job", poisson(rate), own.text, fails(fail))}}
-	s.horizon(2*relaxation(load, 1/own.mean, max(own.cv, 1)), rate, usualJobs)
+	s.horizon(2*relaxation(load, 1/own.mean, max(own.cv, 1)), rate)
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 

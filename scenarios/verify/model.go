@@ -24,8 +24,8 @@ var facts = map[string]string{
 type model struct {
 	expected    []item
 	experiments []experiment
-	asked       []*experiment // by item, the experiment that measures it; nil: none
-	leftOut     string        // why it cannot be expressed, "" if it can
+	answers     []*answer // by item, its measurement; nil: none
+	leftOut     string    // why it cannot be expressed, "" if it can
 }
 
 // Problems returns all mistakes in a row that are visible without running it; nil: Check accepts it.
@@ -62,11 +62,11 @@ func build(row Row) (*model, []error) {
 		m.leftOut = err.Error()
 		return m, nil
 	}
-	m.asked = make([]*experiment, len(m.expected))
+	m.answers = make([]*answer, len(m.expected))
 	var problems []error
 	for i := range m.experiments {
 		x := &m.experiments[i]
-		x.ask(&row, m.expected, m.asked)
+		x.ask(&row, m.expected, m.answers)
 		if len(x.answers) == 0 || x.known {
 			continue
 		}
@@ -75,7 +75,7 @@ func build(row Row) (*model, []error) {
 		}
 	}
 	for i, it := range m.expected {
-		if m.asked[i] == nil && boundOf(it.path) == "" && facts[it.path] == "" {
+		if m.answers[i] == nil && boundOf(it.path) == "" && facts[it.path] == "" {
 			problems = append(problems, unknown("quantity", it.path, m.quantities()))
 		}
 	}
@@ -109,10 +109,10 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// ask assigns to the experiment the expected values that it can measure and no earlier experiment does.
-func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
+// ask has the experiment measure the expected values that it can measure and no earlier experiment does.
+func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 	for i, it := range expected {
-		if asked[i] != nil || boundOf(it.path) != "" {
+		if answers[i] != nil || boundOf(it.path) != "" {
 			continue
 		}
 		m, ok := x.measures[it.path]
@@ -122,10 +122,9 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 		if !ok {
 			continue
 		}
-		asked[i] = x
-		a := &answer{item: it, gauge: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy}
-		a.slack = slack(it.path, expected)
-		x.answers = append(x.answers, a)
+		answers[i] = &answer{item: it, gauge: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy,
+			slack: slack(it.path, expected)}
+		x.answers = append(x.answers, answers[i])
 	}
 }
 

@@ -96,8 +96,7 @@ func sure(difference float64, bound, baseBound string) bool {
 
 // judge computes the verdict of every objective under every policy that the objective applies to.
 func (s *Summary) judge() {
-	for i := range s.Settings.Objectives {
-		o := &s.Settings.Objectives[i]
+	for _, o := range s.Settings.Objectives {
 		for _, p := range s.policiesOf(o.Policy) {
 			e := p.Find(o.Query)
 			if e == nil {

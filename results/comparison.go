@@ -347,8 +347,7 @@ func (c *Comparison) stored() storedComparison {
 	if c.Gate.Set {
 		stored.Most = orNull(c.Gate.Most)
 	}
-	for i := range c.Changes {
-		d := &c.Changes[i]
+	for _, d := range c.Changes {
 		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query), Unit: d.Unit,
 			Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
 			Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), Relative: orNull(d.Relative()),

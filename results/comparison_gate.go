@@ -114,8 +114,7 @@ func (c *Comparison) decide() {
 	}
 	decide(all)
 	c.confirm()
-	for i := range c.Changes {
-		d := &c.Changes[i]
+	for _, d := range c.Changes {
 		if d.Verdict == Missed || d.Verdict == Unclear && c.Gate.Strict {
 			c.Exit = 1
 		}

@@ -72,8 +72,7 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"policy", "metric", "unit", "during", "after", "class", "tenant", "limit_s",
 		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown", "same"}}
-	for i := range s.Policies {
-		p := &s.Policies[i]
+	for _, p := range s.Policies {
 		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
 			rows = append(rows, p.csvRow(&e))
 		}
@@ -139,10 +138,9 @@ func compressed(write func(w io.Writer) error) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// encodeSeries returns the content of series.csv.gz: a row for each policy, seed and bucket of the time series, with six
-// significant digits. time_s is where the bucket begins.
+// encodeSeries returns the content of series.csv.gz: a row for each policy, seed and bucket of the time series, with
+// six significant digits. time_s is where the bucket begins.
 func encodeSeries(s *Summary) ([]byte, error) {
-	header := []string{"policy", "seed", "time_s"}
 	named := new(measure.Series) // of which there are values: all of those have the same columns
 	for p := range s.Data {
 		for i := range s.Data[p].Series {
@@ -152,9 +150,8 @@ func encodeSeries(s *Summary) ([]byte, error) {
 			}
 		}
 	}
-	for _, column := range seriesColumns(named, s.Settings.Classes) {
-		header = append(header, plain.Inert(column.name))
-	}
+	header := append([]string{"policy", "seed", "time_s"}, plain.Map(seriesColumns(named, s.Settings.Classes),
+		func(c seriesColumn) string { return plain.Inert(c.name) })...)
 	return compressed(func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		_ = out.Write(header) // Error has the error of this and of each row

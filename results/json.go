@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Float is a number in a JSON file. A nil *Float stands for a missing value, null.
@@ -76,12 +77,9 @@ func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return err
 	}
-	*list = nil
 	names := slices.Sorted(maps.Keys(values))
 	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
-	for _, name := range names {
-		*list = append(*list, Member[T]{name, values[name]})
-	}
+	*list = plain.Map(names, func(name string) Member[T] { return Member[T]{name, values[name]} })
 	return nil
 }
 
@@ -110,8 +108,8 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 // folded returns the first JSON value of lines, which json.Indent has broken everywhere, with line breaks only between
-// the parts of large objects, of lists of objects, and of lists of texts. height is the depth of nested containers in the
-// value, itself included, 0 of a scalar, and rest are the lines after the value.
+// the parts of large objects, of lists of objects, and of lists of texts. height is the depth of nested containers in
+// the value, itself included, 0 of a scalar, and rest are the lines after the value.
 func folded(lines []string, depth int) (text string, height int, rest []string) {
 	text, rest = strings.TrimSuffix(lines[0], ","), lines[1:]
 	last := text[len(text)-1]

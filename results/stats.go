@@ -80,9 +80,7 @@ func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0
 	}
-	if needed <= float64(n) {
-		needed = float64(n) + 1
-	}
+	needed = max(needed, float64(n)+1)
 	if unit := math.Pow(10, math.Floor(math.Log10(needed))-1); unit > 1 {
 		needed = math.Ceil(needed/unit) * unit
 	}
@@ -315,17 +313,10 @@ func Detectable(cv float64, n, comparisons int) float64 {
 // RunsToDetect returns the smallest sample size n, at least 4, for which Detectable is at most difference, which is
 // above 0; 0 if no n up to a hundred thousand will do.
 func RunsToDetect(cv, difference float64, comparisons int) int {
-	low, high := 4, mostSeeds // Detectable falls with n
-	if !(difference > 0 && Detectable(cv, high, comparisons) <= difference) {
+	enough := func(n int) bool { return Detectable(cv, n, comparisons) <= difference } // it falls with n
+	if !(difference > 0 && enough(mostSeeds)) {
 		return 0
 	}
-	for low < high {
-		middle := (low + high) / 2
-		if Detectable(cv, middle, comparisons) <= difference {
-			high = middle
-		} else {
-			low = middle + 1
-		}
-	}
-	return low
+	const least = 4
+	return least + sort.Search(mostSeeds-least, func(more int) bool { return enough(least + more) })
 }

@@ -45,11 +45,8 @@ type storedPooled struct {
 func encodeData(s *Summary) ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {
-		pooled := storedPooled{Tenants: s.Data[i].Tenants, Waits: s.Data[i].TenantWaits}
-		for k := range s.Data[i].Pooled {
-			pooled.Pooled = append(pooled.Pooled, s.Data[i].Pooled[k].Pack())
-		}
-		data.Policies = append(data.Policies, pooled)
+		pooled := plain.Map(s.Data[i].Pooled, func(h measure.NamedHistogram) measure.RunHistogram { return h.Pack() })
+		data.Policies = append(data.Policies, storedPooled{pooled, s.Data[i].Tenants, s.Data[i].TenantWaits})
 	}
 	return compressed(func(w io.Writer) error { return json.NewEncoder(w).Encode(data) })
 }

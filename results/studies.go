@@ -243,16 +243,14 @@ func (t *Tuning) MarshalJSON() ([]byte, error) {
 	out := storedTuning{Version: 1, Scenario: t.Scenario, Config: t.ConfigHash, Program: t.Version, Goal: t.Goal,
 		Objectives: orEmpty(t.Objectives), Confidence: t.Confidence}
 	out.Axes = plain.Map(t.Axes, func(a Axis) storedAxis { return storedAxis{a.Key, a.Values} })
-	for i := range t.Policies {
-		p := &t.Policies[i]
+	for _, p := range t.Policies {
 		one := storedTuned{Label: p.Label, Outcome: p.Outcome, Decided: p.Decided, Misses: p.Misses, Runs: p.Runs,
 			Grid: p.Grid,
 			Said: orEmpty(p.Said), Trials: []storedTrial{}}
 		if p.Best >= 0 {
 			one.Best = p.Trials[p.Best].Values
 		}
-		for k := range p.Trials {
-			r := &p.Trials[k]
+		for _, r := range p.Trials {
 			one.Trials = append(one.Trials, storedTrial{r.Values, r.Seeds, orNull(r.Mean), orNull(r.Half), orNull(r.Margin),
 				r.Outcome, r.Why})
 		}

@@ -26,18 +26,15 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 	}
 	for i, info := range s.Policies {
 		policy := PolicySummary{Kind: info.Kind, Label: info.Label, Baseline: i == s.Baseline, Fingerprint: fingerprint(grid[i])}
-		data := PolicyData{Pooled: measure.Pool(grid[i]), Tenants: measure.PoolTenants(grid[i]), TenantWaits: measure.PoolTenantWaits(grid[i])}
-		for _, run := range grid[i] {
-			data.Series = append(data.Series, run.Series)
-		}
+		data := PolicyData{Series: plain.Map(grid[i], func(r *measure.Run) measure.Series { return r.Series }),
+			Pooled: measure.Pool(grid[i]), Tenants: measure.PoolTenants(grid[i]), TenantWaits: measure.PoolTenantWaits(grid[i])}
 		for _, m := range measure.Metrics() {
 			if !m.OnRequest {
 				policy.Metrics = append(policy.Metrics, estimate(measure.Query{Metric: m.Name}, grid[i], data.Pooled))
 			}
 		}
-		for _, q := range measure.Queries(s) {
-			policy.Filtered = append(policy.Filtered, estimate(q, grid[i], data.Pooled))
-		}
+		policy.Filtered = plain.Map(measure.Queries(s),
+			func(q measure.Query) Estimate { return estimate(q, grid[i], data.Pooled) })
 		sum.Policies, sum.Data = append(sum.Policies, policy), append(sum.Data, data)
 	}
 	sum.compare()
@@ -155,7 +152,6 @@ const fewestToStop = 10
 // metrics under every policy; without objectives those of the p99 of fresh waits. Seeds must be added in ascending
 // order, so that the stop depends on nothing else.
 type Watch struct {
-	settings *measure.Settings
 	error    float64
 	queries  []measure.Query
 	policies []watched
@@ -169,7 +165,7 @@ type watched struct {
 
 // NewWatch returns a watch for a relative error of at most g, in (0, 1).
 func NewWatch(s *measure.Settings, g float64) *Watch {
-	return &Watch{settings: s, error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
+	return &Watch{error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
 
 // watchedQueries returns the metrics, each once, whose intervals decide when the seeds are enough.

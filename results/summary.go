@@ -185,8 +185,7 @@ func (c *Case) String() string {
 
 // Cases returns a case for each objective and policy. Under strict an unclear one fails.
 func (s *Summary) Cases(strict bool) (all []Case) {
-	for i := range s.Objectives {
-		v := &s.Objectives[i]
+	for _, v := range s.Objectives {
 		c := Case{Policy: v.Policy, Name: v.Query.String() + " " + v.Text, Outcome: v.Outcome, Failed: v.Failed(strict),
 			Words: v.Words(), Line: v.Line}
 		if v.Expect {
@@ -202,8 +201,7 @@ func (s *Summary) Cases(strict bool) (all []Case) {
 
 // Cases returns a case for each change that the gate judges.
 func (c *Comparison) Cases() (all []Case) {
-	for i := range c.Changes {
-		d := &c.Changes[i]
+	for _, d := range c.Changes {
 		if d.Verdict == "" {
 			continue
 		}
@@ -221,8 +219,7 @@ func (c *Comparison) Cases() (all []Case) {
 
 // Cases returns a case for each policy: whether a setting was found that meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
-	for i := range t.Policies {
-		p := &t.Policies[i]
+	for _, p := range t.Policies {
 		name := strings.TrimSpace(t.Goal + " that meets " + strings.Join(t.Objectives, ", "))
 		all = append(all, Case{Policy: p.Label, Name: name, Outcome: p.Outcome,
 			Failed: p.Outcome != Met, Words: strings.Join(p.Said, " ")})

@@ -114,12 +114,8 @@ const summaryVersion = 1
 // as short as they can be. Equal summaries give equal bytes.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	stored := storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash, Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration),
-		Partial: s.Partial, SameWithin: orNull(s.SameWithin), Policies: []storedPolicy{}, Objectives: []storedVerdict{}, Warnings: orEmpty(s.Warnings), Exit: s.Exit}
-	for i := range s.Policies {
-		stored.Policies = append(stored.Policies, s.Policies[i].stored())
-	}
-	for i := range s.Objectives {
-		v := &s.Objectives[i]
+		Partial: s.Partial, SameWithin: orNull(s.SameWithin), Policies: orEmpty(plain.Map(s.Policies, PolicySummary.stored)), Objectives: []storedVerdict{}, Warnings: orEmpty(s.Warnings), Exit: s.Exit}
+	for _, v := range s.Objectives {
 		expect := Met
 		if v.Expect {
 			expect = Missed
@@ -138,17 +134,15 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func (p *PolicySummary) stored() storedPolicy {
+func (p PolicySummary) stored() storedPolicy {
 	stored := storedPolicy{Kind: p.Kind, Label: p.Label, Baseline: p.Baseline, Fingerprint: p.Fingerprint, Filtered: []storedFiltered{}}
-	for i := range p.Metrics {
-		e := &p.Metrics[i]
+	for _, e := range p.Metrics {
 		stored.Metrics = append(stored.Metrics, Member[storedEstimate]{e.Metric, e.stored()})
 		if d := p.Against(e.Query); d != nil {
 			stored.Versus = append(stored.Versus, Member[storedDifference]{e.Metric, d.stored()})
 		}
 	}
-	for i := range p.Filtered {
-		e := &p.Filtered[i]
+	for _, e := range p.Filtered {
 		one := storedFiltered{Metric: e.Metric, storedFilter: filterOf(e.Query), storedEstimate: e.stored()}
 		if d := p.Against(e.Query); d != nil {
 			versus := d.stored()
@@ -164,12 +158,8 @@ func filterOf(q measure.Query) storedFilter {
 }
 
 func (e *Estimate) stored() storedEstimate {
-	stored := storedEstimate{Unit: e.Unit, Mean: orNull(e.Mean), Low: orNull(e.Low), High: orNull(e.High), N: e.N, Bound: e.Bound,
-		Values: make([]*Float, len(e.Values)), Reason: e.Reason}
-	for i, v := range e.Values {
-		stored.Values[i] = orNull(v)
-	}
-	return stored
+	return storedEstimate{Unit: e.Unit, Mean: orNull(e.Mean), Low: orNull(e.Low), High: orNull(e.High), N: e.N,
+		Bound: e.Bound, Values: orEmpty(plain.Map(e.Values, orNull)), Reason: e.Reason}
 }
 
 func (d *Contrast) stored() storedDifference {
@@ -213,8 +203,7 @@ func (stored *storedSummary) summary() (*Summary, error) {
 	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: float64(stored.Duration),
 		Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
 	s.Policies = plain.Map(stored.Policies, storedPolicy.summary)
-	for i := range stored.Objectives {
-		o := &stored.Objectives[i]
+	for _, o := range stored.Objectives {
 		v := Verdict{Query: o.Filter.query(o.Metric), Policy: o.Policy, Text: o.Limit, Value: orNaN(o.Value), Low: orNaN(o.Low),
 			High: orNaN(o.High), Bound: o.Bound, Outcome: o.Verdict, Expect: o.Expect == Missed, Seeds: o.Seeds, Reason: o.Reason}
 		if !slices.Contains([]Outcome{Met, Missed, Unclear}, v.Outcome) {

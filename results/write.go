@@ -230,8 +230,8 @@ func folderOf(scenario string) string {
 
 // slug turns s into a file name of a-z, 0-9 and "-", where one "-" replaces each run of other characters.
 func slug(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	name := strings.Join(words, "-")
+	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	name := strings.Join(strings.FieldsFunc(strings.ToLower(s), other), "-")
 	if len(name) > longestSlug {
 		name = strings.TrimRight(name[:longestSlug], "-")
 	}

@@ -170,9 +170,9 @@ func (t *timings) suffice() bool {
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder, and arrivals is the
-// time at which the last job comes. Half of a call's duration counts as the way to the store and half as the way back,
-// without the stalls of the store within it.
+// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder, and arrivals is
+// when the last job comes. Half of a call's duration counts as the way to the store and half as the way back, without
+// the stalls of the store within it.
 func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
 	speed world.Speed, arrivals time.Duration) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
@@ -225,10 +225,7 @@ func unstalled(d time.Duration) time.Duration {
 // wakes returns the delays between a job's enqueue and the wake of an engine: from the end of the first enqueue since
 // the claim before, less the time in which the store was frozen.
 func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) {
-	var shown []time.Duration
-	for _, s := range enqueues {
-		shown = append(shown, s.From+s.For)
-	}
+	shown := plain.Map(enqueues, func(s world.Span) time.Duration { return s.From + s.For })
 	slices.Sort(shown)
 	var claims []callSample
 	for _, p := range probes {

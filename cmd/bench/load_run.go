@@ -119,9 +119,6 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	return sc, nil
 }
 
-// runLoad measures all candidates under the load of the flags and reports the results.
-func (s *session) runLoad(ctx context.Context) error { return s.runLoads(ctx, s.report) }
-
 // runLoads measures all candidates in turn and reports the results, also after an interrupt.
 func (s *session) runLoads(ctx context.Context, report func(l *load, candidates []*candidate, hash string) error) error {
 	l := s.flags.load()

@@ -233,10 +233,8 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
-				Error: finite(r.err), Aimed: r.aimed, Floor: r.floor, Why: r.why, JobsWithin: r.apart}
-			for _, err := range r.byRound {
-				e.ByRound = append(e.ByRound, finite(err))
-			}
+				Error: finite(r.err), Aimed: r.aimed, ByRound: plain.Map(r.byRound, finite),
+				Floor: r.floor, Why: r.why, JobsWithin: r.apart}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 			}
@@ -259,8 +257,7 @@ func (p *prediction) title(speed string) string {
 	}
 	var worst *predicted
 	judged, met := 0, 0
-	for i := range p.rows {
-		r := &p.rows[i]
+	for _, r := range p.rows {
 		if !r.aimed {
 			continue
 		}
@@ -268,8 +265,8 @@ func (p *prediction) title(speed string) string {
 		if r.why == "" {
 			met++
 		}
-		if worst == nil || off(r) > off(worst) {
-			worst = r
+		if worst == nil || off(&r) > off(worst) {
+			worst = &r
 		}
 	}
 	busy := ""

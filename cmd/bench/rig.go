@@ -45,9 +45,7 @@ type rig struct {
 }
 
 // meter holds the durations of one engine's calls, by operation. It belongs to the goroutine of the engine's loop.
-type meter struct {
-	ops [engine.NumOps]phase
-}
+type meter [engine.NumOps]phase
 
 // phase holds the durations of one kind of call, such as claims, which may be for several jobs.
 type phase struct {
@@ -177,7 +175,7 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 		r.onError(c.Op.String(), reply.Err)
 		return
 	}
-	r.meters[node].ops[c.Op].add(ended.Sub(began), reply.Rows())
+	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
 	if c.Op != engine.OpCommit {
 		return
 	}
@@ -278,7 +276,7 @@ func total(counts [engine.NumClasses]int) (n int) {
 func (r *rig) phaseOf(op engine.Op) *phase {
 	var all phase
 	for _, m := range r.meters {
-		all.merge(&m.ops[op])
+		all.merge(&m[op])
 	}
 	return &all
 }

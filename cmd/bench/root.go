@@ -29,13 +29,12 @@ results scatter, and how well the simulation predicts a run of a scenario.`,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
 	}
 	root.AddGroup(&cobra.Group{ID: "measure", Title: "Measure"}, &cobra.Group{ID: "about", Title: "About"})
-	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), newVersion(), ui.NewDocs())
+	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), ui.NewVersion(noArguments),
+		ui.NewDocs())
 	ui.AddAbout(root)
 	ui.SetHelp(root)
 	return root
 }
-
-func newVersion() *cobra.Command { return ui.NewVersion(noArguments) }
 
 // noArguments returns a usage error if a command that takes no arguments has one.
 func noArguments(c *cobra.Command, arguments []string) error {

@@ -193,7 +193,7 @@ func run(c *cobra.Command, f *runFlags) error {
 		f.format = "table" // a benchmark line is only for programs
 	}
 	if f.scenario == "" {
-		return inSession(c, f, (*session).runLoad)
+		return inSession(c, f, func(s *session, ctx context.Context) error { return s.runLoads(ctx, s.report) })
 	}
 	if !c.Flags().Changed("rounds") {
 		f.rounds = count("1")

@@ -162,12 +162,9 @@ func (p *played) metrics() []metric {
 
 // neverEnqueued returns the warning for a run that lacks n jobs of its scenario.
 func neverEnqueued(n int64) string {
-	return fmt.Sprintf("%d %s never enqueued: time was up before; choose a lower speed, or a longer drain", n, wereJobs(n))
-}
-
-func wereJobs(n int64) string {
+	jobs := fmt.Sprintf("%d jobs that were to come were", n)
 	if n == 1 {
-		return "job that was to come was"
+		jobs = "1 job that was to come was"
 	}
-	return "jobs that were to come were"
+	return jobs + " never enqueued: time was up before; choose a lower speed, or a longer drain"
 }

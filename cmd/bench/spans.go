@@ -69,10 +69,7 @@ type storeCall struct{ began, usual, ended time.Duration }
 func storeCalls(probes []*probe, enqueues []world.Span) (all []storeCall) {
 	for _, p := range probes {
 		for op := range p.samples {
-			var calls []world.Span
-			for _, s := range p.samples[op] {
-				calls = append(calls, world.Span{From: s.began(), For: s.took})
-			}
+			calls := plain.Map(p.samples[op], func(s callSample) world.Span { return world.Span{From: s.began(), For: s.took} })
 			all = append(all, withUsual(calls)...)
 		}
 	}

@@ -126,8 +126,8 @@ func (s *status) snapshot(ctx context.Context) statusJSON {
 	if got, err := s.stats(ctx); err != nil {
 		j.Trouble = err.Error()
 	} else {
-		j.Queue = &queueJSON{Ready: total(got.Ready), Waiting: total(got.Waiting), InFlight: total(got.InFlight), Dead: got.Dead,
-			Oldest: slices.Max(got.OldestReady[:]).Seconds(), AtLeast: metrics.MostCounted}
+		j.Queue = &queueJSON{Ready: total(got.Ready), Waiting: total(got.Waiting), InFlight: total(got.InFlight),
+			Dead: got.Dead, Oldest: slices.Max(got.OldestReady[:]).Seconds(), AtLeast: metrics.MostCounted}
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

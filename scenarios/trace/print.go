@@ -97,25 +97,20 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 		return err
 	}
 	var rows [][]string
-	for i := range h.Attempts {
-		a := &h.Attempts[i]
+	for _, a := range h.Attempts {
 		notes := a.Notes
 		if len(a.Storms) > 0 {
 			notes = append([]string{"in " + strings.Join(a.Storms, ", ")}, notes...)
 		}
-		rows = append(rows, append(attemptCells(a), strings.Join(notes, "; ")))
+		ran := plain.Missing
+		if a.Ended() {
+			ran = Length(a.Ran)
+		}
+		rows = append(rows, []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran,
+			cmp.Or(a.Error, plain.Missing), fmt.Sprint(a.Node), strings.Join(notes, "; ")})
 	}
 	header := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}
 	return text.WriteCells(w, header, rows, 2, text.TableOptions{Width: width})
-}
-
-func attemptCells(a *Attempt) []string {
-	ran := plain.Missing
-	if a.Ended() {
-		ran = Length(a.Ran)
-	}
-	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, cmp.Or(a.Error, plain.Missing),
-		fmt.Sprint(a.Node)}
 }
 
 // writeFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with

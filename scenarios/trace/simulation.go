@@ -180,13 +180,13 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 func (s *Simulation) edges(from, to time.Duration) []Fact {
 	var all []Fact
 	for _, w := range s.windows {
-		all = append(all, newFact(Span(w.From), "storm-begins", "storm "+w.Name+" begins"))
-	}
-	for _, w := range s.windows {
-		all = append(all, newFact(Span(w.To), "storm-ends", "storm "+w.Name+" ends"))
+		all = append(all, newFact(Span(w.From), "storm-begins", "storm "+w.Name+" begins"),
+			newFact(Span(w.To), "storm-ends", "storm "+w.Name+" ends"))
 	}
 	all = slices.DeleteFunc(all, func(f Fact) bool { return f.At < Span(from) || f.At > Span(to) })
-	slices.SortStableFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(all, func(a, b Fact) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Event, b.Event)) // a storm begins before another ends
+	})
 	return all
 }
 

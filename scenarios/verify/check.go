@@ -146,8 +146,7 @@ func (s *Summary) cells(people bool) (rows [][]string) {
 	if people {
 		number = func(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 	}
-	for i := range s.Rows {
-		r := &s.Rows[i]
+	for _, r := range s.Rows {
 		if len(r.Quantities) == 0 {
 			rows = append(rows, []string{r.ID, "", "", "", "", string(r.Verdict)})
 		}
@@ -193,8 +192,7 @@ func (s *Summary) writeVerdict(to io.Writer) error {
 			notes, lines = append(notes, line), append(lines, what)
 		}
 	}
-	for i := range s.Rows {
-		r := &s.Rows[i]
+	for _, r := range s.Rows {
 		note(r.ID, r.Reason)
 		for _, q := range r.Quantities {
 			if q.Half > 0 {

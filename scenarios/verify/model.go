@@ -88,8 +88,7 @@ func build(row Row) (*model, []error) {
 // quantities returns the names of the quantities, without quantiles, that the model measures; a list has one name.
 func (m *model) quantities() []string {
 	var names []string
-	for i := range m.experiments {
-		x := &m.experiments[i]
+	for _, x := range m.experiments {
 		if names = append(names, slices.Collect(maps.Keys(x.measures))...); x.others {
 			names = append(names, usualNames()...)
 		}

@@ -60,8 +60,7 @@ func ReadRows(r io.Reader) ([]Row, error) {
 		return nil, errors.New("read rows: there are none")
 	}
 	seen := map[string]bool{}
-	for i := range file.Rows {
-		row := &file.Rows[i]
+	for i, row := range file.Rows {
 		switch {
 		case row.ID == "":
 			return nil, fmt.Errorf("read rows: rows[%d] has no id", i)

@@ -305,7 +305,7 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 			}
 			enqueued := time.Now()
 			if err := store.Enqueue(ctx, jobs); err != nil {
-				return nil, &storeError{"enqueue", err}
+				return nil, storeError("enqueue", err)
 			}
 			began := time.Now()
 			shown := began.Sub(enqueued)
@@ -313,7 +313,7 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 				engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
 			claimed := time.Since(began)
 			if err != nil {
-				return nil, &storeError{"claim", err}
+				return nil, storeError("claim", err)
 			}
 			outcomes := make([]engine.Outcome, len(leases))
 			for i := range leases {
@@ -325,7 +325,7 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 				Outcomes: outcomes}, nil)
 			committed := time.Since(began)
 			if err != nil {
-				return nil, &storeError{"commit", err}
+				return nil, storeError("commit", err)
 			}
 			if round > 2 && len(leases) == n { // skip the first rounds, which fill caches
 				claims[size], commits[size] = append(claims[size], claimed), append(commits[size], committed)

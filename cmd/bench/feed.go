@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
@@ -14,8 +15,8 @@ import (
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
-	late  phase        // delays from a job's intended enqueue time until the store had it
-	made  []world.Span // spans of the enqueue calls
+	late  measure.Histogram // delays from a job's intended enqueue time until the store had it
+	made  []world.Span      // spans of the enqueue calls
 	jobs  []fed
 }
 
@@ -133,7 +134,7 @@ func (f *feeder) work(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return &storeError{"enqueue", err}
+			return storeError("enqueue", err)
 		}
 		ended := f.rig.clock()
 		f.rig.enqueued.Add(int64(len(jobs)))
@@ -189,7 +190,7 @@ func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration
 	f.made = append(f.made, world.Span{From: time.Duration(ended) - took, For: took})
 	for _, at := range due {
 		late := time.Duration(ended) - at
-		f.late.add(late, 1)
+		f.late.Record(late)
 		f.jobs = append(f.jobs, fed{at, late, took})
 	}
 }

@@ -183,7 +183,7 @@ func fill(ctx context.Context, store engine.Store, first engine.JobID, n int,
 			if ctx.Err() != nil {
 				return context.Canceled
 			}
-			return &storeError{"enqueue", err}
+			return storeError("enqueue", err)
 		}
 		if told != nil {
 			told(len(jobs), time.Since(began))

@@ -81,11 +81,9 @@ func (s *session) report(l *load, candidates []*candidate, hash string) error {
 }
 
 func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
-	all := loadJSON{Version: 1, Candidates: []candidateJSON{}}
+	jobs := accountOf(candidates)
+	all := loadJSON{Version: 1, Lost: jobs.lost, Duplicates: jobs.duplicates, Candidates: []candidateJSON{}}
 	for _, c := range candidates {
-		for _, r := range c.rounds {
-			all.Lost, all.Duplicates = all.Lost+r.lost, all.Duplicates+r.duplicates
-		}
 		_, metrics := c.summary(l.jobs == 0)
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
 	}
@@ -127,11 +125,7 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	var lines bytes.Buffer
 	out := &benchWriter{out: &lines}
 	var files []results.File
-	labels := make([]string, len(candidates))
-	for i, c := range candidates {
-		labels[i] = c.policy + " " + c.store
-	}
-	words := results.Slugs(labels)
+	words := results.Slugs(plain.Map(candidates, func(c *candidate) string { return c.policy + " " + c.store }))
 	for i, c := range candidates {
 		var all loaded
 		for _, r := range c.rounds {

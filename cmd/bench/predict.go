@@ -251,17 +251,11 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	return nil
 }
 
-// aims lists the metrics that decide the verdict on a prediction, each with its largest error; other metrics are only
-// shown.
-var aims = []struct {
-	metric string
-	aimed  bool
-}{
-	{"fresh.wait.p50", true}, {"fresh.wait.p99", true}, {"throughput", true}, {"attempts.mean", true}, {"duplicates.count",
-		true},
-	{"goodput", false}, {"sojourn.p50", false}, {"sojourn.p99", false}, {"retry.wait.p99", false}, {"utilization",
-		false}, {"dead.count", false},
-}
+// aims lists the metrics that decide the verdict on a prediction, and alsoShown other ones.
+var (
+	aims      = []string{"fresh.wait.p50", "fresh.wait.p99", "throughput", "attempts.mean", "duplicates.count"}
+	alsoShown = []string{"goodput", "sojourn.p50", "sojourn.p99", "retry.wait.p99", "utilization", "dead.count"}
+)
 
 // compare fills in the metrics of the simulated and the real runs, as those of two policies of one scenario.
 func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
@@ -280,11 +274,11 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 		return err
 	}
 	var queries []predicted
-	for _, a := range aims {
-		queries = append(queries, predicted{Query: measure.Query{Metric: a.metric}, aimed: a.aimed})
-		if a.metric == "fresh.wait.p99" {
+	for i, metric := range slices.Concat(aims, alsoShown) {
+		queries = append(queries, predicted{Query: measure.Query{Metric: metric}, aimed: i < len(aims)})
+		if metric == "fresh.wait.p99" {
 			for _, storm := range p.settings.Storms {
-				queries = append(queries, predicted{Query: measure.Query{Metric: a.metric, During: storm.Name}, aimed: true})
+				queries = append(queries, predicted{Query: measure.Query{Metric: metric, During: storm.Name}, aimed: true})
 			}
 		}
 	}

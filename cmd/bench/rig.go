@@ -86,22 +86,13 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 // start sets the clock of the run to 0 at origin.
 func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
 
-// storeError is an error of the store that ends a run.
-type storeError struct {
-	doing string
-	err   error
-}
-
-// Error returns the store's error after the name of the call, unless it begins with that.
-func (e *storeError) Error() string {
-	if text := e.err.Error(); strings.HasPrefix(text, e.doing+": ") {
-		return text
+// storeError returns an error of the store after the name of the call, unless it begins with that.
+func storeError(doing string, err error) error {
+	if strings.HasPrefix(err.Error(), doing+": ") {
+		return err
 	}
-	return e.doing + ": " + e.err.Error()
+	return fmt.Errorf("%s: %w", doing, err)
 }
-
-// Unwrap returns the error of the store.
-func (e *storeError) Unwrap() error { return e.err }
 
 // errFinished is the cause for stopping the engines when no jobs are left.
 var errFinished = errors.New("finished")
@@ -203,7 +194,7 @@ func (r *rig) onError(doing string, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		r.late.Add(1)
 	default:
-		r.fail(&storeError{doing, err})
+		r.fail(storeError(doing, err))
 	}
 }
 
@@ -234,7 +225,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			return
 		case !over.IsZero():
 			if time.Since(over) > answerFor {
-				r.fail(&storeError{"enqueue", fmt.Errorf("no answer within %v after the end of the run", answerFor)})
+				r.fail(fmt.Errorf("enqueue: no answer within %v after the end of the run", answerFor))
 				return
 			}
 		case until > 0 && time.Duration(r.clock()) >= until:
@@ -259,7 +250,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 func (r *rig) left(ctx context.Context) (int64, error) {
 	stats, err := r.store.Stats(ctx, 0)
 	if err != nil {
-		return 0, &storeError{"count what is left", err}
+		return 0, storeError("count what is left", err)
 	}
 	return int64(total(stats.Ready) + total(stats.Waiting) + total(stats.InFlight)), nil
 }

@@ -23,48 +23,26 @@ type played struct {
 	late     int64 // number of calls without an answer in time
 	unfed    int64 // number of jobs never enqueued because time was up
 	phases   [engine.NumOps]phase
-	enqueue  phase
-	lateness phase    // delays from a job's intended enqueueing until the store had it
-	timings  *timings // measured durations; nil: not requested
+	lateness measure.Histogram // delays from a job's intended enqueueing until the store had it
+	timings  *timings          // measured durations; nil: not requested
 }
 
 // sleeper is the handler for jobs of a scenario: it sleeps for the drawn run time.
 type sleeper struct {
 	*rig
 	learns bool
-	shards [16]struct {
-		sync.Mutex
-		list []asked
-		_    [64]byte
-	}
-}
-
-// asked is the drawn run time of one execution.
-type asked struct {
-	attempt
-	runs time.Duration
+	mutex  sync.Mutex                // guards drawn; wall.Begin has one, too
+	drawn  map[attempt]time.Duration // run times, if learns
 }
 
 func (s *sleeper) handle(ctx context.Context, j *engine.Job) error {
 	a := s.wall.Begin(time.Duration(s.clock()), 0, j)
 	if s.learns {
-		shard := &s.shards[(uint64(j.ID)>>8)%uint64(len(s.shards))]
-		shard.Lock()
-		shard.list = append(shard.list, asked{attempt{j.ID, j.Delivery}, a.Runs})
-		shard.Unlock()
+		s.mutex.Lock()
+		s.drawn[attempt{j.ID, j.Delivery}] = a.Runs
+		s.mutex.Unlock()
 	}
 	return execute(ctx, s.wall, s.clock, j, a)
-}
-
-// asked returns the drawn run time of each execution.
-func (s *sleeper) asked() map[attempt]time.Duration {
-	all := map[attempt]time.Duration{}
-	for i := range s.shards {
-		for _, a := range s.shards[i].list {
-			all[a.attempt] = a.runs
-		}
-	}
-	return all
 }
 
 // playOptions are the parameters of one real run that differ between runs of a scenario.
@@ -96,7 +74,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	r := newRig(wall, at.store, time.Now())
 	rec := newRecording(r)
 	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked
-	s := &sleeper{rig: r, learns: o.learns}
+	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
 	arrivals, until := wall.Length()
 	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
 		return nil, err
@@ -110,7 +88,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec.probes, s.asked(), costs, r.feeding.made, o.speed, arrivals)
+		p.timings = learn(rec.probes, s.drawn, costs, r.feeding.made, o.speed, arrivals)
 		t := p.timings
 		t.jobs = r.enqueued.Load()
 		stalls := &t.delays.Stalls
@@ -135,8 +113,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	for op := range p.phases {
 		p.phases[op].merge(r.phaseOf(engine.Op(op)))
 	}
-	p.enqueue.merge(&r.feeding.calls)
-	p.lateness.merge(&r.feeding.late)
+	p.lateness.Merge(&r.feeding.late)
 	return p, nil
 }
 

@@ -135,32 +135,25 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 		r.records = make([]jobRecord, r.jobs)
 		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil
 	}
-	expected := min(r.expected+r.expected/50+1000, mostJobs)
-	all, times := make([]engine.NewJob, 0, expected), make([]time.Duration, 0, expected)
-	for {
-		if len(all)%4096 == 0 && ctx.Err() != nil {
-			return nil, context.Canceled
-		}
-		at, j, ok := wall.Next()
-		if !ok {
-			break
-		}
-		if len(all) == mostJobs {
+	r.records = make([]jobRecord, 0, min(r.expected+r.expected/50+1000, mostJobs))
+	var job engine.NewJob // the latest: all have the same but for the ID
+	for at, j, ok := wall.Next(); ok; at, j, ok = wall.Next() {
+		if len(r.records) == mostJobs {
 			return nil, ui.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts, mostJobs)
 		}
-		j.ID = engine.JobID(len(all) + 1)
-		all, times = append(all, j), append(times, at)
+		r.records, job = append(r.records, jobRecord{intended: engine.Time(at)}), j
+		if len(r.records)%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Canceled
+		}
 	}
-	r.records = make([]jobRecord, len(all))
-	for i, at := range times {
-		r.records[i].intended = engine.Time(at)
-	}
-	i := -1
+	told := 0
 	return func() (at time.Duration, j engine.NewJob, ok bool) {
-		if i++; i >= len(all) {
+		if told == len(r.records) {
 			return 0, j, false
 		}
-		return times[i], all[i], true
+		told++
+		job.ID = engine.JobID(told)
+		return time.Duration(r.records[told-1].intended), job, true
 	}, nil
 }
 

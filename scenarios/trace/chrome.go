@@ -84,14 +84,14 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
 	c.head()
 	end, last := min(o.To, s.End()), time.Duration(0)
-	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
+	err = s.watch(ctx, o.To, func(e *engine.Event) error {
 		if o.Limit > 0 && c.lines >= o.Limit {
 			stopped, limited, end = time.Duration(e.At), true, time.Duration(e.At)
-			return false, nil
+			return errEnough
 		}
 		c.see(e)
 		last = time.Duration(e.At)
-		return c.err == nil, c.err
+		return c.err
 	})
 	if err != nil {
 		end = min(end, last) // later events are unknown

@@ -41,11 +41,11 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	for _, i := range Interests() {
 		f.best[i] = &candidate{}
 	}
-	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
+	err := s.watch(ctx, s.End(), func(e *engine.Event) error {
 		if f.last = e.At; e.Job != 0 {
 			f.see(e)
 		}
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		return nil, err

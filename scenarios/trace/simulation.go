@@ -74,12 +74,12 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough ends a simulation whose further events are not needed.
+// errEnough is returned by functions that see events if they need no further ones.
 var errEnough = errors.New("nobody looks any more")
 
-// watch runs the simulation until that time and calls see with each event until see returns false, or an error, which
-// watch returns. see must not keep the event.
-func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) (bool, error)) error {
+// watch runs the simulation until that time and calls see with each event until see returns an error, which watch
+// returns unless it is errEnough. see must not keep the event.
+func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var begun atomic.Bool
@@ -102,22 +102,17 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 // watcher passes events to a function and on to a recorder.
 type watcher struct {
 	next   engine.Recorder
-	see    func(e *engine.Event) (bool, error)
+	see    func(e *engine.Event) error // nil after an error
 	cancel context.CancelCauseFunc
-	blind  bool
 }
 
 // Record passes an event to the function and on to the recorder.
 func (w *watcher) Record(e *engine.Event) {
-	if !w.blind {
-		more, err := w.see(e)
-		switch {
-		case err != nil:
+	if w.see != nil {
+		if err := w.see(e); err != nil {
 			w.cancel(err)
-		case !more:
-			w.cancel(errEnough)
+			w.see = nil
 		}
-		w.blind = err != nil || !more
 	}
 	w.next.Record(e)
 }
@@ -137,41 +132,40 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 	stopped time.Duration, limited bool, err error,
 ) {
 	told := 0
-	tell := func(f Fact) (bool, error) {
+	tell := func(f Fact) error {
 		if o.Limit > 0 && told == o.Limit {
 			stopped, limited = time.Duration(f.At), true
-			return false, nil
+			return errEnough
 		}
 		told++
-		return true, emit(f)
+		return emit(f)
 	}
 	storms := s.edges(o.From, o.To)
-	upTo := func(at time.Duration) (more bool, err error) {
+	upTo := func(at time.Duration) error {
 		for len(storms) > 0 && storms[0].At <= Span(at) {
-			if more, err := tell(storms[0]); !more || err != nil {
-				return false, err
+			if err := tell(storms[0]); err != nil {
+				return err
 			}
 			storms = storms[1:]
 		}
-		return true, nil
+		return nil
 	}
-	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
+	err = s.watch(ctx, o.To, func(e *engine.Event) error {
 		at := time.Duration(e.At)
 		switch {
-		case at < o.From:
-			return true, nil
-		case o.Job != 0 && e.Job != o.Job && e.Job != 0:
-			return true, nil
-		case e.Kind == engine.Called && !o.Calls, e.Kind == engine.Extended && !o.Heartbeats:
-			return true, nil
+		case at < o.From, o.Job != 0 && e.Job != o.Job && e.Job != 0,
+			e.Kind == engine.Called && !o.Calls, e.Kind == engine.Extended && !o.Heartbeats:
+			return nil
 		}
-		if more, err := upTo(at); !more || err != nil {
-			return false, err
+		if err := upTo(at); err != nil {
+			return err
 		}
 		return tell(s.tell(e))
 	})
 	if err == nil && !limited {
-		_, err = upTo(o.To)
+		if err = upTo(o.To); limited {
+			err = nil
+		}
 	}
 	return stopped, limited, err
 }

@@ -57,9 +57,9 @@ func simulation(t *testing.T, text string, seed uint64) *Simulation {
 func events(t *testing.T, s *Simulation) []engine.Event {
 	t.Helper()
 	var all []engine.Event
-	err := s.watch(context.Background(), s.End(), func(e *engine.Event) (bool, error) {
+	err := s.watch(context.Background(), s.End(), func(e *engine.Event) error {
 		all = append(all, *e)
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

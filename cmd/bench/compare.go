@@ -61,7 +61,6 @@ type change struct {
 	name, unit string
 	base, new  []float64
 	results.Contrast
-	adjusted float64
 }
 
 func compare(c *cobra.Command, paths []string, f *compareFlags) error {
@@ -91,7 +90,7 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 		}
 	}
 	for i, adjusted := range results.Holm(p) {
-		changes[i].adjusted = adjusted
+		changes[i].Adjusted = adjusted
 	}
 	var out bytes.Buffer
 	writeChanges(&out, changes, paired, ui.Width())
@@ -170,7 +169,7 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 		name := rest[0].name
 		for ; len(rest) > 0 && rest[0].name == name; rest = rest[1:] {
 			d := &rest[0]
-			t.Add(d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(), pText(d.adjusted))
+			t.Add(d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(), pText(d.Adjusted))
 		}
 		line(name)
 		fmt.Fprintf(w, "%s\n\n", strings.Join(t.Lines(width, false), "\n"))
@@ -203,7 +202,7 @@ func (d *change) changed() string {
 	switch {
 	case results.Equivalent(d.Difference-d.Half, d.Difference+d.Half, base, results.DefaultSameWithin):
 		mark = " ≈"
-	case !(d.adjusted < .05):
+	case !(d.Adjusted < .05):
 		mark = " ?"
 	}
 	switch {

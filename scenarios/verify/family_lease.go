@@ -47,8 +47,7 @@ func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat:
 // countDuplicates counts, for jobs enqueued in the window, the successful executions after the first.
 func countDuplicates(_ *sim.Config, o *observer) {
 	succeeded := map[engine.JobID]bool{}
-	plan := *o.observation
-	plan.on = func(o *observer, e *engine.Event) {
+	o.on = func(o *observer, e *engine.Event) {
 		switch {
 		case e.Kind == engine.Enqueued && o.inWindow(e.At):
 			succeeded[e.Job] = false
@@ -62,7 +61,6 @@ func countDuplicates(_ *sim.Config, o *observer) {
 			}
 		}
 	}
-	o.observation = &plan
 }
 
 func duplicates(o *observer) float64 { return o.own[0] }
@@ -112,8 +110,7 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 		cfg.Network = n
 		usual := o.on
 		noted := map[int]bool{}
-		plan := *o.observation
-		plan.on = func(o *observer, e *engine.Event) {
+		o.on = func(o *observer, e *engine.Event) {
 			usual(o, e)
 			switch e.Kind {
 			case engine.Leased:
@@ -132,7 +129,6 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 				o.text = strconv.AppendInt(o.text, int64(lost), 10)
 			}
 		}
-		o.observation = &plan
 	}
 }
 

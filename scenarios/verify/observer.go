@@ -33,6 +33,7 @@ type observation struct {
 // observer measures a run from its events, independently of package results, as a check of that package.
 type observer struct {
 	*observation
+	on    func(o *observer, e *engine.Event) // that of the observation, unless experiment.alter sets another
 	next  engine.Recorder
 	now   engine.Time
 	level [numLevels]int64
@@ -87,7 +88,7 @@ type classCount struct {
 }
 
 func newObserver(plan *observation, next engine.Recorder) *observer {
-	o := &observer{observation: plan, next: next, class: make([]classCount, plan.classes)}
+	o := &observer{observation: plan, on: plan.on, next: next, class: make([]classCount, plan.classes)}
 	for i := range o.class {
 		o.class[i].above = make([]float64, len(plan.thresholds))
 	}

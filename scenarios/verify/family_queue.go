@@ -163,7 +163,7 @@ func openChain(p *params) ([]experiment, error) {
 		class("retry", poisson(retries), exponential(mean), bound),
 	}}
 	s.horizon(slowest, fresh+retries)
-	return []experiment{{setup: s, load: load, plan: observation{on: byClass}, others: true, measures: map[string]gauge{
+	return []experiment{{setup: s, load: load, others: true, measures: map[string]gauge{
 		"fresh_wait_mean":  waitOfClass(0),
 		"retry_wait_mean":  waitOfClass(1),
 		"fresh_queue_mean": queueOfClass(0),
@@ -173,52 +173,16 @@ func openChain(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// ownLevel and the constants below are byClass's indexes of class i: jobs ready, their time integral in s, and claims.
-const (
-	ownLevel  = 0
-	ownArea   = 2
-	ownClaims = 4
-	ownSince  = 6 // s: until when the areas count
-)
-
-// byClass counts how many jobs of each of two classes are ready.
-func byClass(o *observer, e *engine.Event) {
-	if e.Kind != engine.Enqueued && e.Kind != engine.Leased {
-		return
-	}
-	standUntil(o, o.now)
-	if e.Kind == engine.Enqueued {
-		o.own[ownLevel+int(e.JobKind)]++
-		return
-	}
-	o.own[ownLevel+int(e.JobKind)]--
-	if o.inWindow(o.now) {
-		o.own[ownClaims+int(e.JobKind)]++
-	}
-}
-
-// standUntil integrates the numbers of ready jobs of byClass until t.
-func standUntil(o *observer, t engine.Time) {
-	now := min(max(t, o.from), o.to).Sub(o.from).Seconds()
-	for i := range 2 {
-		o.own[ownArea+i] += float64(o.own[ownLevel+i] * (now - o.own[ownSince]))
-	}
-	o.own[ownSince] = now
-}
-
 func waitOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
 }
 
 func queueOfClass(i int) gauge {
-	return mean(func(o *observer) float64 {
-		standUntil(o, o.to)
-		return o.own[ownArea+i] / o.length()
-	})
+	return mean(func(o *observer) float64 { return o.class[i].area / o.length() })
 }
 
 func claimsOfClass(i int) gauge {
-	return mean(func(o *observer) float64 { return o.own[ownClaims+i] / o.length() })
+	return mean(func(o *observer) float64 { return o.class[i].taken / o.length() })
 }
 
 // pollingNode returns the setup of a node that only polls: every interval it claims up to batch jobs, with a worker for

@@ -85,6 +85,10 @@ type classCount struct {
 	n               [numCounters]float64
 	above           []float64 // first claims that waited longer, by threshold
 	waits, sojourns durations
+
+	ready float64 // number of ready jobs now, whenever they were enqueued
+	area  float64 // ready × s, in [from, to)
+	taken float64 // claims, by the clock
 }
 
 func newObserver(plan *observation, next engine.Recorder) *observer {
@@ -119,6 +123,9 @@ func (o *observer) advance(t engine.Time) {
 		for i, n := range o.level {
 			o.area[i] += float64(float64(n) * span)
 		}
+		for i := range o.class {
+			o.class[i].area += float64(o.class[i].ready * span)
+		}
 	}
 	o.now = t
 }
@@ -133,19 +140,20 @@ func (o *observer) count(e *engine.Event) {
 		if e.Delay > 0 {
 			o.level[waiting]++
 		} else {
-			o.level[int(e.Class)]++
+			o.ready(e, 1)
 		}
 		if clock {
 			o.class[e.JobKind].n[enqueued]++
 		}
 	case engine.Promoted:
 		o.level[waiting]--
-		o.level[int(e.Class)]++
+		o.ready(e, 1)
 	case engine.Leased:
-		o.level[int(e.Class)]--
+		o.ready(e, -1)
 		o.level[inFlight]++
 		if clock {
 			o.clockClaims[e.Class]++
+			o.class[e.JobKind].taken++
 		}
 		if counts && o.inWindow(e.At-engine.Time(e.Age)) {
 			o.onLeased(&o.class[e.JobKind], e)
@@ -177,12 +185,18 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
+// ready adds n to the number of ready jobs.
+func (o *observer) ready(e *engine.Event, n int64) {
+	o.level[int(e.Class)] += n
+	o.class[e.JobKind].ready += float64(n)
+}
+
 // leaves moves a job from its state before an outcome to its state after it. A nacked job waits, if only for no time:
 // Promoted follows.
 func (o *observer) leaves(e *engine.Event) {
 	switch e.From {
 	case engine.Ready:
-		o.level[int(e.Class)]--
+		o.ready(e, -1)
 	case engine.Waiting:
 		o.level[waiting]--
 	default:
@@ -193,6 +207,7 @@ func (o *observer) leaves(e *engine.Event) {
 		o.level[waiting]++
 	case engine.Returned:
 		o.level[retryReady]++
+		o.class[e.JobKind].ready++
 	}
 }
 

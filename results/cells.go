@@ -136,11 +136,9 @@ func (c *Column) AlikeText() string {
 	text := c.Label + " " + cell.Value
 	switch {
 	case c.zero() && !c.Info.MoreIsBetter && c.Info.Unit != "s":
-		whose, what, found := strings.Cut(c.Label, ": ")
-		if !found {
-			whose, what = "", c.Label
-		} else {
-			whose += ": "
+		whose, what := "", c.Label
+		if before, after, found := strings.Cut(c.Label, ": "); found {
+			whose, what = before+": ", after
 		}
 		text = whose + "no " + strings.TrimSuffix(strings.TrimPrefix(what, "share of "), " per 10k jobs")
 	case math.IsNaN(cell.Mean):

@@ -231,18 +231,16 @@ func (f *finder) price(c *Column, i int) string {
 			column.Gain(i, f.base) > 1/leastChange {
 			continue
 		}
-		if p := priceOf(column.Metric); p != nil && p.machine && pays {
-			if machine == nil || column.Gain(i, f.base) < machine.Gain(i, f.base) {
-				machine = column
-			}
-			continue
-		}
 		if column.Metric == "dead.count" && pays {
 			worst = column
 			break
 		}
-		if worst == nil || column.Gain(i, f.base) < worst.Gain(i, f.base) {
-			worst = column
+		of := &worst
+		if p := priceOf(column.Metric); p != nil && p.machine && pays {
+			of = &machine
+		}
+		if *of == nil || column.Gain(i, f.base) < (*of).Gain(i, f.base) {
+			*of = column
 		}
 	}
 	if worst == nil || machine != nil && worst.Metric != "dead.count" && worst.Gain(i, f.base) > 1/notable {

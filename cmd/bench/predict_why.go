@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"qsim/engine"
@@ -58,12 +57,10 @@ func (a *apart) points() float64 { return math.Abs(a.Simulated - a.Real) }
 
 // apartAt compares the simulated and the real distribution at the quantile of the row's metric; nil: it is no quantile.
 func (p *prediction) apartAt(row *predicted) *apart {
-	family, q := quantileOf(row.Metric)
-	if q == 0 || math.IsNaN(row.real) {
+	query, known := measure.HistogramOf(row.Query)
+	if !known || math.IsNaN(row.real) {
 		return nil
 	}
-	query := row.Query
-	query.Metric = family
 	var of [2]*measure.NamedHistogram
 	for i := range of {
 		pooled := p.summary.Data[i].Pooled
@@ -73,6 +70,8 @@ func (p *prediction) apartAt(row *predicted) *apart {
 		}
 		of[i] = &pooled[at]
 	}
+	info, _ := measure.Lookup(row.Metric)
+	q := info.Quantile
 	step := min(.05, (1-q)/2)
 	a := &apart{Simulated: shareWithin(of[0], row.real), Real: shareWithin(of[1], row.real),
 		quantiles: [2]float64{q - step, q + step}}
@@ -83,17 +82,6 @@ func (p *prediction) apartAt(row *predicted) *apart {
 		a.around[i] = all.Quantile(q)
 	}
 	return a
-}
-
-// quantileOf returns the family of waits and the quantile that a metric stands for: fresh.wait and .99 for
-// fresh.wait.p99; q is 0 for other metrics.
-func quantileOf(metric string) (family string, q float64) {
-	family, digits, found := strings.Cut(metric, ".p")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if !found || err != nil {
-		return "", 0
-	}
-	return family, float64(n) / math.Pow10(len(digits))
 }
 
 // shareWithin returns the share of jobs that waited at most limit seconds, accurate to the width of a bucket. Jobs

@@ -243,11 +243,9 @@ func (c *Column) GoalText() string {
 		if several && len(g.Policies) < len(c.Cells) {
 			text += " (" + strings.Join(g.Policies, ", ") + ")"
 		}
-		if !slices.Contains(parts, text) {
-			parts = append(parts, text)
-		}
+		parts = append(parts, text)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(plain.Distinct(parts), ", ")
 }
 
 // exactGoals joins a lower and an upper bound of the same size and policies into one goal, "= 5".

@@ -83,15 +83,7 @@ func decide(family []*Contrast) {
 
 // sure reports whether a difference keeps its sign however much higher a value is that is only a lower bound.
 func sure(difference float64, bound, baseBound string) bool {
-	switch {
-	case bound != "" && baseBound != "":
-		return false
-	case bound != "":
-		return difference > 0
-	case baseBound != "":
-		return difference < 0
-	}
-	return true
+	return (bound == "" || difference > 0) && (baseBound == "" || difference < 0)
 }
 
 // judge computes the verdict of every objective under every policy that the objective applies to.

@@ -170,7 +170,7 @@ func changeIn(cell *TableCell) string {
 // others returns a clause about the policies other than the cure and the baseline, if all of them are better than the
 // baseline: ", the other two at most 4.0s".
 func (f *finder) others(c *Column, cure int) string {
-	worst, n, values := -1, 0, []string(nil)
+	worst, values := -1, []string(nil)
 	for i := range c.Cells {
 		if i == f.base || i == cure {
 			continue
@@ -178,10 +178,8 @@ func (f *finder) others(c *Column, cure int) string {
 		if c.Gain(i, f.base) < leastChange || c.Cells[i].unsure() && !c.Cells[cure].unsure() {
 			return ""
 		}
-		if value := c.Cells[i].Value; !slices.Contains(values, value) {
-			values = append(values, value)
-		}
-		if n++; worst < 0 || c.Gain(i, f.base) < c.Gain(worst, f.base) {
+		values = append(values, c.Cells[i].Value)
+		if worst < 0 || c.Gain(i, f.base) < c.Gain(worst, f.base) {
 			worst = i
 		}
 	}
@@ -192,8 +190,8 @@ func (f *finder) others(c *Column, cure int) string {
 	if c.Cells[cure].Mean > c.Cells[f.base].Mean {
 		most = "at least "
 	}
-	too := ""
-	if len(values) == 1 {
+	n, too := len(values), ""
+	if values = plain.Distinct(values); len(values) == 1 {
 		most = ""
 		if values[0] == c.Cells[cure].Value {
 			too = " too"

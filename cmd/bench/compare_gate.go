@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // better reports whether less or more is better of a benchmark unit, or neither: of qbench's and go test's units in the
@@ -74,9 +74,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 		d := &changes[i]
 		p[i] = math.NaN()
 		if less, more := better(d.unit); !less && !more {
-			if !slices.Contains(ungated, d.unit) {
-				ungated = append(ungated, d.unit)
-			}
+			ungated = append(ungated, d.unit)
 			continue
 		}
 		if d.unit == "lost" {
@@ -92,7 +90,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 	}
 	if len(ungated) > 0 {
 		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n",
-			strings.Join(ungated, ", "))
+			strings.Join(plain.Distinct(ungated), ", "))
 	}
 	var beyond error
 	for i, adjusted := range results.Holm(p) {

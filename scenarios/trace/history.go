@@ -247,24 +247,6 @@ func (t *jobTracer) move(e *engine.Event) {
 	}
 }
 
-// stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
-func stateAfter(e *engine.Event) string {
-	switch e.Kind {
-	case engine.Enqueued, engine.Nacked:
-		if e.Delay > 0 {
-			return "waiting"
-		}
-		return "ready"
-	case engine.Promoted, engine.Redriven, engine.Returned:
-		return "ready"
-	case engine.Leased:
-		return "in-flight"
-	case engine.Acked, engine.Buried:
-		return statusAfter[e.Kind]
-	}
-	return ""
-}
-
 func (t *jobTracer) track(e *engine.Event, index int) {
 	a, h := &t.history.Attempts[index], t.history
 	after := Length(Span(e.At)-a.Leased) + " after the claim"

@@ -72,6 +72,24 @@ func deliveries(e *engine.Event) int32 {
 	return e.Delivery
 }
 
+// stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
+func stateAfter(e *engine.Event) string {
+	switch e.Kind {
+	case engine.Enqueued, engine.Nacked:
+		if e.Delay > 0 {
+			return "waiting"
+		}
+		return "ready"
+	case engine.Promoted, engine.Redriven, engine.Returned:
+		return "ready"
+	case engine.Leased:
+		return "in-flight"
+	case engine.Acked, engine.Buried:
+		return statusAfter[e.Kind]
+	}
+	return ""
+}
+
 func (s *Simulation) errorName(kind engine.ErrorKind) string {
 	if names := s.seen.ErrorKinds(); int(kind) < len(names) {
 		return names[kind]

@@ -100,10 +100,8 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		if growing(&run.Series, s.Settings, workersOf(s.Settings, i)) {
 			grew++
 		}
+		texts = append(texts, run.Warnings...)
 		for _, text := range run.Warnings {
-			if counts[text] == 0 {
-				texts = append(texts, text)
-			}
 			counts[text]++
 		}
 	}
@@ -113,7 +111,7 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 	if grew > 0 {
 		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, grew, all)
 	}
-	for _, text := range texts {
+	for _, text := range plain.Distinct(texts) {
 		add("%s: %s, in %d of %s", label, text, counts[text], all)
 	}
 }

@@ -114,7 +114,7 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 }
 
 // writeFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with
-// table, in the columns of factHeader.
+// table, in columns.
 func writeFact(w io.Writer, f *Fact, table bool, width int) error {
 	if table {
 		attempt, node := "", ""
@@ -136,9 +136,6 @@ func writeFact(w io.Writer, f *Fact, table bool, width int) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-// factHeader returns the headings of the columns in writeFact's table.
-func factHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
 
 func factCells(at, job, attempt, node, event, failure string) string {
 	line := pad(at, clockColumns) + pad(job, jobColumns) + pad(attempt, 4) + pad(node, 6) + pad(event, eventColumns)
@@ -227,7 +224,7 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 			return err
 		}
 	case table:
-		fmt.Fprintln(w, factHeader())
+		fmt.Fprintln(w, factCells("time", "job", "#", "node", "event", "error"))
 	}
 	stopped, limited, err = s.Window(ctx, o, emit)
 	if inJSON && err == nil {

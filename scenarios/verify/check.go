@@ -23,8 +23,6 @@ type Options struct {
 	MostJobs float64
 }
 
-func (o *Options) mostJobs() float64 { return cmp.Or(o.MostJobs, 400e6) }
-
 // Result is the verdict on a verify row, with all its measurements.
 type Result struct {
 	Row

@@ -140,7 +140,7 @@ func (x *experiment) measureAll(ctx context.Context, o Options, count int) error
 			wanted = max(wanted, a.wants())
 		}
 		perRun := max(x.jobs/float64(x.ran), 1)
-		most := int(min(o.mostJobs()/perRun, mostReplications))
+		most := int(min(cmp.Or(o.MostJobs, 400e6)/perRun, mostReplications))
 		if wanted <= x.ran || round == mostRounds || x.ran >= most {
 			return nil
 		}

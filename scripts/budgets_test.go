@@ -52,24 +52,24 @@ var budgets = []budget{
 	{"scenarios/reference", 995, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3110, 1900},
-	{"scenarios/study", 5756, 3000},
-	{"scenarios/trace", 1648, 1250},
+	{"scenarios/study", 5546, 3000},
+	{"scenarios/trace", 1633, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1207, 600},
-	{"scenarios/verify", 3518, 2600},
+	{"scenarios/verify", 3463, 2600},
 	{"scenarios/world", 4792, 2700},
-	{"results", 4745, 2300},
+	{"results", 4579, 2300},
 	{"results/measure", 4988, 3150},
-	{"results/plain", 270, 200}, // below results, which writes files and sentences, and below text; maps and joins lists
-	{"results/report", 7026, 4300},
-	{"results/text", 1711, 1700},
-	{"cmd/bench", 5268, 3000},
-	{"cmd/cli", 5437, 3600},
-	{"cmd/input", 150, 100},
-	{"cmd/play", 1229, 700}, // the page of qsim play, served and static
+	{"results/plain", 339, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6733, 4300},
+	{"results/text", 1623, 1700},
+	{"cmd/bench", 5022, 3000},
+	{"cmd/cli", 5296, 3600},
+	{"cmd/input", 147, 100},
+	{"cmd/play", 1204, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1196, 700},
+	{"cmd/ui", 1175, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 86_620, 56_000
-	mostWideLines, goalWideLines     = 612, 0   // longer than lineWidth
+	mostLines, goalLines             = 85_426, 56_000
+	mostWideLines, goalWideLines     = 598, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct
@@ -92,7 +92,7 @@ var wideStructs = map[string]int{
 
 // helpers are names of functions that every package would write for itself, with the allowed number of functions of
 // that name: one is enough.
-var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 3}
+var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 2}
 
 // mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 0

@@ -136,10 +136,10 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		}
 		notes = append(notes, "base is "+base.name)
 		for _, b := range files[0][1:] {
-			for unit, values := range b.values {
-				if len(values) != len(base.values[unit]) && len(base.values[unit]) > 0 {
+			for _, unit := range b.units {
+				if n := len(base.values[unit]); n > 0 && n != len(b.values[unit]) {
 					return nil, nil, nil, ui.UsageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0],
-						base.name, len(base.values[unit]), unit, b.name, len(values))
+						base.name, n, unit, b.name, len(b.values[unit]))
 				}
 			}
 			add(base, b)

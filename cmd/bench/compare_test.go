@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -162,5 +163,17 @@ func TestCompareMatches(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTurns names the first unit of which two benchmarks of one file have different numbers of rounds.
+func TestTurns(t *testing.T) {
+	round := "1 1 jobs/s 2 sec/job 3 B/op 4 allocs/op\n"
+	path := filepath.Join(t.TempDir(), "bench.txt")
+	writeText(t, path, "BenchmarkA-2 "+round+"BenchmarkB-2 "+round+"BenchmarkB-2 "+round)
+	for range 20 {
+		if code, out := compareFiles(t, path); code != ui.ExitUsage || !strings.Contains(out, "1 rounds of jobs/s, and B has 2") {
+			t.Fatalf("exit code %d, %s", code, out)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
@@ -191,11 +192,9 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 		if !slices.Contains(names, name) {
 			return nil, ui.Unknown("metric", name, names)
 		}
-		if q := (measure.Query{Metric: name}); !slices.Contains(queries, q) {
-			queries = append(queries, q)
-		}
+		queries = append(queries, measure.Query{Metric: name})
 	}
-	return queries, nil
+	return plain.Distinct(queries), nil
 }
 
 // readResult reads the result in a run's folder. Invalid content is a usage error, a failure to read an I/O error.

@@ -145,18 +145,15 @@ func tenantFinding(sum *results.Summary, order []int) string {
 			}
 			served++
 			mean := t.WaitSum / float64(t.FreshClaims)
-			if s.high == 0 || mean > s.high {
+			if served == 1 || mean > s.high {
 				s.high, s.slow = mean, k
 			}
-			if s.low == 0 || mean < s.low {
+			if served == 1 || mean < s.low {
 				s.low = mean
 			}
 		}
 		claimed = max(claimed, served)
-		if s.low > 0 {
-			s.ratio = s.high / s.low
-		}
-		if s.ratio > most.ratio {
+		if s.ratio = s.high / s.low; s.ratio > most.ratio { // infinite if a tenant never waited
 			most = s
 		}
 	}

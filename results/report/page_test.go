@@ -272,6 +272,7 @@ func TestTenantsOfLittle(t *testing.T) {
 		{"one", []measure.TenantCount{none, some}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
 		{"alike", []measure.TenantCount{some, some}, "Tenants wait alike."},
 		{"without a wait", []measure.TenantCount{{FreshClaims: 2}, {FreshClaims: 3}}, "Tenants wait alike."},
+		{"one without", []measure.TenantCount{some, {FreshClaims: 3}}, "Fresh jobs of acme wait 1s on the mean with Shared FIFO, those of the quickest tenant 0s."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := with(tt.name, func(f *fixture) { f.policies = 1 })

@@ -45,13 +45,15 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the newest comes first if, and
 // only if, the oldest has waited for longer than OlderThan, by the statistics it knew then: no event shows those.
 func (p AdaptiveLIFO) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{p.OlderThan} }}
+	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{olderThan: p.OlderThan} }}
 }
 
 // adaptiveLaw is the Law of AdaptiveLIFO.
-type adaptiveLaw struct{ olderThan time.Duration }
+type adaptiveLaw struct {
+	stateless
+	olderThan time.Duration
+}
 
-// Plan implements Law.
 func (l adaptiveLaw) Plan(v *engine.View, terms []engine.Term) string {
 	want := engine.OldestReady
 	for _, waited := range v.Store.OldestReady {
@@ -66,6 +68,3 @@ func (l adaptiveLaw) Plan(v *engine.View, terms []engine.Term) string {
 	}
 	return ""
 }
-
-// Observe implements Law.
-func (adaptiveLaw) Observe(*engine.Observation) {}

@@ -102,34 +102,29 @@ type Backoff struct {
 
 // Validate returns an error for every field that is out of range.
 func (b *Backoff) Validate() error {
-	var problems []error
-	refuse := func(when bool, format string, arguments ...any) {
-		if when {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
+	var all problems
 	for _, d := range []struct {
 		name  string
 		value time.Duration
 	}{{"first", b.First}, {"step", b.Step}, {"plus", b.Plus}, {"max", b.Max}, {"deadline", b.Deadline}} {
-		refuse(d.value < 0, "%s: %v is negative", d.name, d.value)
+		all.add(d.value < 0, "%s: %v is negative", d.name, d.value)
 	}
 	for i, d := range b.Delays {
-		refuse(d < 0, "delays[%d]: %v is negative", i, d)
+		all.add(d < 0, "delays[%d]: %v is negative", i, d)
 	}
-	refuse(b.Max > Century, "max: %v is more than a hundred years", b.Max)
-	refuse(b.Kind >= numBackoffKinds, "kind: %d is no backoff", b.Kind)
-	refuse(b.Kind == Exponential && !(b.Factor > 0 && b.Factor <= math.MaxFloat64), "factor: %v is not a positive number", b.Factor)
-	refuse(b.Power < 0, "power: %d is negative", b.Power)
-	refuse(b.Less < 0, "less: %d is negative", b.Less)
-	refuse(b.Scale < 0, "scale: %d is negative", b.Scale)
-	refuse(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
-	refuse(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
-	refuse(b.Kind == Random && b.Jitter.kind != NoJitter, "jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
-	refuse(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
-	refuse(b.FreeMax < -1, "free-max: %d is negative", b.FreeMax)
-	refuse(b.Count >= numCountRules, "count: %d is no rule", b.Count)
-	return errors.Join(problems...)
+	all.add(b.Max > Century, "max: %v is more than a hundred years", b.Max)
+	all.add(b.Kind >= numBackoffKinds, "kind: %d is no backoff", b.Kind)
+	all.add(b.Kind == Exponential && !(b.Factor > 0 && b.Factor <= math.MaxFloat64), "factor: %v is not a positive number", b.Factor)
+	all.add(b.Power < 0, "power: %d is negative", b.Power)
+	all.add(b.Less < 0, "less: %d is negative", b.Less)
+	all.add(b.Scale < 0, "scale: %d is negative", b.Scale)
+	all.add(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
+	all.add(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
+	all.add(b.Kind == Random && b.Jitter.kind != NoJitter, "jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
+	all.add(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
+	all.add(b.FreeMax < -1, "free-max: %d is negative", b.FreeMax)
+	all.add(b.Count >= numCountRules, "count: %d is no rule", b.Count)
+	return errors.Join(all...)
 }
 
 // Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free).
@@ -143,7 +138,7 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	switch {
 	case slices.Contains(b.Never, e):
 		return engine.Bury, 0
-	case b.isFree(j, e):
+	case slices.Contains(b.Free, e) && (b.FreeMax < 0 || int64(j.Snoozes) < int64(b.FreeMax)):
 		verb = engine.Snooze
 	case b.MaxAttempts > 0 && counted >= int64(b.MaxAttempts):
 		return engine.Bury, 0
@@ -153,11 +148,6 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 		return engine.Bury, 0
 	}
 	return verb, delay
-}
-
-// isFree reports whether a failure of j with the error kind e costs no attempt.
-func (b *Backoff) isFree(j *engine.Job, e engine.ErrorKind) bool {
-	return slices.Contains(b.Free, e) && (b.FreeMax < 0 || int64(j.Snoozes) < int64(b.FreeMax))
 }
 
 // draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the delay before.

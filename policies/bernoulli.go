@@ -52,11 +52,11 @@ func (p Bernoulli) Guarantees() Promise {
 
 // coinsLaw is the Law (plan checker) of Bernoulli.
 type coinsLaw struct {
+	stateless
 	chance        float64
 	tossed, fresh int
 }
 
-// Plan implements Law.
 func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
 	l.tossed += min(v.Idle, math.MaxUint16+1)
 	for i := range terms {
@@ -69,9 +69,6 @@ func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
 	}
 	return ""
 }
-
-// Observe implements Law.
-func (*coinsLaw) Observe(*engine.Observation) {}
 
 // isUnlikely reports whether n fair coins would practically never, by eight standard deviations, show this number on
 // one side.

@@ -213,7 +213,6 @@ type outage struct {
 	at          engine.Time // time at which it opened, or of the last probe
 }
 
-// Plan implements Law.
 func (l *breakerLaw) Plan(v *engine.View, terms []engine.Term) string {
 	overdue := false
 	l.tries = -1
@@ -242,7 +241,6 @@ func (l *breakerLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return ""
 }
 
-// Observe implements Law.
 func (l *breakerLaw) Observe(o *engine.Observation) {
 	if !o.Ended {
 		if l.tries >= 0 && o.Kinds&l.kinds[l.tries] != 0 {

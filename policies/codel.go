@@ -98,7 +98,6 @@ type codelLaw struct {
 	plan    pending
 }
 
-// Plan implements Law.
 func (l *codelLaw) Plan(v *engine.View, terms []engine.Term) string {
 	if l.emptyAt == engine.Never {
 		l.emptyAt = v.Now
@@ -120,7 +119,6 @@ func (l *codelLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(l.emptyAt), v.Idle, terms)
 }
 
-// Observe implements Law.
 func (l *codelLaw) Observe(o *engine.Observation) {
 	if l.plan.answers(o) && l.plan.total() < l.plan.limit {
 		l.emptyAt = o.Now

@@ -91,11 +91,11 @@ func TestWeightedAfterLostClaim(t *testing.T) {
 	if got += w.sequence(3, 1); got != "FFRFF" {
 		t.Errorf("got %s, want FFRFF", got)
 	}
-	before := policy.carry
+	before := policy.carry.owed
 	policy.Observe(&engine.Observation{Class: engine.Fresh, Count: 7}) // no plan was made
 	policy.Observe(&engine.Observation{Class: engine.Retry, Count: 7})
-	if policy.carry != before || before == 0 {
-		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry)
+	if policy.carry.owed != before || before == 0 {
+		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry.owed)
 	}
 }
 
@@ -113,14 +113,14 @@ func TestWeightedRule(t *testing.T) {
 			due := new(big.Rat).Add(carry, new(big.Rat).Mul(share, big.NewRat(int64(k), 1)))
 			fresh := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(due.Num()), due.Denom())) // ⌈due⌉: Div rounds down
 			policy.Plan(&engine.View{Workers: k, Idle: k}, nil)
-			if int64(policy.fresh) != fresh.Int64() {
-				t.Fatalf("of %d claims %d are for fresh jobs, want %d", k, policy.fresh, fresh)
+			if int64(policy.carry.first) != fresh.Int64() {
+				t.Fatalf("of %d claims %d are for fresh jobs, want %d", k, policy.carry.first, fresh)
 			}
 			carry.Sub(due, new(big.Rat).SetInt(fresh))
 			if carry.Cmp(one) >= 0 || new(big.Rat).Neg(carry).Cmp(one) >= 0 {
 				t.Fatalf("carry %v is not in (-1, 1)", carry)
 			}
-			got := [engine.NumClasses]int{policy.fresh, k - policy.fresh}
+			got := [engine.NumClasses]int{policy.carry.first, k - policy.carry.first}
 			if rapid.Bool().Draw(t, "retries ran out") && got[engine.Retry] > 0 {
 				got = [engine.NumClasses]int{k - got[engine.Retry] + 1, got[engine.Retry] - 1}
 				carry.SetInt64(0)

@@ -23,14 +23,12 @@ func (FIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.OldestReady, Conserving: true}
 }
 
-// stateless provides the Observe method of a policy that learns nothing from its claims.
+// stateless provides the Observe method of a policy, or of a Law, that learns nothing from its claims.
 type stateless struct{}
 
-// Observe ignores all observations.
 func (stateless) Observe(*engine.Observation) {}
 
 // classwise marks a stateless policy whose terms select jobs by their priority class alone, see engine.Policy.
 type classwise struct{ stateless }
 
-// ByClass marks the policy as one by priority class, see engine.Policy.
 func (classwise) ByClass() {}

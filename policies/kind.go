@@ -95,18 +95,16 @@ func Kinds() []Kind {
 // their own call it before anything else uses this package: it is not safe for concurrent use. If one of the kinds is
 // invalid it adds none and returns the error.
 func Add(more ...Kind) error {
-	var problems []error
+	var all problems
 	added := slices.Clone(kinds)
 	for i := range more {
-		if err := more[i].check(); err != nil {
-			problems = append(problems, fmt.Errorf("policy %q: %w", more[i].Name, err))
-		}
-		if slices.ContainsFunc(added, func(k Kind) bool { return k.Name == more[i].Name }) {
-			problems = append(problems, fmt.Errorf("policy %q: there is one already", more[i].Name))
-		}
+		err, name := more[i].check(), more[i].Name
+		all.add(err != nil, "policy %q: %w", name, err)
+		there := slices.ContainsFunc(added, func(k Kind) bool { return k.Name == name })
+		all.add(there, "policy %q: there is one already", name)
 		added = append(added, more[i])
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(all...); err != nil {
 		return err
 	}
 	kinds = added
@@ -118,12 +116,8 @@ func AddedKinds() []Kind { return Kinds()[shipped:] }
 
 // check returns an error for every missing or wrong field of a kind.
 func (k *Kind) check() error {
-	var problems []error
-	need := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
+	var all problems
+	need := func(ok bool, format string, arguments ...any) { all.add(!ok, format, arguments...) }
 	need(isName(k.Name), "want a name of a-z, 0-9 and -")
 	need(strings.HasSuffix(k.Doc, "."), "want Doc, a paragraph that ends with a period")
 	need(k.Cost != "" && k.State != "", "want Cost and State")
@@ -134,10 +128,20 @@ func (k *Kind) check() error {
 		need(p.Doc != "", "parameter %s: want Doc, a phrase", p.Name)
 		need(!slices.ContainsFunc(k.Params[:i], func(q Param) bool { return q.Name == p.Name }), "parameter %s: it is there twice", p.Name)
 		if _, err := p.parse(p.Default); err != nil {
-			problems = append(problems, fmt.Errorf("parameter %s: default: %w", p.Name, err))
+			all.add(true, "parameter %s: default: %w", p.Name, err)
 		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(all...)
+}
+
+// problems collects what is wrong with a value.
+type problems []error
+
+// add adds an error if what it is about is the case.
+func (p *problems) add(when bool, format string, arguments ...any) {
+	if when {
+		*p = append(*p, fmt.Errorf(format, arguments...))
+	}
 }
 
 func isName(s string) bool {
@@ -187,10 +191,8 @@ func Find(name string) (*Kind, error) {
 // arguments returns values completed with the defaults of the kind, or an error for each invalid one.
 func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error) {
 	a := Arguments{values: make(map[string]Value, len(k.Params)), Workers: workers}
-	var problems []error
-	if workers < 1 {
-		problems = append(problems, fmt.Errorf("%d workers: want at least 1", workers))
-	}
+	var all problems
+	all.add(workers < 1, "%d workers: want at least 1", workers)
 	names := make([]string, len(k.Params))
 	for i, p := range k.Params {
 		names[i] = p.Name
@@ -201,19 +203,16 @@ func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error
 				panic("policies: default of " + k.Name + " " + p.Name + ": " + err.Error())
 			}
 		}
-		if v.typ != p.Type {
-			problems = append(problems, fmt.Errorf("%s: want a %s, got %s", p.Name, p.Type, cmp.Or(v.typ, "nothing")))
-		} else if v.typ == TypeChoice && !slices.Contains(p.Choices, v.of.(string)) {
-			problems = append(problems, fmt.Errorf("%s: %q is none of %s", p.Name, v.of, strings.Join(p.Choices, ", ")))
+		all.add(v.typ != p.Type, "%s: want a %s, got %s", p.Name, p.Type, cmp.Or(v.typ, "nothing"))
+		if p.Type == TypeChoice && v.typ == TypeChoice {
+			all.add(!slices.Contains(p.Choices, v.of.(string)),
+				"%s: %q is none of %s", p.Name, v.of, strings.Join(p.Choices, ", "))
 		}
 		a.values[p.Name] = v
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if slices.Contains(names, name) {
-			continue
-		}
 		takes := cmp.Or(strings.Join(names, ", "), "none")
-		problems = append(problems, fmt.Errorf("unknown parameter %q: it takes %s", name, takes))
+		all.add(!slices.Contains(names, name), "unknown parameter %q: it takes %s", name, takes)
 	}
-	return a, errors.Join(problems...)
+	return a, errors.Join(all...)
 }

@@ -3,6 +3,7 @@ package policies
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"qsim/engine"
 	"qsim/engine/quantity"
@@ -75,12 +76,12 @@ func (p *Queues) Guarantees() Promise {
 
 // queuesLaw is the Law (plan checker) of Queues.
 type queuesLaw struct {
+	stateless
 	weights      []int64
 	first        []int // by class, number of plans with that class first
 	plans, total int
 }
 
-// Plan implements Law.
 func (l *queuesLaw) Plan(v *engine.View, terms []engine.Term) string {
 	tried := engine.Kinds(0)
 	for i := range terms {
@@ -108,15 +109,9 @@ func (l *queuesLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return ""
 }
 
-// Observe implements Law.
-func (*queuesLaw) Observe(*engine.Observation) {}
-
 // classWeights returns the weight of each class: 1 for a class without one in the parameter.
 func classWeights(named ByClass, classes []Class) ([]int64, error) {
-	byKind := make([]int64, len(classes))
-	for i := range byKind {
-		byKind[i] = 1
-	}
+	byKind := slices.Repeat([]int64{1}, len(classes))
 	err := named.each("weights", classes, func(i int, value any) { byKind[i] = int64(value.(quantity.Count)) })
 	return byKind, err
 }

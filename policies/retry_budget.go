@@ -58,14 +58,9 @@ type RetryBudget struct {
 // Plan appends terms that claim any job, but at most as many retries as the budget pays for.
 func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.advance(v.Now)
-	return capped(dst, v.Idle, p.balance(v.Idle))
-}
-
-// balance returns how many retries the retry budget pays for, at most limit.
-func (p *RetryBudget) balance(limit int) int {
 	_, cost := p.Ratio.Fraction()
 	reserve := eventsIn(p.MinRate, p.Window) * cost
-	return int(max(0, min(int64(limit), (p.sum+reserve)/cost)))
+	return capped(dst, v.Idle, int(max(0, min(int64(v.Idle), (p.sum+reserve)/cost))))
 }
 
 // Observe adds first claims to the budget and deducts retries.

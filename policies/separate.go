@@ -123,7 +123,6 @@ type lanesLaw struct {
 // lead is the class of the lane filled first, plus 1; 0: either.
 type lead uint8
 
-// Plan implements Law.
 func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {
 	workers := [engine.NumClasses]int{engine.Fresh: v.Workers - l.retries, engine.Retry: l.retries}
 	l.began = 0
@@ -145,7 +144,6 @@ func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return ""
 }
 
-// Observe implements Law.
 func (l *lanesLaw) Observe(o *engine.Observation) {
 	if !o.Ended && l.began != 0 {
 		l.last, l.began = l.began, 0

@@ -26,22 +26,17 @@ var splitKind = Kind{
 type Split struct {
 	Priority quantity.Share // share of the claims that goes by priority
 
-	// carry is the claims owed to the most urgent jobs, in claims times the denominator of Priority, in (-1, 0] claims.
-	carry  int64
-	plan   pending
-	urgent int // number of claims by priority in the latest plan
+	carry carry // of the claims by priority
 }
 
 // Plan appends a term for ⌈carry + share·idle⌉ jobs by priority, and one for the rest oldest first.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	num, den := p.Priority.Fraction()
-	p.plan = pending{limit: v.Idle}
-	p.urgent = int((p.carry + int64(v.Idle)*num + den - 1) / den)
-	if p.urgent > 0 {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: p.urgent})
+	urgent := p.carry.divide(v.Idle, p.Priority)
+	if urgent > 0 {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: urgent})
 	}
-	if p.urgent < v.Idle {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: v.Idle - p.urgent})
+	if urgent < v.Idle {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: v.Idle - urgent})
 	}
 	return dst
 }
@@ -49,16 +44,9 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe updates the carry once the claims of both terms are answered. A plan that claimed fewer jobs than its
 // limit has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
-	if !p.plan.answers(o) {
-		return
+	if c := &p.carry; c.plan.answers(o) {
+		c.settle(p.Priority, c.plan.total() == c.plan.limit)
 	}
-	num, den := p.Priority.Fraction()
-	if p.plan.total() == p.plan.limit {
-		p.carry += int64(p.plan.limit)*num - int64(p.urgent)*den
-	} else {
-		p.carry = 0
-	}
-	p.plan.limit = 0
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
@@ -75,7 +63,6 @@ type splitLaw struct {
 	plan   pending
 }
 
-// Plan implements Law.
 func (l *splitLaw) Plan(v *engine.View, terms []engine.Term) string {
 	l.urgent, l.plan = 0, pending{limit: v.Idle}
 	oldest := 0
@@ -94,7 +81,6 @@ func (l *splitLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return ""
 }
 
-// Observe implements Law.
 func (l *splitLaw) Observe(o *engine.Observation) {
 	if !l.plan.answers(o) {
 		return

@@ -107,8 +107,8 @@ func TestSplitForgets(t *testing.T) {
 		}
 		return out
 	}
-	if got := spell(9); got != "OOOOOOOO" || policy.carry != 0 {
-		t.Errorf("got %s, carry %d", got, policy.carry)
+	if got := spell(9); got != "OOOOOOOO" || policy.carry.owed != 0 {
+		t.Errorf("got %s, carry %d", got, policy.carry.owed)
 	}
 	s.add(20, engine.NewJob{Priority: 1})
 	s.add(20, engine.NewJob{})
@@ -116,12 +116,12 @@ func TestSplitForgets(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	spell(2)
-	before := policy.carry
+	before := policy.carry.owed
 	for _, class := range []engine.Class{engine.Fresh, engine.Retry} { // an answer to no plan
 		policy.Observe(&engine.Observation{Class: class, Count: 7})
 	}
-	if policy.carry != before {
-		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry)
+	if policy.carry.owed != before {
+		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry.owed)
 	}
 	policy.Plan(&engine.View{Idle: 1}, nil)
 	policy.Plan(&engine.View{Idle: 1}, nil) // the first was lost

@@ -30,11 +30,7 @@ type Weighted struct {
 	Fresh     quantity.Share // share of the claims that goes to fresh jobs
 	NoLending bool           // leave the claims that a class cannot use unused
 
-	// carry is the claims owed to fresh jobs, in claims times the denominator of Fresh, in (-1, 0]
-	// claims: the round-up in Plan serves fresh jobs first.
-	carry int64
-	plan  pending
-	fresh int // number of fresh claims in the latest plan
+	carry carry // of the claims of fresh jobs
 }
 
 // Guarantees returns the guarantee of an exact share of claims to fresh jobs and, with lending, of no idle worker while
@@ -47,12 +43,7 @@ func (p *Weighted) Guarantees() Promise {
 // Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends the
 // unused claims of a class.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	num, den := p.Fresh.Fraction()
-	p.plan = pending{limit: v.Idle}
-	// carry is above -den, so the dividend is not negative: the quotient rounds down,
-	// which den-1 turns into up.
-	p.fresh = int((p.carry + int64(v.Idle)*num + den - 1) / den)
-	return shares(dst, v.Idle, p.fresh, !p.NoLending)
+	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
 }
 
 // shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
@@ -73,19 +64,40 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 // ByClass marks the policy as one by priority class, see engine.Policy.
 func (*Weighted) ByClass() {}
 
-// Observe updates the carry, the fraction of a claim that the share still owes a class, once both classes of a plan are
-// answered. The carry is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
+// Observe updates the carry once both classes of a plan are answered. It is 0 if either class had fewer jobs than its
+// limit: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
-	if !p.plan.answers(o) {
-		return
+	if c := &p.carry; c.plan.answers(o) {
+		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
 	}
-	num, den := p.Fresh.Fraction()
-	if p.plan.claimed[engine.Fresh] == p.fresh && p.plan.claimed[engine.Retry] == p.plan.limit-p.fresh {
-		p.carry += int64(p.plan.limit)*num - int64(p.fresh)*den
-	} else {
-		p.carry = 0
+}
+
+// carry divides the claims of plans by a share that is exact over any number of claims: what is left over of a claim in
+// one plan is carried to the next.
+type carry struct {
+	// owed is the claims owed to the part with the share, in claims times the denominator of the share, in (-1, 0] claims:
+	// the round-up in divide serves that part first.
+	owed  int64
+	plan  pending
+	first int // number of claims of that part in the latest plan
+}
+
+// divide begins a plan for so many jobs, and returns how many of its claims are the share's.
+func (c *carry) divide(idle int, share quantity.Share) int {
+	num, den := share.Fraction()
+	c.plan = pending{limit: idle}
+	// owed is above -den, so the dividend is not negative: the quotient rounds down, which den-1 turns into up.
+	c.first = int((c.owed + int64(idle)*num + den - 1) / den)
+	return c.first
+}
+
+// settle ends a plan whose claims are answered. Unless it was used in full nothing is owed.
+func (c *carry) settle(share quantity.Share, full bool) {
+	num, den := share.Fraction()
+	if c.owed += int64(c.plan.limit)*num - int64(c.first)*den; !full {
+		c.owed = 0
 	}
-	p.plan.limit = 0
+	c.plan.limit = 0
 }
 
 // pending is a plan whose claims of both classes are not all answered.

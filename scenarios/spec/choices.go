@@ -13,27 +13,16 @@ type (
 	Place        = quantity.Choice[engine.Place, places]            // position of a due retry among the ready jobs
 	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // position of a recovered job among the ready jobs
 	LateClaim    = quantity.Choice[Late, lateClaims]                // treatment of a late answer to a claim
-	GiveUp       = quantity.Choice[bool, giveUps]                   // true: outcomes are dropped after the last try
-	Owner        = quantity.Choice[bool, owners]                    // true: only the leader does a maintenance job
 	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // order in which due jobs are promoted
 	After        = quantity.Choice[engine.Verb, afters]             // outcome of a recovered job
 	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // events counted by max-attempts
-	Counts       = quantity.Choice[bool, counts]                    // true: an expiry is no failure
 	Guard        = quantity.Choice[measure.Guard, guards]           // protection of an effect from being applied twice
-	Expect       = quantity.Choice[bool, expects]                   // true: the objective is expected to be missed
-	Ack          = quantity.Choice[bool, acks]                      // true: the claim is the ack
-	Waiting      = quantity.Choice[bool, waitings]                  // true: nodes hold their waiting jobs
-	InFlightOf   = quantity.Choice[bool, inFlightOf]                // true: retries count as in flight until they end
-	OnDue        = quantity.Choice[bool, onDues]                    // true: jobs that fall due are found by a poll
-	CooldownFrom = quantity.Choice[bool, coolsFrom]                 // true: a cooldown begins with each signal to claim
 	DelayFrom    = quantity.Choice[engine.EventKind, delaysFrom]    // begin of the delay of a retry
 	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // effect of an execution timeout
-	Phase        = quantity.Choice[bool, phases]                    // true: timers begin with a random part
-	LeaseOf      = quantity.Choice[bool, leasesOf]                  // true: a lease belongs to a node, not a job
-	NodeNames    = quantity.Choice[bool, nodeNames]                 // true: a restarted process keeps its name as a holder
-	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // true: holders check expiries by their own clocks
-	ReaperFinds  = quantity.Choice[bool, finds]                     // true: jobs without a lease are found
 )
+
+// Either is a choice between two words, which mean true or false as the comment of W has it.
+type Either[W quantity.Words[bool]] = quantity.Choice[bool, W]
 
 // TimedOut is the effect of an execution timeout, see engine.KindConfig.
 type TimedOut struct{ WaitOut, Free bool }
@@ -47,26 +36,26 @@ type (
 	places        struct{}
 	reaperPlaces  struct{}
 	lateClaims    struct{}
-	giveUps       struct{}
-	owners        struct{}
 	promoteOrders struct{}
 	afters        struct{}
 	retryCounts   struct{}
-	counts        struct{}
 	guards        struct{}
-	expects       struct{}
-	acks          struct{}
-	waitings      struct{}
-	phases        struct{}
-	inFlightOf    struct{}
 	delaysFrom    struct{}
-	onDues        struct{}
-	coolsFrom     struct{}
 	onTimeouts    struct{}
-	leasesOf      struct{}
-	nodeNames     struct{}
-	leaseChecks   struct{}
-	finds         struct{}
+	counts        struct{} // true: an expiry is no failure
+	giveUps       struct{} // true: outcomes are dropped after the last try
+	owners        struct{} // true: only the leader does a maintenance job
+	expects       struct{} // true: the objective is expected to be missed
+	acks          struct{} // true: the claim is the ack
+	waitings      struct{} // true: nodes hold their waiting jobs
+	inFlightOf    struct{} // true: retries count as in flight until they end
+	onDues        struct{} // true: jobs that fall due are found by a poll
+	coolsFrom     struct{} // true: a cooldown begins with each signal to claim
+	phases        struct{} // true: timers begin with a random part
+	leasesOf      struct{} // true: a lease belongs to a node, not a job
+	nodeNames     struct{} // true: a restarted process keeps its name as a holder
+	leaseChecks   struct{} // true: holders check expiries by their own clocks
+	finds         struct{} // true: jobs without a lease are found
 )
 
 func (fences) Words() ([]string, []engine.Fence) {

@@ -110,7 +110,10 @@ func (sc *Scenario) fill() {
 		}
 	}
 	for i := range sc.Storms {
-		sc.Storms[i].fill()
+		t, _ := sc.Storms[i].Trouble()
+		if f, ok := t.(interface{ Fill() }); ok {
+			f.Fill()
+		}
 	}
 	for i := range sc.Dependencies {
 		sc.Dependencies[i].fill()
@@ -125,19 +128,9 @@ func (d *Dependency) fill() {
 		d.Over.Fail = &Share{Num: 1, Den: 1}
 	}
 	if d.Over.RejectsIn == nil {
-		none := constantNone
-		d.Over.RejectsIn = &none
+		d.Over.RejectsIn = &Distribution{Kind: "constant", Value: new(Duration)} // whose zero dist is the constant 0
 	}
 }
-
-// constantNone is the constant distribution 0s.
-var constantNone = func() Distribution {
-	d := Distribution{Kind: "constant", Value: new(Duration)}
-	if err := d.buildAt(&yaml.Node{}); err != nil {
-		panic("spec: " + err.Error())
-	}
-	return d
-}()
 
 // Finish completes a scenario without mistakes by its variants, one for each policy with overrides and nil for others,
 // and numbers what all of them have.

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine/dist"
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
@@ -128,15 +129,11 @@ func (d *Distribution) build() (dist.Dist, error) {
 	case d.Kind == "hyperexponential":
 		return dist.HyperExponential(seconds(d.Mean), float64(*d.CV))
 	}
-	return dist.Empirical(inSeconds(d.Values))
+	return empirical(d.Values)
 }
 
-func inSeconds(values []Duration) []float64 {
-	seconds := make([]float64, len(values))
-	for i := range values {
-		seconds[i] = values[i].Std().Seconds()
-	}
-	return seconds
+func empirical(values []Duration) (dist.Dist, error) {
+	return dist.Empirical(plain.Map(values, func(v Duration) float64 { return v.Std().Seconds() }))
 }
 
 // buildAt sets the distribution for package dist from a checked map; errors are at node.

@@ -12,20 +12,20 @@ type Engine struct {
 	MaxInFlight Count `yaml:"max-in-flight"`
 	// jobs counted by max-in-flight: those that are claimed; or all that are unacked, including retries that wait or
 	// are ready, which may always be claimed
-	InFlight InFlightOf `yaml:"in-flight,omitempty"`
-	Fetch    Fetch      `yaml:"fetch"`  // claiming of jobs by a node
-	Commit   Commit     `yaml:"commit"` // sending of outcomes to the store by a node
+	InFlight Either[inFlightOf] `yaml:"in-flight,omitempty"`
+	Fetch    Fetch              `yaml:"fetch"`  // claiming of jobs by a node
+	Commit   Commit             `yaml:"commit"` // sending of outcomes to the store by a node
 	// time of the ack: late, after the handler has run; early, with the claim, or with waiting: held with the start,
 	// so that a crash loses the job
-	Ack   Ack   `yaml:"ack"`
-	Lease Lease `yaml:"lease"` // leases of claims (visibility timeout)
+	Ack   Either[acks] `yaml:"ack"`
+	Lease Lease        `yaml:"lease"` // leases of claims (visibility timeout)
 	// condition for a commit to take effect, so that a holder that lost its lease cannot commit: same token, same state,
 	// or none
 	Fence    Fence    `yaml:"fence"`
 	Reaper   Reaper   `yaml:"reaper"`   // recovery of jobs whose lease has expired
 	Promoter Promoter `yaml:"promoter"` // promotion of waiting (scheduled) jobs that are due
 	// place of a waiting job: in the store, or held by the node that failed it, under its lease
-	Waiting Waiting `yaml:"waiting"`
+	Waiting Either[waitings] `yaml:"waiting"`
 	// position of a due retry among the ready jobs: due, by its due time; tail; head; created, by the time it was enqueued
 	Place Place `yaml:"place"`
 	// execution timeout: the handler is canceled and the attempt fails as timeout; a class may have its own; 0s: none
@@ -37,9 +37,9 @@ type Engine struct {
 	Restart     Duration  `yaml:"restart"`      // time that a process stays down after a job killed it
 	// first wait of the polls, ticks and beats of a process: together, a whole period; drawn, a random part of one, so
 	// that processes that start together are not in step
-	Phase  Phase  `yaml:"phase,omitempty"`
-	Leader Leader `yaml:"leader"` // leader election for owner: leader
-	Store  Store  `yaml:"store"`  // costs of calls to the store
+	Phase  Either[phases] `yaml:"phase,omitempty"`
+	Leader Leader         `yaml:"leader"` // leader election for owner: leader
+	Store  Store          `yaml:"store"`  // costs of calls to the store
 }
 
 // Fetch is the configuration of claiming: batch, poll, wakes, prefetch.
@@ -50,12 +50,12 @@ type Fetch struct {
 	Wake Wake `yaml:"wake"`
 	// way in which nodes find a waiting job that is due again: wake, by a wake, after promoting it, or at the due time
 	// in the answer to the last claim; poll, at the next poll or claim
-	OnDue    OnDue    `yaml:"on-due,omitempty"`
-	Prefetch Count    `yaml:"prefetch"` // claimed jobs that may wait in the node under their leases; 0: none
-	Cooldown Duration `yaml:"cooldown"` // least time from one claim of a node to its next; 0s: none
+	OnDue    Either[onDues] `yaml:"on-due,omitempty"`
+	Prefetch Count          `yaml:"prefetch"` // claimed jobs that may wait in the node under their leases; 0: none
+	Cooldown Duration       `yaml:"cooldown"` // least time from one claim of a node to its next; 0s: none
 	// event that begins a cooldown: claim, a claim; signal, any wake or poll, even while no worker is idle (a debounced
 	// channel): polls then have a fixed pace, whatever is claimed between them
-	CooldownFrom CooldownFrom `yaml:"cooldown-from,omitempty"`
+	CooldownFrom Either[coolsFrom] `yaml:"cooldown-from,omitempty"`
 	// pause after a claim that failed; 0s: none, the next claim follows at once
 	ErrorPause Duration `yaml:"error-pause"`
 }
@@ -72,7 +72,7 @@ type Commit struct {
 	// timeout
 	Backoff []Duration `yaml:"backoff,flow"`
 	// treatment of outcomes after the last try: requeue, the jobs run again; drop, their leases lapse
-	GiveUp GiveUp `yaml:"give-up"`
+	GiveUp Either[giveUps] `yaml:"give-up"`
 	// most uncommitted outcomes: claims stop at this number; 0: no limit
 	Backpressure Count `yaml:"backpressure"`
 }
@@ -82,12 +82,12 @@ type Lease struct {
 	TTL       Duration `yaml:"ttl"`       // time until an unextended lease expires (visibility timeout); more than 0s
 	Heartbeat Duration `yaml:"heartbeat"` // interval at which a node extends the leases of its jobs; 0s: never
 	// longest time from the claim to the end of the lease, however often it is extended; 0s: no limit
-	Max Duration `yaml:"max"`
-	Of  LeaseOf  `yaml:"of"` // job: each has its own lease; node: all leases of a node live while it beats
+	Max Duration         `yaml:"max"`
+	Of  Either[leasesOf] `yaml:"of"` // job: each has its own lease; node: all leases of a node live while it beats
 	// name of a restarted process as a holder: kept, the same as before; new, another
-	Names NodeNames `yaml:"names"`
+	Names Either[nodeNames] `yaml:"names"`
 	// check of expiries: store, only by the store; local, also by the holder's own clock
-	Check LeaseCheck `yaml:"check"`
+	Check Either[leaseChecks] `yaml:"check"`
 	// treatment of the jobs in the answer to a claim given up on: return, run or ignore
 	LateClaim LateClaim `yaml:"late-claim"`
 }
@@ -95,12 +95,12 @@ type Lease struct {
 // Reaper is the configuration of the recovery of jobs with an expired lease.
 type Reaper struct {
 	// pause between two searches for expired leases; 0s: each is found at the instant of expiry plus grace
-	Every   Duration `yaml:"every"`
-	Batch   Count    `yaml:"batch"`    // most jobs of one call
-	Grace   Duration `yaml:"grace"`    // time after its expiry during which a lease is not recovered
-	OnStart bool     `yaml:"on-start"` // at the start of a process, recover until no expired lease is left
-	Counts  Counts   `yaml:"counts"`   // meaning of an expiry with after: retry: a failure, or nothing
-	Owner   Owner    `yaml:"owner"`    // nodes that recover: every node, or the leader alone
+	Every   Duration       `yaml:"every"`
+	Batch   Count          `yaml:"batch"`    // most jobs of one call
+	Grace   Duration       `yaml:"grace"`    // time after its expiry during which a lease is not recovered
+	OnStart bool           `yaml:"on-start"` // at the start of a process, recover until no expired lease is left
+	Counts  Either[counts] `yaml:"counts"`   // meaning of an expiry with after: retry: a failure, or nothing
+	Owner   Either[owners] `yaml:"owner"`    // nodes that recover: every node, or the leader alone
 	// most recoveries of a job (within the time of within); one more buries it; 0: the first one buries it
 	Max Limit `yaml:"max"`
 	// period, up to now, in which max counts recoveries; 0s: since the job was enqueued
@@ -113,18 +113,18 @@ type Reaper struct {
 	Gap   Duration `yaml:"gap"`
 	Guard Fence    `yaml:"guard"` // condition checked by that write: token, state or none
 	// rows that the reaper reads: in-flight, including jobs without a lease; lease, without them
-	Finds ReaperFinds `yaml:"finds"`
+	Finds Either[finds] `yaml:"finds"`
 }
 
 // Promoter is the configuration of the promotion of waiting (scheduled) jobs that are due.
 type Promoter struct {
 	// pause between two ticks, drawn anew for each; 0s: there is no promoter, a waiting job is ready the instant it is
 	// due
-	Every Distribution  `yaml:"every"`
-	First *Distribution `yaml:"first,omitempty"` // time from a process's start to its first tick; left out: as every
-	Batch Count         `yaml:"batch"`           // most jobs of one call
-	Order PromoteOrder  `yaml:"order"`           // which due jobs are promoted first: oldest or newest
-	Owner Owner         `yaml:"owner"`           // nodes that promote: every node, or the leader alone
+	Every Distribution   `yaml:"every"`
+	First *Distribution  `yaml:"first,omitempty"` // time from a process's start to its first tick; left out: as every
+	Batch Count          `yaml:"batch"`           // most jobs of one call
+	Order PromoteOrder   `yaml:"order"`           // which due jobs are promoted first: oldest or newest
+	Owner Either[owners] `yaml:"owner"`           // nodes that promote: every node, or the leader alone
 	// time from taking waiting jobs to making them ready: a process that dies in between loses them; 0s: one atomic call
 	Gap Duration `yaml:"gap"`
 }

@@ -134,7 +134,7 @@ func (f *Folder) dist(name string) (dist.Dist, error) {
 	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
 		values, err := f.values(name)
 		if err == nil {
-			if f.dists[name], err = dist.Empirical(inSeconds(values)); err != nil {
+			if f.dists[name], err = empirical(values); err != nil {
 				err = quantity.Errorf("file %s: %v", quantity.Quote(name), err)
 			}
 		}
@@ -154,55 +154,48 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 
 // readValues reads the files of all empirical distributions of sc.
 func (sc *Scenario) readValues() []*yaml.LoadError {
-	r := valueReader{files: sc.files}
-	r.walk(reflect.ValueOf(sc).Elem())
-	r.walk(reflect.ValueOf(sc.retry))
-	r.blame(sc.tree.Full)
-	return r.problems
+	sc.files.complete(reflect.ValueOf(sc).Elem())
+	sc.files.complete(reflect.ValueOf(sc.retry))
+	return sc.files.blame(sc.tree.Full, nil)
 }
 
-// valueReader completes the empirical distributions whose values are in files.
-type valueReader struct {
-	files    *Folder
-	problems []*yaml.LoadError
-}
-
-// walk completes the empirical distributions inside a value.
-func (r *valueReader) walk(v reflect.Value) {
+// complete reads the values of the empirical distributions inside a value that have them in files.
+func (f *Folder) complete(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() && v.Type().Elem().PkgPath() == reflect.TypeFor[Distribution]().PkgPath() {
-			r.walk(v.Elem())
+			f.complete(v.Elem())
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			r.walk(v.Index(i))
+			f.complete(v.Index(i))
 		}
 	case reflect.Struct:
 		if d, ok := v.Addr().Interface().(*Distribution); ok {
 			if d.Kind == "empirical" && d.File != "" {
-				d.dist, _ = r.files.dist(d.File)
+				d.dist, _ = f.dist(d.File)
 			}
 			return
 		}
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				r.walk(v.Field(i))
+				f.complete(v.Field(i))
 			}
 		}
 	}
 }
 
-// blame reports the errors in files of values at the YAML nodes that name the files.
-func (r *valueReader) blame(node *yaml.Node) {
+// blame adds the errors in files of values to problems, at the YAML nodes that name the files.
+func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.LoadError {
 	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
-		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {
-			r.problems = append(r.problems, tree.ErrorAt(file, own))
+		if own := (*quantity.Error)(nil); errors.As(f.bad[file.Value], &own) {
+			problems = append(problems, tree.ErrorAt(file, own))
 		}
 	}
 	for _, child := range node.Content {
-		r.blame(child)
+		problems = f.blame(child, problems)
 	}
+	return problems
 }
 
 // linesChecked is the number of lines of a trace that are checked before the run, which reads them all.

@@ -28,15 +28,19 @@ func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }
 
+// Arrival returns the class (an index of Jobs) of the job with that ID, and its index among the arrivals of the class.
+func Arrival(id engine.JobID) (class int, index uint64) {
+	return int(id>>(IndexBits+CopyBits)) - 1, uint64(id) >> CopyBits & (1<<IndexBits - 1)
+}
+
 // JobName returns the name of the job with that ID: payments/1234 is arrival 1234, from 0, of the class payments,
 // payments/1234+1 the first further copy that its caller enqueued, and payments/rush/7 the eighth job that the storm
 // rush brings. An ID that is no job's is returned as a number.
 func (sc *Scenario) JobName(id engine.JobID) string {
-	class := int(uint64(id)>>(IndexBits+CopyBits)) - 1
+	class, index := Arrival(id)
 	if class < 0 || class >= len(sc.Jobs) {
 		return strconv.FormatUint(uint64(id), 10)
 	}
-	index := uint64(id) >> CopyBits & (1<<IndexBits - 1)
 	name := sc.Jobs[class].Class + "/"
 	if burst := index >> BurstShift; burst > 0 {
 		if burst > uint64(len(sc.Storms)) {

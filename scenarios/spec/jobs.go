@@ -44,7 +44,7 @@ type Over struct {
 
 // IsDefault reports whether o has the values that Load sets by default.
 func (o *Over) IsDefault() bool {
-	return o.Slow == nil && (o.Fail == nil || o.Fail.Float() == 1) && (o.RejectsIn == nil || o.RejectsIn.IsNone())
+	return o.Slow == nil && o.Fail.Float() == 1 && o.RejectsIn.IsNone()
 }
 
 // Conflict is optimistic locking of the one row that all calls of a dependency update:

@@ -79,32 +79,23 @@ func (sc *Scenario) ErrorNames() []string {
 	for kind := range engine.FirstErrorKind {
 		names = append(names, kind.Name())
 	}
-	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	add(reference.DefaultError)
+	names = append(names, reference.DefaultError)
 	for i := range sc.Jobs {
 		for _, e := range sc.Jobs[i].Fails.Errors {
-			add(e.Kind)
+			names = append(names, e.Kind)
 		}
 	}
 	for i := range sc.Storms {
-		add(sc.Storms[i].Effect().Error)
+		names = append(names, sc.Storms[i].Effect().Error) // "" of most, which is there: the name of no error
 	}
-	return names
+	return plain.Distinct(names)
 }
 
 // nameErrors numbers the error kinds of sc and all its variants.
 func (sc *Scenario) nameErrors() {
 	var names []string
 	for _, v := range sc.all() {
-		for _, name := range v.ErrorNames() {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = plain.Distinct(names, v.ErrorNames())
 	}
 	for _, v := range sc.all() {
 		v.errorKinds = names
@@ -151,9 +142,6 @@ func (sc *Scenario) TenantID(class, index int) engine.TenantID {
 // caller must not change the list. Number 0 stands for no tenant.
 func (sc *Scenario) TenantNames() []string { return sc.tenants.names }
 
-// TenantNamed returns the number of the tenant with that name, or 0 if there is none.
-func (sc *Scenario) TenantNamed(name string) engine.TenantID { return sc.tenants.number[name] }
-
 // TraceTenant returns the tenant of a class (an index of Jobs) in a line of a trace: by its name if the class has
 // names, else by its index from 0.
 func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) {
@@ -191,7 +179,6 @@ func (sc *Scenario) numberTenants() {
 	all := sc.all()
 	for class := range sc.Jobs {
 		t.first = append(t.first, engine.TenantID(len(t.names)))
-		t.named = append(t.named, nil)
 		most := 0
 		for _, v := range all {
 			if len(v.Jobs[class].Tenants.Names) == 0 {

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -48,9 +49,5 @@ func Set(path string, value any) Override {
 func (p *Policy) Overrides() []Override {
 	paths := slices.Sorted(maps.Keys(p.With))
 	sort.SliceStable(paths, func(i, j int) bool { return Before(paths[i], paths[j]) })
-	var all []Override
-	for _, path := range paths {
-		all = append(all, Set(path, p.With[path]))
-	}
-	return all
+	return plain.Map(paths, func(path string) Override { return Set(path, p.With[path]) })
 }

@@ -81,7 +81,9 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	if custom := sc.custom[i]; custom != nil {
 		return func() engine.Policy { return custom(workers) }, nil
 	}
-	classes := sc.policyClasses()
+	classes := plain.Map(sc.Jobs, func(j JobClass) policies.Class {
+		return policies.Class{Name: j.Class, Calls: j.Calls, Cost: j.Service.Average().Std()}
+	})
 	if _, err := policies.NewFor(p.Kind, p.values, workers, classes); err != nil {
 		return nil, err
 	}
@@ -92,15 +94,6 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 		}
 		return made
 	}, nil
-}
-
-// policyClasses returns the properties of job classes that policies may use, by kind.
-func (sc *Scenario) policyClasses() []policies.Class {
-	var classes []policies.Class
-	for i := range sc.Jobs {
-		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls, Cost: sc.Jobs[i].Service.Average().Std()})
-	}
-	return classes
 }
 
 // Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives about

@@ -3,6 +3,7 @@ package spec
 import (
 	"qsim/engine"
 	"qsim/policies"
+	"qsim/results/plain"
 )
 
 // Retry is the retry policy of failed jobs: limit on attempts, backoff and jitter.
@@ -65,9 +66,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	} else if delay != nil {
 		b.Distribution = delay.Dist()
 	}
-	for _, d := range r.Backoff.Delays {
-		b.Delays = append(b.Delays, d.Std())
-	}
+	b.Delays = plain.Map(r.Backoff.Delays, Duration.Std)
 	b.Never, b.Free, b.FreeMax = kindsOf(r.Never, errorKind), kindsOf(r.Free, errorKind), int(r.FreeMax)
 	return b, b.Validate()
 }

@@ -57,7 +57,7 @@ type Objective struct {
 	// labels or kinds of the policies that it applies to; none: every policy
 	Policies []string `yaml:"policies,omitempty,flow"`
 	// missed: the scenario demonstrates a failure, and the objective is as expected if it is missed
-	Expect Expect `yaml:"expect"`
+	Expect Either[expects] `yaml:"expect"`
 
 	line int
 }

@@ -103,14 +103,6 @@ func (s *Storm) Effect() Effect {
 	return Effect{}
 }
 
-// fill sets the defaults of the storm's fault.
-func (s *Storm) fill() {
-	t, _ := s.Trouble()
-	if f, ok := t.(interface{ Fill() }); ok {
-		f.Fill()
-	}
-}
-
 // Events lists the names of the engine's events, all on a node, that can trigger a storm.
 var Events = func() (names []string) {
 	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {

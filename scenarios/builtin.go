@@ -59,17 +59,11 @@ func Builtin() []BuiltinInfo {
 	return all
 }
 
-func builtinNames() []string {
-	var names []string
+func builtinNames() (names []string) {
 	for _, shelf := range shelves {
-		entries, err := builtin.ReadDir(shelf)
-		if err != nil && shelf == "." {
-			panic("scenarios: " + err.Error())
-		}
-		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
-				names = append(names, path.Join(shelf, name))
-			}
+		files, _ := fs.Glob(builtin, path.Join(shelf, "*.yaml")) // a pattern without mistakes
+		for _, file := range files {
+			names = append(names, strings.TrimSuffix(file, ".yaml"))
 		}
 	}
 	return names
@@ -78,27 +72,17 @@ func builtinNames() []string {
 // OpenBuiltin returns the source of the built-in scenario with that name, whose folder may be left out, and its name
 // for diagnostics.
 func OpenBuiltin(name string) (display string, src []byte, found bool) {
-	names := builtinNames()
 	for _, shelf := range shelves {
-		full := path.Join(shelf, name)
-		if !slices.Contains(names, full) {
-			continue
-		}
-		if src, err := builtin.ReadFile(full + ".yaml"); err == nil {
-			return full + ".yaml", src, true
+		display = path.Join(shelf, name) + ".yaml"
+		if src, err := builtin.ReadFile(display); err == nil {
+			return display, src, true
 		}
 	}
 	return "", nil, false
 }
 
 // standardInput reads this process's standard input, once.
-var standardInput = sync.OnceValues(func() ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(os.Stdin, tree.MostBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read scenario: %w", err)
-	}
-	return src, nil
-})
+var standardInput = sync.OnceValues(func() ([]byte, error) { return readAll(os.Stdin) })
 
 // Open reads a scenario: a file, or else the built-in one with that name, or else the file NAME.yaml or NAME.yml; for
 // "-" standard input. display is its name for diagnostics.
@@ -154,14 +138,18 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	return "", nil, fmt.Errorf("%w; qsim list scenarios prints those there are", err)
 }
 
-// readFile reads at most one byte more of a file than Load accepts, so that Load refuses too large a file without it
-// all being in memory.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open scenario: %w", err)
 	}
 	defer file.Close()
+	return readAll(file)
+}
+
+// readAll reads at most one byte more of a file than Load accepts, so that Load refuses too large a file without it
+// all being in memory.
+func readAll(file io.Reader) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(file, tree.MostBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)

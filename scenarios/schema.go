@@ -81,27 +81,20 @@ func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 
 // parameterSchema returns the schema of a policy parameter of that type.
 func parameterSchema(typ string) *jsonschema.Schema {
-	switch typ {
-	case policies.TypeShare:
-		return ref("Share")
-	case policies.TypeCountOrShare:
-		return ref("CountOrShare")
-	case policies.TypeDuration:
-		return ref("Duration")
-	case policies.TypeRate:
-		return ref("Rate")
-	case policies.TypeNumber:
-		return ref("Count")
-	case policies.TypeBool:
-		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
-	case policies.TypeQuantum:
-		return anyOf(ref("Duration"), number("integer", 1, quantity.MostCount), &jsonschema.Schema{Const: "mean"})
-	case policies.TypeWeights:
-		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
-	case policies.TypeBudget:
-		return anyOf(ref("Duration"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref("Duration")})
-	}
-	return &jsonschema.Schema{}
+	return map[string]*jsonschema.Schema{
+		policies.TypeShare:        ref("Share"),
+		policies.TypeCountOrShare: ref("CountOrShare"),
+		policies.TypeDuration:     ref("Duration"),
+		policies.TypeRate:         ref("Rate"),
+		policies.TypeNumber:       ref("Count"),
+		policies.TypeBool:         {AnyOf: []*jsonschema.Schema{{Type: "boolean"}, {Enum: []any{"true", "false"}}}},
+		policies.TypeQuantum: {AnyOf: []*jsonschema.Schema{
+			ref("Duration"), number("integer", 1, quantity.MostCount), {Const: "mean"}}},
+		policies.TypeWeights: {Type: "object", AdditionalProperties: number("integer", 1, 1e6)},
+		policies.TypeBudget: {AnyOf: []*jsonschema.Schema{
+			ref("Duration"), {Type: "object", AdditionalProperties: ref("Duration")}}},
+		policies.TypeChoice: {},
+	}[typ]
 }
 
 // when returns a schema that requires then if key has that value.

@@ -38,7 +38,12 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 		return own
 	}
 	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
-		return unknownKeyIn(m[2], m[1], around)
+		in, key := m[2][strings.LastIndexByte(m[2], '.')+1:], m[1]
+		e := language().UnknownKey(in, key, around)
+		if key == "kind" && in == "Retry" && PresetNamed(tree.Word(around, key)) != nil {
+			e.Help = "write preset: " + tree.Word(around, key)
+		}
+		return e
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
 		name := m[2][strings.LastIndexAny(m[2], "*.")+1:]
@@ -72,14 +77,4 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 		return bad
 	}
 	return diagnostics.SyntaxError(e)
-}
-
-// unknownKeyIn returns the error for an unknown key of a map of the Go type in; around, the map, may be nil.
-func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
-	in = in[strings.LastIndexByte(in, '.')+1:]
-	e := language().UnknownKey(in, key, around)
-	if key == "kind" && in == "Retry" && PresetNamed(tree.Word(around, key)) != nil {
-		e.Help = "write preset: " + tree.Word(around, key)
-	}
-	return e
 }

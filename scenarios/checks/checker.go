@@ -28,13 +28,13 @@ type Checker struct {
 	preset  map[*yaml.Node]string       // name of the preset that a node comes from
 	failed  map[yaml.Mark]bool          // positions of values that could not be decoded
 	unknown map[yaml.Mark]bool          // positions of unknown keys
-	Asked   func(reference.Rule, []any) // if not nil, called for every rule of a single key, with the key's path
+	Asked   func(reference.Rule, []any) // called for every rule of a single key, with the key's path
 }
 
 // New returns a checker of the tree full, whose nodes in preset come from the preset of that name; failed are the
 // positions of values that could not be decoded, and unknown those of unknown keys.
 func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
-	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown}
+	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
 }
 
 // NameAt is a name and the YAML node that gives it.
@@ -47,13 +47,6 @@ type NameAt struct {
 type Problem struct {
 	Error    *yaml.LoadError
 	Severity diagnostics.Severity
-}
-
-// ask calls the function Asked, if that is set, with a rule of a key and the key's path.
-func (c *Checker) ask(r reference.Rule, path []any) {
-	if c.Asked != nil {
-		c.Asked(r, path)
-	}
 }
 
 // Node returns the YAML node at a path of keys (string) and indexes (int), or nil.
@@ -124,15 +117,8 @@ func (c *Checker) FailedAt(node *yaml.Node) bool {
 
 // SoundNode reports whether a node and all nodes in it were decoded without an error.
 func (c *Checker) SoundNode(node *yaml.Node) bool {
-	if c.FailedAt(node) {
-		return false
-	}
-	for _, child := range node.Content {
-		if !c.SoundNode(child) {
-			return false
-		}
-	}
-	return true
+	failed := func(child *yaml.Node) bool { return !c.SoundNode(child) }
+	return !c.FailedAt(node) && !slices.ContainsFunc(node.Content, failed)
 }
 
 // Errorf adds an error at a node. The caller may still add help or a note to it.
@@ -204,7 +190,7 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 
 // Count reports an error if a count is not in [least, most]; why is the reason for most.
 func (c *Checker) Count(value quantity.Count, least, most int, why string, path ...any) {
-	c.ask(reference.Rule{Least: least, Most: most}, path)
+	c.Asked(reference.Rule{Least: least, Most: most}, path)
 	if int(value) >= least && int(value) <= most || !c.Sound(path...) || c.unsaid(path) {
 		return
 	}
@@ -218,7 +204,7 @@ func (c *Checker) Count(value quantity.Count, least, most int, why string, path 
 
 // Positive reports an error if a duration is 0.
 func (c *Checker) Positive(value quantity.Duration, path ...any) {
-	c.ask(reference.Rule{Positive: true}, path)
+	c.Asked(reference.Rule{Positive: true}, path)
 	if value == 0 && c.Sound(path...) && !c.unsaid(path) {
 		c.Errorf(c.Near(path...), "%s must be longer than 0s", path[len(path)-1])
 	}
@@ -226,7 +212,7 @@ func (c *Checker) Positive(value quantity.Duration, path ...any) {
 
 // Required reports whether the key at path is there, and adds an error if it is missing.
 func (c *Checker) Required(path ...any) bool {
-	c.ask(reference.Rule{Required: true}, path)
+	c.Asked(reference.Rule{Required: true}, path)
 	if c.Node(path...) != nil {
 		return true
 	}
@@ -266,11 +252,10 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 // Unique adds an error for each name that occurs twice.
 func (c *Checker) Unique(what string, names []NameAt) {
 	for i, n := range names {
-		for _, earlier := range names[:i] {
-			if n.Name != "" && earlier.Name == n.Name {
-				c.Errorf(n.At, "two %s are named %s", what, quantity.Quote(n.Name)).Note = fmt.Sprintf("the first is on line %d", max(1, earlier.At.Line))
-				break
-			}
+		first := slices.IndexFunc(names[:i], func(earlier NameAt) bool { return earlier.Name == n.Name })
+		if n.Name != "" && first >= 0 {
+			c.Errorf(n.At, "two %s are named %s", what, quantity.Quote(n.Name)).Note =
+				fmt.Sprintf("the first is on line %d", max(1, names[first].At.Line))
 		}
 	}
 }
@@ -289,11 +274,7 @@ func BadName(name string) string {
 		return "it is empty"
 	case len(name) > most:
 		return fmt.Sprintf("it is longer than %d letters", most)
-	}
-	for _, r := range name {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			continue
-		}
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "":
 		return "want only a-z, 0-9 and -"
 	}
 	return ""
@@ -310,10 +291,8 @@ func BadTitle(name string) string {
 // BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. Canceled
 // attempts and those with an expired lease have not failed: the engine sets these kinds.
 func BadErrorKind(name string) string {
-	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
-		if name == kind.Name() {
-			return "it is the engine's own word, for what it does itself"
-		}
+	if name == engine.Canceled.Name() || name == engine.LeaseExpired.Name() {
+		return "it is the engine's own word, for what it does itself"
 	}
 	return BadName(name)
 }
@@ -326,10 +305,8 @@ func BadLabel(label string) string {
 	if len([]rune(label)) > 40 {
 		return "it is longer than 40 characters"
 	}
-	for _, r := range label {
-		if !unicode.IsPrint(r) {
-			return "want only printable characters"
-		}
+	if strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return "want only printable characters"
 	}
 	return ""
 }

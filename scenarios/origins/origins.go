@@ -201,17 +201,13 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 		}
 		e.settings = append(e.settings, own)
 	}
-	if !strings.HasPrefix(path, "policies.") || strings.HasSuffix(path, ".with") {
+	kind, err := policies.Find(tree.Word(value, "kind"))
+	if err != nil || !strings.HasPrefix(path, "policies.") || strings.HasSuffix(path, ".with") {
 		return
 	}
-	for _, kind := range policies.Kinds() {
-		if name := tree.Lookup(value, "kind"); name == nil || name.Value != kind.Name {
-			continue
-		}
-		for _, p := range kind.Params {
-			if tree.Lookup(value, p.Name) == nil {
-				e.settings = append(e.settings, spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"})
-			}
+	for _, p := range kind.Params {
+		if tree.Lookup(value, p.Name) == nil {
+			e.settings = append(e.settings, spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ type KindTable struct {
 	Rows []kindRow
 }
 
-// kindRow is one combination of keys by which a kind can be given; a kind may have several, the first of which has its
-// documentation.
+// kindRow is one combination of keys by which a kind can be given; a kind may have several, one after the other, the
+// first of which has its documentation.
 type kindRow struct {
 	Kind               string
 	Required, Optional []string
@@ -111,13 +112,7 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	}
 	row := closestRow(rows, node)
 	var problems []*yaml.LoadError
-	var missing []string
-	for _, key := range row.Required {
-		if tree.Lookup(node, key) == nil {
-			missing = append(missing, key)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := row.missing(node); len(missing) > 0 {
 		bad := quantity.Errorf("%s %s needs %s", t.what, name.Value, strings.Join(missing, " and "))
 		if bad.Help = spell(rows); len(rows) > 1 {
 			bad.Message = fmt.Sprintf("%s %s is incomplete", t.what, name.Value)
@@ -148,19 +143,13 @@ func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 
 // closestRow returns, among several combinations of keys for a kind, the one most similar to the map.
 func closestRow(rows []kindRow, node *yaml.Node) kindRow {
-	best, most := rows[0], -1
-	for _, row := range rows {
-		n := 0
-		for _, key := range row.Required {
-			if tree.Lookup(node, key) != nil {
-				n++
-			}
-		}
-		if n > most {
-			best, most = row, n
-		}
-	}
-	return best
+	given := func(row kindRow) int { return len(row.Required) - len(row.missing(node)) }
+	return slices.MaxFunc(rows, func(a, b kindRow) int { return cmp.Compare(given(a), given(b)) })
+}
+
+// missing returns the keys that a kind given in this way requires and a map does not have.
+func (r kindRow) missing(node *yaml.Node) []string {
+	return slices.DeleteFunc(slices.Clone(r.Required), func(key string) bool { return tree.Lookup(node, key) != nil })
 }
 
 // spell returns the keys of a kind of map as text.
@@ -183,22 +172,14 @@ func spell(rows []kindRow) string {
 func (t *KindTable) Kinds() []string {
 	var kinds []string
 	for _, row := range t.Rows {
-		if !slices.Contains(kinds, row.Kind) {
-			kinds = append(kinds, row.Kind)
-		}
+		kinds = append(kinds, row.Kind)
 	}
-	return kinds
+	return slices.Compact(kinds)
 }
 
 // RowsOf returns the combinations of keys by which a kind, such as one of distribution, can be given.
 func (t *KindTable) RowsOf(kind string) []kindRow {
-	var rows []kindRow
-	for _, row := range t.Rows {
-		if row.Kind == kind {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	return slices.DeleteFunc(slices.Clone(t.Rows), func(row kindRow) bool { return row.Kind != kind })
 }
 
 // Doc returns the documentation of a kind, such as a storm or a distribution.

@@ -18,25 +18,12 @@ func starred(path string) string {
 
 // Matches reports whether path matches a pattern, in which * stands for any part.
 func Matches(pattern, path string) bool {
-	want, have := strings.Split(pattern, "."), strings.Split(path, ".")
-	if len(want) != len(have) {
-		return false
-	}
-	for i := range want {
-		if want[i] != "*" && want[i] != have[i] {
-			return false
-		}
-	}
-	return true
+	matches := func(want, have string) bool { return want == "*" || want == have }
+	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(path, "."), matches)
 }
 
 // Join returns the path of a key below another path, which may be empty.
-func Join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
+func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
 // NamesOf maps each list of a scenario to the keys that name its elements in paths.
 var NamesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}

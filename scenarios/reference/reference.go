@@ -88,14 +88,14 @@ func Read(schema []byte, storms []string) *Language {
 	if len(problems) > 0 {
 		panic("reference: " + problems[0].Error())
 	}
-	r := referenceReader{defs: tree.Lookup(root, "$defs")}
-	l := &Language{Keys: r.walk("", root), root: root, defs: r.defs}
-	l.Kinds.Arrivals = r.ofTable(&Processes, "Arrivals")
-	l.Kinds.Distributions = r.ofTable(&Distributions, "DistributionMap")
-	l.Kinds.Backoffs = r.ofTable(&Backoffs, "Backoff")
+	l := &Language{root: root, defs: tree.Lookup(root, "$defs")}
+	l.Keys = l.walk("", root)
+	l.Kinds.Arrivals = l.ofTable(&Processes, "Arrivals")
+	l.Kinds.Distributions = l.ofTable(&Distributions, "DistributionMap")
+	l.Kinds.Backoffs = l.ofTable(&Backoffs, "Backoff")
 	for _, name := range storms {
-		p := tree.Lookup(tree.Lookup(tree.Lookup(r.defs, "Storm"), "properties"), name)
-		kind := Kind{Name: name, Doc: tree.Word(p, "description"), Keys: r.walk("", r.resolved(p))}
+		p := tree.Lookup(tree.Lookup(tree.Lookup(l.defs, "Storm"), "properties"), name)
+		kind := Kind{Name: name, Doc: tree.Word(p, "description"), Keys: l.walk("", l.resolved(p))}
 		if example := tree.LookupAt(tree.Lookup(p, "examples"), 0); example != nil {
 			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + tree.OneLine(tree.Plain(example)) + "}"
 		}
@@ -104,29 +104,26 @@ func Read(schema []byte, storms []string) *Language {
 	return l
 }
 
-// referenceReader reads the keys of the language from the schema's maps.
-type referenceReader struct{ defs *yaml.Node }
-
 // placeholders maps each list of a scenario to the word for an element's name in the path of a key.
 var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
 
 // walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
 // returned once.
-func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
+func (l *Language) walk(path string, s *yaml.Node) []Key {
 	var all []Key
-	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(r.defs, "RowCosts")
+	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(l.defs, "RowCosts")
 	for i := 0; i+1 < len(properties.Content); i += 2 {
 		key, p := properties.Content[i].Value, properties.Content[i+1]
-		at, inner := Join(path, key), r.resolved(p)
-		all = append(all, r.key(at, p, has(tree.Lookup(s, "required"), key)))
-		switch items := r.resolved(tree.Lookup(inner, "items")); {
+		at, inner := Join(path, key), l.resolved(p)
+		all = append(all, l.key(at, p, has(tree.Lookup(s, "required"), key)))
+		switch items := l.resolved(tree.Lookup(inner, "items")); {
 		case at == "jobs.CLASS.retry", inner == rows && i+2 < len(properties.Content):
 		case inner == rows:
-			all = append(all, r.walk(Join(path, "CALL"), inner)...)
+			all = append(all, l.walk(Join(path, "CALL"), inner)...)
 		case tree.Lookup(inner, "properties") != nil:
-			all = append(all, r.walk(at, inner)...)
+			all = append(all, l.walk(at, inner)...)
 		case tree.Lookup(items, "properties") != nil:
-			all = append(all, r.walk(Join(at, placeholders[key]), items)...)
+			all = append(all, l.walk(Join(at, placeholders[key]), items)...)
 		}
 	}
 	return all
@@ -141,17 +138,17 @@ func long(s *yaml.Node) *yaml.Node {
 }
 
 // resolved returns the JSON schema that s refers to, or s itself.
-func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
+func (l *Language) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
-		return tree.Lookup(r.defs, name)
+		return tree.Lookup(l.defs, name)
 	}
 	return s
 }
 
 // key returns the description of the key whose JSON schema is s.
-func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
-	k := Key{Path: path, Value: r.value(s), Required: required, Doc: tree.Word(s, "description"), Default: Because(path)}
+func (l *Language) key(path string, s *yaml.Node, required bool) Key {
+	k := Key{Path: path, Value: l.value(s), Required: required, Doc: tree.Word(s, "description"), Default: Because(path)}
 	if usual := tree.Lookup(s, "default"); usual != nil {
 		k.Default = tree.OneLine(tree.Plain(usual))
 	}
@@ -179,7 +176,7 @@ var valueWords = map[string]string{
 }
 
 // value returns a description of the values of a key.
-func (r *referenceReader) value(s *yaml.Node) string {
+func (l *Language) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
 		return cmp.Or(valueWords[name], "map")
@@ -197,7 +194,7 @@ func (r *referenceReader) value(s *yaml.Node) string {
 	case typ == "array" && tree.Word(items, "$ref") == "":
 		return "list of words"
 	case typ == "array":
-		return "list of " + r.value(items) + "s"
+		return "list of " + l.value(items) + "s"
 	case typ == "boolean":
 		return "true | false"
 	case typ == "integer":
@@ -209,25 +206,18 @@ func (r *referenceReader) value(s *yaml.Node) string {
 }
 
 // ofTable returns the kinds of a table, with the keys in the schema's definition def.
-func (r *referenceReader) ofTable(table *KindTable, def string) []Kind {
+func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	var kinds []Kind
-	all := r.walk("", tree.Lookup(r.defs, def))
+	all := l.walk("", tree.Lookup(l.defs, def))
 	for _, name := range table.Kinds() {
-		kind := Kind{Name: name, Doc: table.Doc(name)}
+		kind, rows := Kind{Name: name, Doc: table.Doc(name)}, table.RowsOf(name)
 		for _, k := range all {
-			in, needs := 0, 0
-			for _, row := range table.RowsOf(name) {
-				if slices.Contains(row.Required, k.Path) {
-					in, needs = in+1, needs+1
-				} else if slices.Contains(row.Optional, k.Path) {
-					in++
-				}
-			}
-			if k.Required = needs == len(table.RowsOf(name)); in > 0 {
+			k.Required = !slices.ContainsFunc(rows, func(row kindRow) bool { return !slices.Contains(row.Required, k.Path) })
+			if slices.ContainsFunc(rows, func(row kindRow) bool { return row.takes(k.Path) }) {
 				kind.Keys = append(kind.Keys, k)
 			}
 		}
-		for i, row := range table.RowsOf(name) {
+		for i, row := range rows {
 			example := "{" + strings.TrimSuffix(table.Key+": "+name+", "+row.example, ", ") + "}"
 			if i > 0 {
 				example = kind.Example + " or " + example

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,10 +29,8 @@ func (c *validator) checkLoad() {
 		}
 	}
 	c.checkTotal(jobs, busiest)
-	for i := range c.sc.Jobs {
-		if math.IsInf(c.sc.Jobs[i].Service.Dist().Mean(), 1) {
-			return
-		}
+	if slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return math.IsInf(j.Service.Dist().Mean(), 1) }) {
+		return
 	}
 	for i := range c.sc.Jobs {
 		c.checkClassLoad(i, &c.sc.Jobs[i])

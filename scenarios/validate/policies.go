@@ -55,16 +55,13 @@ func (c *validator) policyNames() []checks.NameAt {
 	return names
 }
 
-// checkPolicy checks the parameters of one policy.
 func (c *validator) checkPolicy(i int, p *spec.Policy) {
-	var kind policies.Kind
-	var names []string
-	for _, k := range policies.Kinds() {
-		if names = append(names, k.Name); k.Name == p.Kind {
-			kind = k
+	kind, err := policies.Find(p.Kind)
+	if err != nil {
+		var names []string
+		for _, k := range policies.Kinds() {
+			names = append(names, k.Name)
 		}
-	}
-	if kind.Name == "" {
 		bad := reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names))
 		c.Add(c.Near("policies", i, "kind"), fault, bad)
 		return
@@ -160,7 +157,6 @@ func (c *validator) checkObjectives() {
 	}
 }
 
-// checkWorst checks an objective on the worst tenant.
 func (c *validator) checkWorst(i int, o *spec.Objective) {
 	tenants := 0
 	for k := range c.sc.Jobs {
@@ -251,13 +247,12 @@ func (c *validator) checkNeeds() {
 	if !c.Clean() {
 		return
 	}
-	kinds := policies.Kinds()
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
-		at := slices.IndexFunc(kinds, func(k policies.Kind) bool { return k.Name == p.Kind })
+		kind, err := policies.Find(p.Kind)
 		seen := c.policy == i || c.policy == NoPolicy && len(p.With) == 0 // the policy is checked with its overrides
-		if need := kinds[max(at, 0)].Needs; at >= 0 && seen && !meets(c.sc, need) && !expectedToFail(c.sc, p) {
-			c.Warnf(c.Near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, need.Lacks())
+		if err == nil && seen && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
+			c.Warnf(c.Near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
 }

@@ -99,7 +99,6 @@ func (c *validator) checkTrouble(i int, s *spec.Storm) {
 	}
 }
 
-// checkTrigger checks the event that triggers a storm.
 func (c *validator) checkTrigger(i int, s *spec.Storm) {
 	if !c.Sound("storms", i) {
 		return

@@ -27,7 +27,6 @@ func namesIn[T any](c *checks.Checker, list, key string, all []T, name func(*T) 
 	return names
 }
 
-// all checks the whole scenario.
 func (c *validator) all() {
 	c.CheckKeys()
 	c.checkRun()

@@ -32,7 +32,6 @@ type conflict struct {
 
 const fault, warning = diagnostics.Error, diagnostics.Warning
 
-// text formats the message of a conflict.
 func text(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
 
 // hold reports the conflicts in the map at a path.

@@ -150,11 +150,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
 			continue
 		}
-		share := 1.0
-		if d.Over.Fail != nil {
-			share = d.Over.Fail.Float()
-		}
-		add([]string{engine.Throttled.Name()}, share, jobs, takes(job, d.Over.RejectsIn), whole)
+		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(job, d.Over.RejectsIn), whole)
 	}
 	for k := range sc.Storms {
 		s := &sc.Storms[k]

@@ -14,13 +14,11 @@ const (
 	pageWords = 1 << pageBits / 64
 )
 
-// has reports whether the number n is in the set.
 func (b *bitmap) has(n uint64) bool {
 	page := b.page(n>>pageBits, false)
 	return page != nil && page[n%(1<<pageBits)/64]>>(n%64)&1 != 0
 }
 
-// add adds the number n to the set.
 func (b *bitmap) add(n uint64) {
 	b.page(n>>pageBits, true)[n%(1<<pageBits)/64] |= 1 << (n % 64)
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -9,7 +10,6 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/policies"
-	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
 
@@ -64,8 +64,7 @@ func (s *Setup) Bounds() *Bounds {
 		}
 		return true
 	})
-	for op, d := range [engine.NumOps]*scenarios.Distribution{engine.OpClaim: &e.Store.Claim, engine.OpCommit: &e.Store.Commit, engine.OpExtend: &e.Store.Extend,
-		engine.OpRecover: &e.Store.Recover, engine.OpPromote: &e.Store.Promote, engine.OpLead: &e.Store.Extend, engine.OpStats: &e.Store.Stats} {
+	for op, d := range delaysOf(&e.Store) {
 		if d != nil {
 			f.mean[op], f.most[op] = d.Average().Std(), longestDraw(d)
 		}
@@ -95,8 +94,8 @@ func (s *Setup) Bounds() *Bounds {
 	f.Loses, f.redrives = sc.Does(fault.LoseLeases) && !s.Options.Orphans, sc.Does(fault.Redrive)
 	calm := s.undisturbed()
 	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
-		kind := engine.Kind(uint64(id)>>(spec.IndexBits+spec.CopyBits) - 1)
-		x := calm(&engine.Job{ID: id, Kind: kind, Delivery: delivery})
+		class, _ := spec.Arrival(id)
+		x := calm(&engine.Job{ID: id, Kind: engine.Kind(class), Delivery: delivery})
 		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
 	}
 	return f
@@ -157,11 +156,8 @@ func (b *Bounds) Rules() check.Rules {
 
 // way returns the longest round trip of a store call; trip returns that and the time after which the call counts as
 // lost.
-func (b *Bounds) way() (d time.Duration) {
-	for _, most := range b.most {
-		d = max(d, 2*most)
-	}
-	return d + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
+func (b *Bounds) way() time.Duration {
+	return 2*slices.Max(b.most[:]) + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
 }
 
 func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -89,7 +90,6 @@ func drawOf(d *scenarios.Distribution) func(u float64) time.Duration {
 	return nil
 }
 
-// storeOptions returns the store options of a scenario.
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
@@ -105,39 +105,38 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	return o
 }
 
-// linksOf returns the delays of calls to and from the store.
-func linksOf(s *spec.Store) sim.Links {
-	l := sim.Links{PerJob: s.PerJob.Dist()}
-	l.OneWay[engine.OpClaim] = s.Claim.Dist()
-	l.OneWay[engine.OpCommit] = s.Commit.Dist()
-	l.OneWay[engine.OpExtend] = s.Extend.Dist()
-	l.OneWay[engine.OpRecover] = s.Recover.Dist()
-	l.OneWay[engine.OpPromote] = s.Promote.Dist()
-	l.OneWay[engine.OpLead] = s.Extend.Dist()
-	l.OneWay[engine.OpStats] = s.Stats.Dist()
-	l.Scan[engine.OpClaim] = rowCosts(s.Scan.Claim)
-	l.Scan[engine.OpCommit] = rowCosts(s.Scan.Commit)
-	l.Scan[engine.OpExtend] = rowCosts(s.Scan.Extend)
-	l.Scan[engine.OpRecover] = rowCosts(s.Scan.Recover)
-	l.Scan[engine.OpPromote] = rowCosts(s.Scan.Promote)
-	l.Scan[engine.OpStats] = rowCosts(s.Scan.Stats)
-	return l
+// delaysOf returns the one-way delays of calls to and from the store; nil for the zero Op, which is no call.
+func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
+	return [engine.NumOps]*scenarios.Distribution{
+		engine.OpClaim: &s.Claim, engine.OpCommit: &s.Commit, engine.OpExtend: &s.Extend, engine.OpRecover: &s.Recover,
+		engine.OpPromote: &s.Promote, engine.OpLead: &s.Extend, engine.OpStats: &s.Stats,
+	}
 }
 
-func rowCosts(c spec.RowCosts) sim.RowCosts {
-	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
+// linksOf returns the delays of calls to and from the store, and their costs for the rows in it.
+func linksOf(s *spec.Store) sim.Links {
+	l := sim.Links{PerJob: s.PerJob.Dist()}
+	for op, d := range delaysOf(s) {
+		if d != nil {
+			l.OneWay[op] = d.Dist()
+		}
+	}
+	for op, c := range [engine.NumOps]spec.RowCosts{
+		engine.OpClaim: s.Scan.Claim, engine.OpCommit: s.Scan.Commit, engine.OpExtend: s.Scan.Extend,
+		engine.OpRecover: s.Scan.Recover, engine.OpPromote: s.Scan.Promote, engine.OpStats: s.Scan.Stats,
+	} {
+		l.Scan[op] = sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(),
+			InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
+	}
+	return l
 }
 
 // makesRoom reports whether the end of one job may make another claimable, as with limits on jobs in flight.
 func makesRoom(sc *scenarios.Scenario) bool {
-	room := sc.Engine.MaxInFlight > 0
-	for i := range sc.Jobs {
-		room = room || sc.Jobs[i].MaxRunning > 0 || sc.Jobs[i].Serial != nil
-	}
-	return room
+	limited := func(j scenarios.JobClass) bool { return j.MaxRunning > 0 || j.Serial != nil }
+	return sc.Engine.MaxInFlight > 0 || slices.ContainsFunc(sc.Jobs, limited)
 }
 
-// wakeMode returns the simulation's mode for waking nodes when jobs become ready.
 func wakeMode(w spec.Wake) sim.WakeMode {
 	switch w {
 	case "all":

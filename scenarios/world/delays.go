@@ -75,7 +75,11 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	case policies.Below:
 		return d - share, d
 	case policies.Added:
-		return d, d + mostAdded(b.Jitter.Addend(), n)
+		a := b.Jitter.Addend()
+		if a.Grows == policies.GrowsNot {
+			n = 1
+		}
+		return d, d + min(float64(a.Width)*n, float64(policies.Century))
 	case policies.Decorrelated: // at most three times the previous delay, also that of a free failure
 		low = undisturbed(b, 1)
 		if high = mostDelay(b); len(b.Free) == 0 && low > 0 {
@@ -84,12 +88,4 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 		return low, high
 	}
 	return d, d
-}
-
-// mostAdded returns the greatest addition by jitter after the n-th failure, in nanoseconds.
-func mostAdded(a policies.Addend, n float64) float64 {
-	if a.Grows == policies.GrowsNot {
-		n = 1
-	}
-	return min(float64(a.Width)*n, float64(policies.Century))
 }

@@ -42,17 +42,11 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	}
 	if o := &d.Over; o.Slow != nil {
 		dep.overSlow = float64(*o.Slow)
-	} else {
-		dep.fails = 1
-		if o.Fail != nil {
-			dep.fails = o.Fail.Float()
-		}
-		if o.RejectsIn != nil {
-			dep.rejectsIn = o.RejectsIn.Dist()
-		}
+	} else { // Load has set the defaults of the others
+		dep.fails, dep.rejectsIn = o.Fail.Float(), o.RejectsIn.Dist()
 	}
 	if d.Conflict != nil {
-		dep.row = newRow(d.Conflict.Network.Dist(), rand)
+		dep.row = &row{network: d.Conflict.Network.Dist(), rand: rand, attempts: map[delivery]*attempt{}}
 	}
 	var limits []scaling
 	for i := range sc.Storms {
@@ -127,6 +121,3 @@ func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	}
 	return factor
 }
-
-// counts reports whether the number of calls in progress affects the dependency.
-func (d *dependency) counts() bool { return d.concurrency > 0 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -90,7 +91,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 		hc := &h.classes[i]
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(), poison: c.Poison.Float(),
 			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
-		if hc.calls != nil && hc.calls.counts() {
+		if hc.calls != nil && hc.calls.concurrency > 0 {
 			hc.calling = make(map[delivery]int)
 		}
 		sum := 0.0
@@ -316,10 +317,8 @@ func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
 
 // quietly returns the network n or, if executions of some class block their node's heartbeats, n wrapped to lose those.
 func (h *handlers) quietly(n sim.Network) sim.Network {
-	for i := range h.classes {
-		if h.classes[i].silences > 0 {
-			return quietNodes{n, h}
-		}
+	if slices.ContainsFunc(h.classes, func(c handlerClass) bool { return c.silences > 0 }) {
+		return quietNodes{n, h}
 	}
 	return n
 }

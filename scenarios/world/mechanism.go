@@ -1,7 +1,9 @@
 package world
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"qsim/engine"
@@ -56,16 +58,13 @@ func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	for i, from := range cuts {
 		p := Mechanism{Phase: "drain", From: from, To: time.Duration(engine.Never)}
 		if i+1 < len(cuts) {
-			p.Phase, p.To = "calm", cuts[i+1]
 			blowing := ""
 			for _, w := range s.Storms {
 				if w.From <= from && from < w.To {
 					blowing += "+" + w.Name
 				}
 			}
-			if blowing != "" {
-				p.Phase = blowing[1:]
-			}
+			p.Phase, p.To = cmp.Or(strings.TrimPrefix(blowing, "+"), "calm"), cuts[i+1]
 		}
 		m.Phases = append(m.Phases, p)
 	}

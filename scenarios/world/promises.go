@@ -62,8 +62,11 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
-		if sc.Jobs[i].Serial != nil && !sc.Does(fault.Redrive) { // a job made ready again is out of its key's order
-			r.Serial = serialKeys(sc, rand)
+	}
+	if keys := serialsOf(sc); r.Keyed && !sc.Does(fault.Redrive) { // a job made ready again is out of its key's order
+		r.Serial = func(id engine.JobID) uint32 {
+			class, _ := spec.Arrival(id)
+			return keys[class].of(id, rand)
 		}
 	}
 	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
@@ -72,38 +75,11 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
 		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Effect().Extra > 0 })
 	r.Conserving = policyRules(&r, w.policy())
-	for i := range t.controls {
-		r.Resets = r.Resets || t.controls[i].Reset
-	}
+	r.Resets = slices.ContainsFunc(t.controls, func(c fault.Control) bool { return c.Reset })
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
 			r.Fresh.Den = 0 // a claim executed twice may claim jobs that its node did not count
 		}
 	}
 	return r
-}
-
-// serialKeys returns the serial key of every job, 0 if it has none.
-func serialKeys(sc *scenarios.Scenario, rand keyed.Rand) func(engine.JobID) uint32 {
-	type keys struct {
-		n     uint64
-		first uint32
-	}
-	var classes []keys
-	next := uint32(1)
-	for i := range sc.Jobs {
-		k := keys{}
-		if s := sc.Jobs[i].Serial; s != nil {
-			k = keys{uint64(s.Keys), next}
-			next += uint32(s.Keys)
-		}
-		classes = append(classes, k)
-	}
-	return func(id engine.JobID) uint32 {
-		k := classes[int(id>>(spec.IndexBits+spec.CopyBits))-1]
-		if k.n == 0 {
-			return 0
-		}
-		return k.first + uint32(float64(k.n)*rand.Uniform(keyed.ForTenant, uint64(id&^spec.CopyMask), 0, drawSerial))
-	}
 }

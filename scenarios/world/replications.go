@@ -11,12 +11,9 @@ import (
 
 // replications distributes the simulations of a Run, by seed and then by policy, and stores the results.
 type replications struct {
-	sc       *scenarios.Scenario
-	worlds   []*world
-	progress func(policy, finished, total int) // called after every simulation; may be nil
-	ended    func(run *measure.Run)            // called with the run of every simulation; may be nil
-	enough   func(seed []measure.Run) bool     // decides after each seed whether to stop; may be nil
-	gate     pool.Gate                         // gate shared with other Runs; may be nil
+	sc      *scenarios.Scenario
+	worlds  []*world
+	options Options
 
 	mutex    sync.Mutex
 	most     int            // highest number of simulations
@@ -33,15 +30,15 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, progress: o.Progress, ended: o.Ended, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, options: o, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
 }
 
 // one runs the simulation with that index. Its error is pool.ErrEnough if its result is not needed any more.
 func (r *replications) one(ctx context.Context, i int) error {
-	if err := r.gate.Enter(ctx); err != nil {
+	if err := r.options.Gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer r.gate.Leave()
+	defer r.options.Gate.Leave()
 	if r.isOver(i) {
 		return pool.ErrEnough
 	}
@@ -70,11 +67,11 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.done = append(r.done, make([]*measure.Run, max(0, i+1-len(r.done)))...)
 	r.done[i] = run
 	r.finished[policy]++
-	if r.ended != nil {
-		r.ended(run)
+	if r.options.Ended != nil {
+		r.options.Ended(run)
 	}
-	if r.progress != nil {
-		r.progress(policy, r.finished[policy], r.most/len(r.worlds))
+	if r.options.Progress != nil {
+		r.options.Progress(policy, r.finished[policy], r.most/len(r.worlds))
 	}
 	r.judge()
 }
@@ -83,7 +80,7 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 // taken in order, so that those after the last needed seed do not matter, even if they fail.
 func (r *replications) judge() {
 	n := len(r.worlds)
-	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
+	for r.options.Enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
 		var seed []measure.Run
 		for _, run := range r.done[r.judged*n : (r.judged+1)*n] {
 			if run == nil {
@@ -92,7 +89,7 @@ func (r *replications) judge() {
 			seed = append(seed, *run)
 		}
 		r.judged++
-		if r.enough(seed) {
+		if r.options.Enough(seed) {
 			r.stop = r.judged * n
 		}
 	}

@@ -44,10 +44,6 @@ type step struct {
 	write bool
 }
 
-func newRow(network dist.Dist, rand keyed.Rand) *row {
-	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
-}
-
 // way draws one of an attempt's four network delays: to the row and back of the read 0 and 1, of the write 2 and 3.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {

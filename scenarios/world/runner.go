@@ -64,13 +64,10 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 }
 
 // FileError is an error in a file named by a scenario, beyond the lines that are checked before a run.
-type FileError struct{ Err error }
-
-// Error returns the error in the file.
-func (e *FileError) Error() string { return e.Err.Error() }
+type FileError struct{ error }
 
 // Unwrap returns the error in the file.
-func (e *FileError) Unwrap() error { return e.Err }
+func (e *FileError) Unwrap() error { return e.error }
 
 // world is a scenario under one of its policies, converted to the engine's configuration.
 type world struct {
@@ -173,7 +170,6 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	return &r, nil
 }
 
-// withoutStorms returns the world without its storms.
 func (w *world) withoutStorms() (*world, error) {
 	calm := *w.sc
 	calm.Storms = nil

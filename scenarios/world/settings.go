@@ -18,11 +18,9 @@ import (
 func Windows(sc *scenarios.Scenario) []measure.Window {
 	var windows []measure.Window
 	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		if s.On != "" {
-			continue // it has no known time
+		if s := &sc.Storms[i]; s.On == "" {
+			windows = append(windows, measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()})
 		}
-		windows = append(windows, measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()})
 	}
 	slices.SortStableFunc(windows, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
 	return windows

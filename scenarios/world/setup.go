@@ -42,7 +42,6 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	return w.setup(seed, workload), nil
 }
 
-// setup returns the configuration of the simulation of a world under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
@@ -86,9 +85,6 @@ func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 func (s *Setup) Retry(class int) *policies.Backoff {
 	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
 }
-
-// skew returns the largest error of any clock in the simulation.
-func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
 // Met returns, for each storm by its index, how often it has had an effect so far: a storm on nodes or the store once
 // for each node or time it struck, on calls once if it disturbed any, on attempts once for each attempt changed, and a

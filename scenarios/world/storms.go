@@ -100,7 +100,6 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// windowOf returns the windows of time of a storm.
 func windowOf(s *scenarios.Storm) fault.Window {
 	w := fault.Window{From: engine.Time(s.At), For: s.For.Std()}
 	if s.Repeat != nil {
@@ -109,10 +108,10 @@ func windowOf(s *scenarios.Storm) fault.Window {
 	return w
 }
 
-// skew returns the largest error of any clock, as if all storms that shift clocks coincided.
-func (t *troubles) skew() (d time.Duration) {
-	for i := range t.controls {
-		if c := &t.controls[i]; c.Kind == fault.ShiftClock {
+// skew returns the largest error of any clock in the simulation, as if all storms that shift clocks coincided.
+func (s *Setup) skew() (d time.Duration) {
+	for i := range s.troubles.controls {
+		if c := &s.troubles.controls[i]; c.Kind == fault.ShiftClock {
 			d += max(c.Offset, -c.Offset) * time.Duration(max(1, c.Times))
 		}
 	}

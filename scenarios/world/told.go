@@ -30,7 +30,6 @@ func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c 
 // stats adds engine.StatsReader to the wrapper of a policy that reads statistics of the store.
 type stats struct{ reader engine.StatsReader }
 
-// StatsEvery implements engine.StatsReader.
 func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
 
 // told is a fetch policy wrapped for a checker, which verifies its plans, and its observations against the plans.
@@ -48,7 +47,6 @@ type told struct {
 	goesOn  bool                   // workers are idle and jobs may be left: the engine must plan again at once
 }
 
-// Plan implements engine.Policy.
 func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
@@ -73,7 +71,6 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe implements engine.Policy.
 func (t *told) Observe(o *engine.Observation) {
 	if t.goesOn {
 		t.checker.Complain(check.Idleness, 0, "node %d has room, claimed %v of %d jobs (fresh, retry), planned %v, and plans no more",

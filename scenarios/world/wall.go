@@ -91,21 +91,17 @@ func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
 // Err returns the error in the files of arrivals, after which Next ended early.
 func (w *Wall) Err() error { return w.workload.Err() }
 
-// Attempt is the run time and the outcome of one execution that is not interrupted.
-type Attempt struct {
-	Runs          time.Duration // run time, at least 0
-	Error         engine.ErrorKind
-	IgnoresCancel bool // the execution runs to its end even if it is cancelled
-
-	undecided bool // the outcome is decided by End
-}
+// Attempt is the run time and the outcome of one execution that is not interrupted. None kills its process; the outcome
+// of one that is undecided is decided by End.
+type Attempt = sim.Execution
 
 // Begin draws the run time and the outcome of an execution of j that begins now. The caller must call End when it ends.
 func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	x := w.handlers.Begin(w.speed.At(engine.Time(now)), node, j)
-	return Attempt{Runs: w.speed.Real(x.Runs), Error: x.Error, IgnoresCancel: x.IgnoresCancel, undecided: x.Undecided}
+	x.Runs = w.speed.Real(x.Runs)
+	return x
 }
 
 // End records that the execution a ended now: at its own end or, if stopped is an error kind, by cancellation. It
@@ -117,7 +113,7 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	switch {
 	case stopped != engine.NoError:
 		err = stopped
-	case a.undecided:
+	case a.Undecided:
 		err = w.handlers.Decide(at, node, j)
 	}
 	w.handlers.End(at, node, j, err, false)

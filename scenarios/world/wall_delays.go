@@ -123,7 +123,6 @@ func (d *Delays) delay(measured time.Duration) time.Duration {
 	return max(0, d.Speed.Virtual(measured))
 }
 
-// series converts samples to the time of the scenario.
 func (d *Delays) series(of []Sample) series[Sample] {
 	all := make([]Sample, len(of))
 	for i, s := range of {
@@ -132,7 +131,6 @@ func (d *Delays) series(of []Sample) series[Sample] {
 	return newSeries(all, func(s *Sample) time.Duration { return s.At })
 }
 
-// stalls converts the stalls to the time of the scenario.
 func (d *Delays) stalls() Stalls {
 	of := &d.Stalls
 	s := Stalls{Arrivals: d.spans(of.Arrivals), Store: d.spans(of.Store), Over: d.Speed.Virtual(of.Over)}
@@ -147,7 +145,6 @@ func (d *Delays) span(s Span) Span {
 	return Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))}
 }
 
-// spans converts spans of the wall clock to the time of the scenario.
 func (d *Delays) spans(of []Span) (all []Span) {
 	for _, s := range of {
 		all = append(all, d.span(s))

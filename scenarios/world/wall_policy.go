@@ -48,7 +48,6 @@ func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
 // StatsEvery returns the interval between the policy's reads of statistics, on the wall clock.
 func (r fastReader) StatsEvery() time.Duration { return r.speed.Real(r.reader.StatsEvery()) }
 
-// Plan appends the terms of the policy's plan, with times converted.
 func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.view = *v
 	p.view.Now = p.speed.At(v.Now)
@@ -84,7 +83,6 @@ func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	return fast
 }
 
-// Observe passes an observation to the policy, with times converted.
 func (p *fastPolicy) Observe(o *engine.Observation) {
 	p.seen = *o
 	p.seen.Now = p.speed.At(o.Now)

@@ -36,7 +36,7 @@ func (s *slowly) Next() (engine.Time, engine.NewJob, bool) {
 func (s *slowly) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	a := s.Wall.Begin(time.Duration(now), node, j)
 	s.attempts[delivery{j.ID, j.Delivery}] = a
-	return sim.Execution{Runs: a.Runs, Error: a.Error, IgnoresCancel: a.IgnoresCancel, Undecided: a.undecided}
+	return a
 }
 
 // Decide ends an attempt at its own end; End must not end it again.

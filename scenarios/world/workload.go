@@ -44,30 +44,50 @@ type classStamp struct {
 	only    bool                            // there is only one tenant
 	tenant  func(index int) engine.TenantID // maps a tenant's rank to its ID
 	these   []scenarios.Count               // numbers of the arrivals that come; nil: all
-	serials uint64                          // number of serial keys; 0: jobs have none
-	serial  uint32                          // first serial key: classes share none
+	serials serials
+}
+
+// serials holds the serial keys of a class: n of them, from first on, so that classes share none; n is 0 for a class
+// whose jobs have none.
+type serials struct {
+	n     uint64
+	first uint32
+}
+
+// serialsOf returns the serial keys of each class.
+func serialsOf(sc *scenarios.Scenario) []serials {
+	all, next := make([]serials, len(sc.Jobs)), uint32(1)
+	for i := range sc.Jobs {
+		if s := sc.Jobs[i].Serial; s != nil {
+			all[i] = serials{uint64(s.Keys), next}
+			next += uint32(s.Keys)
+		}
+	}
+	return all
+}
+
+// of draws the serial key of a job, the same for all its copies; 0: it has none.
+func (s serials) of(id engine.JobID, rand keyed.Rand) uint32 {
+	if s.n == 0 {
+		return 0
+	}
+	return s.first + uint32(float64(s.n)*rand.Uniform(keyed.ForTenant, uint64(spec.FirstCopy(id)), 0, drawSerial))
 }
 
 // newWorkload returns the arrivals of sc under one seed. The caller closes it.
 func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
-	w := &workload{rand: rand}
-	key := uint32(1)
+	w, keys := &workload{rand: rand}, serialsOf(sc)
 	for class := range sc.Jobs {
 		c := &sc.Jobs[class]
-		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, these: c.Arrivals.Only, only: c.Tenants.Count <= 1}
+		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, these: c.Arrivals.Only, only: c.Tenants.Count <= 1, serials: keys[class]}
 		var err error
 		if stamp.tenants, err = dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
 			return nil, err
 		}
 		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }
-		retry := sc.RetryOf(class)
-		stamp.grain = engine.Time(retry.Grain.Std())
+		stamp.grain = engine.Time(sc.RetryOf(class).Grain)
 		if stamp.only {
 			stamp.proto.Tenant = sc.TenantID(class, 0)
-		}
-		if c.Serial != nil {
-			stamp.serials, stamp.serial = uint64(c.Serial.Keys), key
-			key += uint32(c.Serial.Keys)
 		}
 		p, err := newProcess(sc, class, rand)
 		if err != nil {
@@ -111,7 +131,7 @@ func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 
 // comes reports whether the job is one of a burst or among those that the key `only` lists.
 func (c *classStamp) comes(job engine.JobID) bool {
-	index := uint64(job) >> spec.CopyBits & (1<<spec.IndexBits - 1)
+	_, index := spec.Arrival(job)
 	return index >= 1<<spec.BurstShift || slices.Contains(c.these, scenarios.Count(index))
 }
 
@@ -149,9 +169,7 @@ func (w *workload) fill(j *engine.NewJob, c *classStamp, index uint64, tenant en
 	} else if !c.only {
 		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawTenant)))
 	}
-	if c.serials > 0 {
-		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawSerial))
-	}
+	j.Serial = c.serials.of(j.ID, w.rand)
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.
@@ -220,18 +238,12 @@ func pickNodes(which spec.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 		}
 		return picked
 	}
-	type ticket struct {
-		node int32
-		draw uint64
+	for node := range int32(n) {
+		picked = append(picked, node)
 	}
-	tickets := make([]ticket, n)
-	for i := range tickets {
-		tickets[i] = ticket{int32(i), rand.Uint64(keyed.ForStorm, uint64(storm), uint64(i), 0)}
-	}
-	slices.SortFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.draw, b.draw) })
-	for _, t := range tickets[:which.Of(n)] {
-		picked = append(picked, t.node)
-	}
+	draw := func(node int32) uint64 { return rand.Uint64(keyed.ForStorm, uint64(storm), uint64(node), 0) }
+	slices.SortFunc(picked, func(a, b int32) int { return cmp.Compare(draw(a), draw(b)) })
+	picked = picked[:which.Of(n)]
 	slices.Sort(picked)
 	return picked
 }

@@ -226,21 +226,11 @@ func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 // spread returns the range of the factor by which jitter multiplies a delay; false for other jitter.
 func spread(j policies.Jitter) (low, span float64, known bool) {
 	share := j.Share().Float()
-	switch j.Kind() {
-	case policies.NoJitter:
-		return 1, 0, true
-	case policies.Full:
-		return 0, 1, true
-	case policies.Equal:
-		return 0.5, 0.5, true
-	case policies.Around:
-		return 1 - share, 2 * share, true
-	case policies.Above:
-		return 1, share, true
-	case policies.Below:
-		return 1 - share, share, true
-	}
-	return 0, 0, false
+	of, known := map[policies.JitterKind][2]float64{
+		policies.NoJitter: {1, 0}, policies.Full: {0, 1}, policies.Equal: {0.5, 0.5},
+		policies.Around: {1 - share, 2 * share}, policies.Above: {1, share}, policies.Below: {1 - share, share},
+	}[j.Kind()]
+	return of[0], of[1], known
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }

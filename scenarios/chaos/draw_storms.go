@@ -137,7 +137,6 @@ func (d *drawing) at(lasts bool) string {
 	return d.follows(lasts)
 }
 
-// clock draws a storm that sets clocks wrong.
 func (d *drawing) clock() string {
 	off := time.Duration(d.between(-30000, 30000)) * time.Millisecond
 	if d.seldom(4) && !d.p.local {
@@ -182,7 +181,6 @@ func (d *die) follows(lasts bool) string {
 	return text
 }
 
-// store draws a storm of the store.
 func (d *drawing) store() string {
 	switch d.below(5) {
 	case 0:
@@ -197,7 +195,6 @@ func (d *drawing) store() string {
 	return lasting(d) + ", store: {partial: " + d.percent(100) + "}"
 }
 
-// calls draws a storm of calls between nodes and store.
 func (d *drawing) calls() string {
 	ops := d.of("claim", "commit") // which every world has
 	for _, op := range []string{"extend", "recover", "promote", "lead", "stats"} {

@@ -41,7 +41,6 @@ type asked struct {
 	node int32
 }
 
-// Next implements engine.RetryPolicy.
 func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	a.wire.checker.Asked(a.node, j, u)
 	verb, delay := a.RetryPolicy.Next(j, e, u)
@@ -115,7 +114,6 @@ func content(c *engine.Call) (d sim.Digest) {
 	return d
 }
 
-// Request implements sim.Network.
 func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	n := &w.nodes[c.Engine.Node()]
 	if n.engine != c.Engine {
@@ -148,7 +146,6 @@ func (w *wire) overtaken(c *engine.Call) {
 	}
 }
 
-// Reply implements sim.Network.
 func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim.Rows) time.Duration {
 	d := w.Network.Reply(now, c, r, rows)
 	id := callID{c.Engine, c.ID}

@@ -99,8 +99,11 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs w again and returns the events of a breach's job, as text.
+// history runs w again and returns the events of the job that it breached an invariant with, as text; "" of none.
 func (r *runner) history(w *World, b *check.Breach) string {
+	if b == nil || b.Job == 0 {
+		return ""
+	}
 	h := &check.History{Job: b.Job, Until: b.At}
 	r.once(w, true, h)
 	return h.String()

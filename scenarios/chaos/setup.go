@@ -74,7 +74,6 @@ type counted struct {
 	setup *setup
 }
 
-// Begin counts an execution that begins, and begins it.
 func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := c.Handlers.Begin(now, node, j)
 	c.setup.begun++
@@ -82,7 +81,6 @@ func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Executio
 	return x
 }
 
-// End counts an execution that ends, and ends it.
 func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	if c.setup.ended++; c.setup.over != nil && !aborted {
 		c.setup.over(node, j)

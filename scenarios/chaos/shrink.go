@@ -112,7 +112,6 @@ func without(n int, remove func(from, to int) bool) {
 	}
 }
 
-// dropJobs tries to remove jobs.
 func (s *shrinker) dropJobs() {
 	ids := s.best.arrivals()
 	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) && s.try(s.only([]engine.JobID{b.Job})) {
@@ -149,17 +148,12 @@ func (w *World) arrivals() (ids []engine.JobID) {
 		return nil
 	}
 	s.Jobs(func(_ engine.Time, j engine.NewJob) bool {
-		if indexOf(j.ID) < 1<<spec.BurstShift {
+		if _, index := spec.Arrival(j.ID); index < 1<<spec.BurstShift {
 			ids = append(ids, j.ID)
 		}
 		return true
 	})
 	return ids
-}
-
-// indexOf returns the number of a job within its class.
-func indexOf(id engine.JobID) uint64 {
-	return uint64(id) >> spec.CopyBits & (1<<spec.IndexBits - 1)
 }
 
 // only returns the lines of the smallest world, reduced to the jobs with these IDs.
@@ -168,8 +162,8 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	for class, i := range entries(lines, "jobs") {
 		var these []string
 		for _, id := range ids {
-			if int(id>>(spec.IndexBits+spec.CopyBits)) == class+1 {
-				these = append(these, fmt.Sprint(indexOf(id)))
+			if of, index := spec.Arrival(id); of == class {
+				these = append(these, fmt.Sprint(index))
 			}
 		}
 		with := "${2}, only: [" + strings.Join(these, ", ") + "]}"

@@ -113,9 +113,7 @@ func (s *swarm) one(seed uint64) error {
 	if !s.options.quick {
 		f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil }) // --time bounds when seeds begin
 	}
-	if f.Report.Breach != nil && f.Report.Breach.Job != 0 {
-		f.History = s.runner.history(f.World, f.Report.Breach)
-	}
+	f.History = s.runner.history(f.World, f.Report.Breach)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.result.Failures = append(s.result.Failures, f)
@@ -166,8 +164,6 @@ func Replay(w *World, only check.Set) *Failure {
 	if !f.Report.Failed() {
 		return nil
 	}
-	if b := f.Report.Breach; b != nil && b.Job != 0 {
-		f.History = r.history(w, b)
-	}
+	f.History = r.history(w, f.Report.Breach)
 	return f
 }

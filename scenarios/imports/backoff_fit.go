@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -48,10 +49,7 @@ func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 
 // familiar fits a family of formulas to the base delays: the pauses without their jitter.
 func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
-	bases := make([]float64, len(pauses))
-	for i := range pauses {
-		bases[i] = how.base(pauses[i].ends())
-	}
+	bases := plain.Map(pauses, func(p Pause) float64 { return how.base(p.ends()) })
 	backoff, family, alike := familyOf(pauses, bases)
 	found := r.with(pauses, blur, append(slices.Clone(r.Keys), "backoff: "+backoff, "jitter: "+how.text))
 	if found.family = family; len(alike) > 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 const (
@@ -216,10 +217,7 @@ func (s *sample) trim() {
 
 func (s *sample) values() []float64 {
 	s.trim()
-	values := make([]float64, len(s.items))
-	for i := range s.items {
-		values[i] = s.items[i].value
-	}
+	values := plain.Map(s.items, func(one sampled) float64 { return one.value })
 	slices.Sort(values)
 	return values
 }

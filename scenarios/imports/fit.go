@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"qsim/engine/keyed"
+	"qsim/results/plain"
 )
 
 // Fit is a distribution of the scenario language fitted to a sample by maximum likelihood, with its distance from the
@@ -104,11 +105,7 @@ func withoutZeros(sorted []float64) (positive []float64, zeros int) {
 	if zeros == 0 || zeros == len(sorted) {
 		return sorted, zeros
 	}
-	positive = slices.Clone(sorted)
-	for i := range zeros {
-		positive[i] = sorted[zeros] / 2
-	}
-	return positive, zeros
+	return slices.Concat(slices.Repeat([]float64{sorted[zeros] / 2}, zeros), sorted[zeros:]), zeros
 }
 
 // distance returns the Kolmogorov-Smirnov distance of sorted values from a distribution function.
@@ -136,11 +133,7 @@ func thinned(sorted []float64, most int) []float64 {
 	})
 	ranks = ranks[:most]
 	slices.Sort(ranks)
-	part := make([]float64, most)
-	for i, rank := range ranks {
-		part[i] = sorted[rank]
-	}
-	return part
+	return plain.Map(ranks, func(rank int) float64 { return sorted[rank] })
 }
 
 // fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.

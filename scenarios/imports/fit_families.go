@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"qsim/engine/dist"
+	"qsim/results/plain"
 )
 
 // shape is a distribution with its distribution function, density and quantiles.
@@ -80,11 +81,7 @@ func meanLog(v []float64) float64 {
 }
 
 func estimateLogNormal(v []float64) (shape, []FitParameter) {
-	logs := make([]float64, len(v))
-	for i, x := range v {
-		logs[i] = math.Log(x)
-	}
-	mu, sigma := stat.PopMeanStdDev(logs, nil)
+	mu, sigma := stat.PopMeanStdDev(plain.Map(v, math.Log), nil)
 	cv := math.Sqrt(math.Expm1(sigma * sigma))
 	mean := math.Exp(mu + sigma*sigma/2)
 	return provided(cv > 1e-4 && cv < 100, distuv.LogNormal{Mu: mu, Sigma: sigma}, inTime("mean", mean), number("cv", cv))
@@ -143,10 +140,7 @@ func estimateErlang(v []float64) (shape, []FitParameter) {
 // values divided by the largest so that no power overflows.
 func estimateWeibull(v []float64) (shape, []FitParameter) {
 	largest := v[len(v)-1]
-	logs := make([]float64, len(v))
-	for i, x := range v {
-		logs[i] = math.Log(x / largest)
-	}
+	logs := plain.Map(v, func(x float64) float64 { return math.Log(x / largest) })
 	mean, deviation := stat.PopMeanStdDev(logs, nil)
 	k := math.Pi / math.Sqrt(6) / deviation // of a Weibull distribution, whose logarithm is a Gumbel one
 	for range 50 {
@@ -175,18 +169,15 @@ func estimateWeibull(v []float64) (shape, []FitParameter) {
 // folded is the folded normal distribution: that of the absolute value of a normal variable.
 type folded struct{ mean, deviation float64 }
 
-// CDF returns the probability that a folded normal variable is at most x.
 func (f folded) CDF(x float64) float64 {
 	return distuv.UnitNormal.CDF((x-f.mean)/f.deviation) - distuv.UnitNormal.CDF((-x-f.mean)/f.deviation)
 }
 
-// LogProb returns the logarithm of the density of the folded normal distribution at x.
 func (f folded) LogProb(x float64) float64 {
 	return distuv.Normal{Mu: f.mean, Sigma: f.deviation}.LogProb(x) +
 		math.Log1p(math.Exp(-2*f.mean*x/(f.deviation*f.deviation)))
 }
 
-// Quantile returns the quantile of the folded normal distribution for probability p.
 func (f folded) Quantile(p float64) float64 { return invert(f.CDF, p, f.mean+f.deviation) }
 
 // estimateNormal returns the most likely folded normal distribution, by a fixed-point iteration (Leone, Nelson,
@@ -226,7 +217,6 @@ func (h hyperexponential) rates() (a, b float64) {
 	return 2 * h.share / h.mean, 2 * (1 - h.share) / h.mean
 }
 
-// CDF returns the probability that a hyperexponential variable is at most x.
 func (h hyperexponential) CDF(x float64) float64 {
 	a, b := h.rates()
 	return 1 - h.share*math.Exp(-a*x) - (1-h.share)*math.Exp(-b*x)
@@ -240,7 +230,6 @@ func (h hyperexponential) LogProb(x float64) float64 {
 	return max(first, second) + math.Log1p(math.Exp(-math.Abs(first-second)))
 }
 
-// Quantile returns the quantile of the hyperexponential distribution for probability p.
 func (h hyperexponential) Quantile(p float64) float64 { return invert(h.CDF, p, h.mean) }
 
 // estimateHyperexponential returns the most likely hyperexponential distribution, by expectation and maximization

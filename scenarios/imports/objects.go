@@ -49,10 +49,7 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 
 // line returns the line number of an offset in the input; offsets must not fall from call to call.
 func (l *lineCounter) line(offset int64) int64 {
-	n := 0
-	for n < len(l.ends) && l.ends[n] < offset {
-		n++
-	}
+	n, _ := slices.BinarySearch(l.ends, offset)
 	l.passed += int64(n)
 	l.ends = l.ends[n:]
 	return 1 + l.passed

@@ -245,9 +245,8 @@ func (g *gathering) finish() error {
 				"as --service '{dist: lognormal, p50: 1s, p99: 5s}'", one.Name)
 		}
 		if !g.tenants.full {
-			for _, number := range slices.Sorted(maps.Keys(c.tenants)) {
-				one.Tenants = append(one.Tenants, g.tenants.all[number])
-			}
+			name := func(number uint32) string { return g.tenants.all[number] }
+			one.Tenants = plain.Map(slices.Sorted(maps.Keys(c.tenants)), name)
 			slices.Sort(one.Tenants)
 		}
 		f.Classes = append(f.Classes, one)
@@ -312,9 +311,9 @@ func (c *collected) rates() (rate, poison float64) {
 
 // kindsOf returns the error kinds of a class with their counts, the most frequent first.
 func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
-	for _, number := range slices.Sorted(maps.Keys(c.kinds)) {
-		kinds = append(kinds, Kind{g.kinds.all[number], c.kinds[number].count})
-	}
+	kinds = plain.Map(slices.Sorted(maps.Keys(c.kinds)), func(number uint16) Kind {
+		return Kind{g.kinds.all[number], c.kinds[number].count}
+	})
 	slices.SortFunc(kinds, func(a, b Kind) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})

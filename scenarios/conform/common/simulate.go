@@ -55,7 +55,6 @@ type recorder struct {
 	scenario *scenarios.Scenario
 }
 
-// Record implements engine.Recorder.
 func (r *recorder) Record(e *engine.Event) {
 	kind := kinds[e.Kind]
 	if kind == 0 {

@@ -130,12 +130,12 @@ func (t *sheet) key(s *scenarios.Setting) {
 		t.Settings = append(t.Settings, Line{Key: s.Path, Value: s.Value, Cannot: cannot})
 	case !t.done[scope+row.Key]:
 		t.done[scope+row.Key] = true
-		t.translate(row, s, scope, class)
+		t.translate(row, scope, class)
 	}
 }
 
 // translate adds a setting for the scenario, or for a class of it.
-func (t *sheet) translate(row *Translation, s *scenarios.Setting, scope string, class int) {
+func (t *sheet) translate(row *Translation, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
 	value, _ := v.of(row.Key) // none of a map
 	line := Line{Key: scope + strings.TrimPrefix(row.Key, "jobs.CLASS."), Value: value}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -99,17 +100,14 @@ type counts [32]int64
 // storms returns how many storms had an effect, by kind: see world.Setup.Met. A storm on attempts counts once, if it
 // had any.
 func (s *setup) storms() (n counts) {
-	kinds := map[string]int{}
-	for i, kind := range scenarios.Troubles() {
-		kinds[kind] = i
-	}
+	kinds := scenarios.Troubles()
 	for i, met := range s.Met() {
 		storm := &s.Scenario.Storms[i]
 		_, kind := storm.Trouble()
 		if storm.Effect().Control == nil {
 			met = min(met, 1)
 		}
-		n[kinds[kind]] += met
+		n[slices.Index(kinds, kind)] += met
 	}
 	return n
 }

@@ -39,10 +39,8 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 		}
 		return true
 	}
-	if bases[0] <= 0 {
-		if slices.Max(bases) <= 1e-3 {
-			return "{kind: none}", true, nil
-		}
+	if bases[0] <= 0 && slices.Max(bases) <= 1e-3 {
+		return "{kind: none}", true, nil
 	}
 	mean := weighted(pauses, func(i int) float64 { return bases[i] })
 	if fits(family{delay: func(float64) float64 { return mean }}) {

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -74,16 +75,8 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 		return nil, err
 	}
 	w := &writing{Recording: r, target: target, folder: filepath.Dir(target.Scenario), name: target.name()}
-	written = &Written{Path: target.Scenario, Workers: target.Workers, Nodes: target.Nodes}
-	if written.Workers == 0 {
-		written.Workers = max(1, r.Workers.Each)
-	}
-	if written.Nodes == 0 {
-		written.Nodes = max(1, r.Workers.Nodes)
-		if target.Workers > 0 && !r.Workers.Named {
-			written.Nodes = 1
-		}
-	}
+	written = &Written{Path: target.Scenario, Workers: cmp.Or(target.Workers, r.Workers.Each, 1),
+		Nodes: cmp.Or(target.Nodes, r.Workers.Nodes)}
 	defer func() {
 		if err != nil {
 			for _, path := range w.made {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -99,10 +100,7 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 			return unknown, true, nil
 		}
 	}
-	if m.relative == unseen {
-		m.relative = relative
-	}
-	if m.relative != relative {
+	if m.relative = cmp.Or(m.relative, relative); m.relative != relative {
 		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", shorten(text))
 	}
 	unit := 1e9
@@ -151,11 +149,7 @@ func (m *timestamps) date(text string) (timestamp, error) {
 }
 
 func (m *timestamps) try(layout, text string) (timestamp, error) {
-	zone := time.UTC
-	if m.zone != nil {
-		zone = m.zone
-	}
-	t, err := time.ParseInLocation(layout, text, zone)
+	t, err := time.ParseInLocation(layout, text, cmp.Or(m.zone, time.UTC))
 	if err != nil {
 		return unknown, err
 	}
@@ -169,10 +163,7 @@ func (m *timestamps) try(layout, text string) (timestamp, error) {
 		m.bare++
 	}
 	m.relative = no
-	if m.zoned == unseen {
-		m.zoned = zoned
-	}
-	if m.zoned != zoned && m.zone == nil {
+	if m.zoned = cmp.Or(m.zoned, zoned); m.zoned != zoned && m.zone == nil {
 		return unknown, errNoZone
 	}
 	at := timestamp(t.UnixNano())

@@ -298,11 +298,10 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 
 // hangUp ends an attempt's call to its dependency, if any.
 func (c *handlerClass) hangUp(now engine.Time, who delivery) {
-	if n := c.calling[who]; n > 1 {
-		c.calling[who]--
-		c.calls.calls--
-	} else if n == 1 {
-		delete(c.calling, who)
+	if n := c.calling[who]; n > 0 {
+		if c.calling[who]--; n == 1 {
+			delete(c.calling, who)
+		}
 		c.calls.calls--
 	}
 	if c.calls.row != nil {

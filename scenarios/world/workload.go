@@ -31,8 +31,7 @@ type workload struct {
 type stream struct {
 	process
 	class *classStamp
-	ahead arrival // next arrival
-	over  bool    // there are no more arrivals
+	ahead arrival // next arrival; at engine.Never: there are no more
 }
 
 // classStamp holds the fields that all jobs of a class share, and the distributions of the others.
@@ -111,9 +110,7 @@ func (w *workload) add(p process, class *classStamp) {
 
 func (s *stream) advance() {
 	var more bool
-	s.ahead, more = s.next()
-	s.over = !more
-	if s.over {
+	if s.ahead, more = s.next(); !more {
 		s.ahead.at = engine.Never
 	}
 }
@@ -144,7 +141,7 @@ func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
 			best = s
 		}
 	}
-	if best.over {
+	if best.ahead.at == engine.Never {
 		return 0, nil
 	}
 	a, class := &best.ahead, best.class

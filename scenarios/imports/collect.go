@@ -26,15 +26,11 @@ const (
 
 // collected holds the counts and samples of the jobs of one class, or of all classes.
 type collected struct {
-	jobs                 int64
-	done, dead, open     int64
-	ended, failed        int64 // attempts
+	class                Class // its counts and waits
 	first, firstFailed   int64 // first attempts that ended
 	second, secondFailed int64 // second attempts that ended
 	kinds                map[uint16]*kindCount
 	service, takes       sample // s
-	wait, sojourn        *measure.Histogram
-	retryWait            *measure.Histogram
 	// pauses holds samples in seconds, by the number of failures less one, and by the flags of their ends.
 	pauses    [pauseNumbers][pauseEnds]sample
 	deadAfter map[int32]int64 // attempts
@@ -52,7 +48,7 @@ type kindCount struct {
 
 func newCollected() *collected {
 	c := &collected{kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept}, takes: sample{most: servicesKept},
-		wait: new(measure.Histogram), retryWait: new(measure.Histogram), sojourn: new(measure.Histogram),
+		class:     Class{Wait: new(measure.Histogram), RetryWait: new(measure.Histogram), Sojourn: new(measure.Histogram)},
 		deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
 	for i := range c.pauses {
 		for ends := range c.pauses[i] {
@@ -63,15 +59,15 @@ func newCollected() *collected {
 }
 
 func (c *collected) add(j *job) {
-	c.jobs++
+	c.class.Jobs++
 	c.most[j.most]++
 	switch {
 	case j.done:
-		c.done++
+		c.class.Done++
 	case j.dead:
-		c.dead++
+		c.class.Dead++
 	default:
-		c.open++
+		c.class.Open++
 	}
 	if j.tenant > 0 {
 		c.tenants[j.tenant] = true
@@ -89,7 +85,7 @@ func (c *collected) add(j *job) {
 		c.deadAfter[last.number]++
 	}
 	if j.done && last.finished.known() && j.ready.known() {
-		c.sojourn.Record(last.finished.since(j.ready))
+		c.class.Sojourn.Record(last.finished.since(j.ready))
 	}
 	if first := &j.tries[0]; j.unseen == 0 && first.number == 1 && first.ended {
 		c.first++
@@ -111,8 +107,8 @@ func (c *collected) addUnseen(j *job) {
 		return
 	}
 	c.highest = max(c.highest, j.unseen)
-	c.ended += int64(j.unseen)
-	c.failed += int64(j.unseen)
+	c.class.Attempts += int64(j.unseen)
+	c.class.Failed += int64(j.unseen)
 	k := c.kind(max(1, j.unseenFor))
 	k.count += int64(j.unseen)
 	k.again += int64(j.unseen)
@@ -139,10 +135,10 @@ func (c *collected) try(j *job, i int) {
 	t := &j.tries[i]
 	c.highest = max(c.highest, t.number)
 	if t.ended {
-		c.ended++
+		c.class.Attempts++
 	}
 	if t.failure != 0 {
-		c.failed++
+		c.class.Failed++
 		k := c.kind(t.failure)
 		k.count++
 		if i < len(j.tries)-1 {
@@ -163,9 +159,9 @@ func (c *collected) try(j *job, i int) {
 	switch {
 	case !t.started.known():
 	case t.number == 1 && j.ready.known() && j.unseen == 0:
-		c.wait.Record(max(0, t.started.since(j.ready)))
+		c.class.Wait.Record(max(0, t.started.since(j.ready)))
 	case t.number > 1 && t.due.known():
-		c.retryWait.Record(max(0, t.started.since(t.due)))
+		c.class.RetryWait.Record(max(0, t.started.since(t.due)))
 	}
 	if i > 0 {
 		c.pause(&j.tries[i-1], t, hash)

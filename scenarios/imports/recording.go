@@ -229,15 +229,14 @@ func (g *gathering) finish() error {
 	}
 	g.workers()
 	for i, c := range g.classes {
-		if c.jobs == 0 {
+		if c.class.Jobs == 0 {
 			f.index = append(f.index, -1)
 			continue
 		}
 		f.index = append(f.index, len(f.Classes))
-		own := g.names.priorities[i]
-		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Priority: own.value, Ranked: own.known, Jobs: c.jobs,
-			Done: c.done, Dead: c.dead, Open: c.open, Attempts: c.ended, Failed: c.failed, Kinds: g.kindsOf(c),
-			Wait: c.wait, RetryWait: c.retryWait, Sojourn: c.sojourn, Service: timesOf(&c.service), Takes: timesOf(&c.takes)}
+		one, own := c.class, g.names.priorities[i]
+		one.Name, one.Labels, one.Priority, one.Ranked = g.names.names[i], g.names.labels[i], own.value, own.known
+		one.Kinds, one.Service, one.Takes = g.kindsOf(c), timesOf(&c.service), timesOf(&c.takes)
 		one.Rate, one.Poison = c.rates()
 		if one.Service.Seen == 0 && f.options.Service == "" {
 			return fmt.Errorf("class %s: no run time of a job that succeeded is recorded, as started and finished; "+
@@ -292,10 +291,10 @@ func (g *gathering) workers() {
 // p of poison and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p +
 // (1-p)f²; so (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
 func (c *collected) rates() (rate, poison float64) {
-	if c.ended == 0 {
+	if c.class.Attempts == 0 {
 		return 0, 0
 	}
-	rate = float64(c.failed) / float64(c.ended)
+	rate = float64(c.class.Failed) / float64(c.class.Attempts)
 	if c.second < leastPoison {
 		return rate, 0
 	}

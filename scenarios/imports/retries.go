@@ -188,7 +188,7 @@ func (r *Retry) findNever(g *gathering, c *collected) {
 // count, if there are enough of them.
 func (c *collected) clearPauses() (pauses []Pause, blur float64) {
 	var less, more [pauseEnds]float64
-	run, wait := c.service.values(), c.wait
+	run, wait := c.service.values(), c.class.Wait
 	for ends := range less {
 		if ends&fromStart != 0 {
 			less[ends], more[ends] = quantile(run, 0.5), quantile(run, 0.9)

@@ -92,20 +92,19 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 		return "<stdin>", src, err
 	}
 	info, err := os.Stat(nameOrPath)
+	isFolder := err == nil && info.IsDir()
 	switch {
-	case err == nil && info.IsDir():
-		if display, src, found := OpenBuiltin(nameOrPath); found {
-			return display, src, nil
-		}
-		return "", nil, fmt.Errorf("open scenario: %s is a directory: name a file in it", nameOrPath)
-	case err == nil:
+	case err == nil && !isFolder:
 		src, err := readFile(nameOrPath)
 		return nameOrPath, src, err
-	case !errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("open scenario: %w", err)
 	}
 	if display, src, found := OpenBuiltin(nameOrPath); found {
 		return display, src, nil
+	}
+	if isFolder {
+		return "", nil, fmt.Errorf("open scenario: %s is a directory: name a file in it", nameOrPath)
 	}
 	for _, ending := range []string{".yaml", ".yml"} {
 		if info, err := os.Stat(nameOrPath + ending); err == nil && info.Mode().IsRegular() {

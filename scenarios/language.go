@@ -56,8 +56,7 @@ var language = sync.OnceValue(func() *reference.Language { return reference.Read
 // Keys returns every key of the language, a map before its keys.
 func Keys() []reference.Key { return slices.Clone(language().Keys) }
 
-// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of a
-// class's retry have the entries of retry, keys of a policy's `with:` the entries of the keys that they override.
+// KeyOf returns the reference entry for a path in a scenario as reference.Language does.
 func KeyOf(path string) (reference.Key, bool) { return language().KeyOf(path) }
 
 // AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller

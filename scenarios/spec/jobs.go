@@ -47,9 +47,7 @@ func (o *Over) IsDefault() bool {
 	return o.Slow == nil && o.Fail.Float() == 1 && o.RejectsIn.IsNone()
 }
 
-// Conflict is optimistic locking of the one row that all calls of a dependency update:
-// an attempt reads it (there and back), runs, and writes it (there and back); the write
-// fails as conflict if another wrote since the read.
+// Conflict is optimistic locking of a dependency's one row, which is read and written there and back: see Dependency.
 type Conflict struct {
 	Network Distribution `yaml:"network"` // one-way delay of the read and of the write
 }
@@ -91,8 +89,7 @@ type JobClass struct {
 }
 
 // Tenants are the owners of a class's jobs (customers, accounts). Tenant i of Count, from 0, has a share of the jobs in
-// proportion to (i+1)^-Skew. Without names, tenants of two classes are distinct; with names, those of one name are one
-// tenant.
+// proportion to (i+1)^-Skew.
 type Tenants struct {
 	Count Count    `yaml:"count"`                // number of tenants, at least 1; with names, the number of names
 	Skew  Number   `yaml:"skew"`                 // Zipf exponent of their shares of the jobs, in [0, 10]; 0: equal shares
@@ -110,14 +107,12 @@ type Patience struct {
 	Budget *Share `yaml:"budget,omitempty"`
 }
 
-// Serial is the ordering of jobs by key: each job has one of Keys keys, drawn uniformly; of jobs with one key only one
-// is ready or in flight at a time, in the order in which they were enqueued.
+// Serial is the ordering of jobs by key: see JobClass.
 type Serial struct {
 	Keys Count `yaml:"keys"` // number of keys, drawn uniformly; at least 1
 }
 
-// Fails is the description of failures of a class's attempts: those without storms, and those of poisoned jobs at all
-// times.
+// Fails is the description of failures of a class's attempts: see JobClass.
 type Fails struct {
 	Rate  Share         `yaml:"rate"`            // share of attempts that fail
 	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time

@@ -119,7 +119,7 @@ var Events = func() (names []string) {
 // dependencies of the scenario around them.
 func (s *Storm) CheckTrouble(c *checks.Checker, e *Engine, dependencies []Dependency, path ...any) {
 	t, _ := s.Trouble()
-	own := &stormChecker{c, e, dependencies, s.For, s.Windows(), s.On}
+	own := &stormChecker{c, e, dependencies, s}
 	own.checkKeys(t, path)
 	if t, ok := t.(checkedTrouble); ok {
 		t.check(own, path)

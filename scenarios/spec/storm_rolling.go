@@ -15,12 +15,12 @@ func (t *RollingStorm) check(c *stormChecker, at keyPath) {
 		return
 	}
 	c.Positive(t.Every, at.key("every")...)
-	every := c.Near(at.key("every")...)
-	switch nodes := float64(c.engine.Nodes); {
+	kills, nodes := float64(c.storm.For)/float64(t.Every)*c.storm.Windows(), float64(c.engine.Nodes)
+	switch {
 	case t.Every == 0:
-	case float64(c.lasts)/float64(t.Every)*c.windows > mostRestarts:
-		c.Errorf(every, "one run would kill %.1g processes: at most %d", float64(c.lasts)/float64(t.Every)*c.windows, mostRestarts)
-	case float64(t.RestartAfter) >= float64(t.Every)*nodes && c.lasts > t.RestartAfter:
+	case kills > mostRestarts:
+		c.Errorf(c.Near(at.key("every")...), "one run would kill %.1g processes: at most %d", kills, mostRestarts)
+	case float64(t.RestartAfter) >= float64(t.Every)*nodes && c.storm.For > t.RestartAfter:
 		c.Warnf(c.Given(at.key("restart-after")), "it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.engine.Nodes, t.Every)
 	}
 }

@@ -35,9 +35,7 @@ type stormChecker struct {
 	*checks.Checker
 	engine   *Engine
 	services []Dependency
-	lasts    Duration // length of the storm's window
-	windows  float64  // number of them
-	on       string   // event that the storm begins with; empty: none
+	storm    *Storm
 }
 
 // Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
@@ -136,7 +134,7 @@ func (c *stormChecker) checkNodes(n Nodes, path ...any) {
 		return
 	}
 	if n.That {
-		if c.on == "" {
+		if c.storm.On == "" {
 			c.Errorf(c.Near(path...), "no node is that one: the storm begins with no event").Help = "write on: leased, or another event"
 		}
 		return

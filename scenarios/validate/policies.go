@@ -211,17 +211,13 @@ func (c *validator) checkMetric(i int, o *spec.Objective) {
 			o.Metric + " needs a limit", "write limit: 10s beside it"},
 		{!has(measure.NeedsLimit) && o.Limit != nil, "limit:", o.Metric + " takes no limit", ""},
 	}, "objectives", i)
-	if o.Below != nil {
-		c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
-	}
-	if o.Above != nil {
-		c.checkBound(o.Metric, info.Unit, o.Above, "objectives", i, "above")
-	}
+	c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
+	c.checkBound(o.Metric, info.Unit, o.Above, "objectives", i, "above")
 }
 
-// checkBound reports a bound whose unit does not fit its metric.
+// checkBound reports a bound, nil for none, whose unit does not fit its metric.
 func (c *validator) checkBound(metric, unit string, b *spec.Bound, path ...any) {
-	if !c.Sound(path...) {
+	if b == nil || !c.Sound(path...) {
 		return
 	}
 	want, good := "a plain number such as 100", b.Unit == ""

@@ -31,21 +31,17 @@ type callers struct {
 	exhausted bool // there are no more arrivals
 }
 
-// patience is the caller timeout of a class, 0 for none, and the limit on resubmissions.
+// patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first and further
+// copies so far.
 type patience struct {
-	after     time.Duration
-	resubmits int
-	budget    *scenarios.Share // most further copies, as a share of first ones; nil: no limit
-
-	firsts, further uint64 // numbers of first and further copies so far
+	of              *spec.Patience
+	firsts, further uint64
 }
 
 // pays reports whether the resubmission budget allows one more copy.
 func (p *patience) pays() bool {
-	if p.budget == nil {
-		return true
-	}
-	return p.budget.Num > 0 && (p.further+1)*uint64(p.budget.Den) <= p.firsts*uint64(p.budget.Num)
+	share := p.of.Budget
+	return share == nil || share.Num > 0 && (p.further+1)*uint64(share.Den) <= p.firsts*uint64(share.Num)
 }
 
 // deadline is the time at which a caller gives up on its latest copy.
@@ -79,9 +75,7 @@ func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay
 	}
 	c := &callers{workload: w, next: next, delay: delay, classes: make([]patience, len(sc.Jobs)), waiting: map[engine.JobID]struct{}{}}
 	for i := range sc.Jobs {
-		if p := sc.Jobs[i].Patience; p != nil {
-			c.classes[i] = patience{after: p.After.Std(), resubmits: int(p.Resubmits), budget: p.Budget}
-		}
+		c.classes[i].of = sc.Jobs[i].Patience
 	}
 	c.fetch()
 	return c
@@ -101,7 +95,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 		if _, waits := c.waiting[d.copy.ID]; !waits {
 			continue
 		}
-		if int(d.copy.ID&spec.CopyMask) >= c.classes[d.copy.Kind].resubmits {
+		if int(d.copy.ID&spec.CopyMask) >= int(c.classes[d.copy.Kind].of.Resubmits) {
 			delete(c.waiting, d.copy.ID)
 			continue
 		}
@@ -113,12 +107,12 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	}
 	at, j := c.aheadAt, c.ahead
 	c.fetch()
-	if p := &c.classes[j.Kind]; p.after > 0 {
+	if p := c.classes[j.Kind].of; p != nil {
 		enqueued := at
 		if c.delay != nil {
 			enqueued = at.Add(c.delay(at, &j))
 		}
-		c.wait(enqueued.Add(p.after), j)
+		c.wait(enqueued.Add(p.After.Std()), j)
 	}
 	return at, j, true
 }
@@ -146,7 +140,7 @@ func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 		return false
 	}
 	p.further++
-	c.wait(now.Add(p.after), *j)
+	c.wait(now.Add(p.of.After.Std()), *j)
 	return true
 }
 

@@ -88,7 +88,6 @@ const (
 // probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that may be
 // claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	p.begin()
 	if p.probing != 0 {
 		p.first = p.probing % len(p.circuits)
 	}
@@ -121,7 +120,9 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe counts failed executions per dependency. The first execution that ends after a probe was claimed decides the
 // probe; if none ends within the same wait again, as when the probe's process died, another probe is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
-	p.begin()
+	if p.circuits == nil {
+		p.circuits = make([]circuit, len(p.Kinds))
+	}
 	if !o.Ended {
 		p.onClaimed(o)
 		return
@@ -174,12 +175,6 @@ func (p *Breaker) set(c *circuit, s circuitState) {
 // dependencyOf returns the index of a job kind's dependency, or -1.
 func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
-}
-
-func (p *Breaker) begin() {
-	if p.circuits == nil {
-		p.circuits = make([]circuit, len(p.Kinds))
-	}
 }
 
 // Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is

@@ -112,11 +112,8 @@ func (m *Mechanics) Attempt(began, ended time.Duration) {
 	}
 }
 
-// bounds returns the start and the end of a phase on the wall clock.
+// bounds returns the start and the end of a phase on the wall clock; the end of the last is never, there too.
 func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
-	if p.To == time.Duration(engine.Never) {
-		return m.speed.Real(p.From), p.To
-	}
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 

@@ -63,9 +63,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	whole, problems := expand(given)
 	l.add(problems, policy)
-	for _, p := range problems {
-		l.failed = append(l.failed, p.Mark)
-	}
+	l.failed = append(l.failed, problems...)
 	return whole
 }
 
@@ -75,7 +73,7 @@ type loader struct {
 	files  *spec.Folder
 	source *diagnostics.Source
 	found  diagnostics.List
-	failed []yaml.Mark // positions of short forms that could not be expanded
+	failed []*yaml.LoadError // short forms that could not be expanded
 }
 
 // override returns the YAML of a scenario after one override.
@@ -134,8 +132,8 @@ func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 		failed[p.Mark] = true
 		unknown[p.Mark] = unknownField.MatchString(p.Message)
 	}
-	for _, mark := range l.failed {
-		failed[mark] = true
+	for _, p := range l.failed {
+		failed[p.Mark] = true
 	}
 	c := checks.New(sc.Origin().Full, sc.Origin().Preset, failed, unknown)
 	validate.Scenario(c, sc, number)

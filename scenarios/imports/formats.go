@@ -1,11 +1,8 @@
 package imports
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -128,7 +125,6 @@ type lines struct {
 	*input
 	line   int64
 	failed map[string]string // latest failed job by process and thread
-	buffer []byte
 }
 
 // logLine is one line of a Sidekiq log about a job.
@@ -151,32 +147,17 @@ var (
 func (l *lines) next(r *row) error {
 	for {
 		l.begin()
-		text, err := l.readLine()
+		text, err := l.text.ReadString('\n')
 		if len(text) == 0 && err != nil {
 			return err
 		}
 		l.line++
 		*r = row{at: posOf(l.number, l.line)}
-		if found, err := l.parse(r, trimmed(string(text))); err != nil {
+		if found, err := l.parse(r, trimmed(text)); err != nil {
 			return l.bad(l.line, err)
 		} else if found {
 			return nil
 		}
-	}
-}
-
-func (l *lines) readLine() ([]byte, error) {
-	l.buffer = l.buffer[:0]
-	for {
-		part, err := l.text.ReadSlice('\n')
-		l.buffer = append(l.buffer, part...)
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if errors.Is(err, io.EOF) && len(l.buffer) > 0 {
-			err = nil
-		}
-		return l.buffer, err
 	}
 }
 

@@ -26,9 +26,8 @@ type callers struct {
 	ends    heap.Heap[deadline]       // times at which callers give up
 	order   uint64
 
-	ahead     engine.NewJob // the next arrival, if it is not a resubmission
-	aheadAt   engine.Time
-	exhausted bool // there are no more arrivals
+	ahead   engine.NewJob // the next arrival, if it is not a resubmission
+	aheadAt engine.Time   // engine.Never: there are no more arrivals
 }
 
 // patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first and further
@@ -83,14 +82,15 @@ func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay
 
 func (c *callers) fetch() {
 	var ok bool
-	c.aheadAt, c.ahead, ok = c.workload.Next()
-	c.exhausted = !ok
+	if c.aheadAt, c.ahead, ok = c.workload.Next(); !ok {
+		c.aheadAt = engine.Never
+	}
 }
 
 // Next returns the next arrival or, if that is earlier, the next possible resubmission; Comes decides whether it
 // happens.
 func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
-	for len(c.ends) > 0 && (c.exhausted || c.ends[0].at <= c.aheadAt) {
+	for len(c.ends) > 0 && c.ends[0].at <= c.aheadAt {
 		d := c.ends.Pop()
 		if _, waits := c.waiting[d.copy.ID]; !waits {
 			continue
@@ -102,7 +102,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 		d.copy.ID++
 		return d.at, d.copy, true
 	}
-	if c.exhausted {
+	if c.aheadAt == engine.Never {
 		return 0, engine.NewJob{}, false
 	}
 	at, j := c.aheadAt, c.ahead

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -175,10 +176,11 @@ func (r *reader) plain(one *row) (record, error) {
 		r.repairs.add(tenantsLeftOut, one.at)
 	}
 	rec.node = r.nodes.of(lastOf(trimmed(one.text[node])))
-	rec.key = keyAt(one.at)
-	if text := trimmed(one.text[id]); text != "" {
-		rec.key = keyOf(text)
+	job := trimmed(one.text[id])
+	if job == "" { // a row without an id is a job by itself
+		job = string(binary.LittleEndian.AppendUint32([]byte{one.at.file}, one.at.line))
 	}
+	rec.key = keyOf(job)
 	rec.check = crc32.ChecksumIEEE([]byte(strings.Join(one.text[:], "\x00")))
 	return rec, nil
 }

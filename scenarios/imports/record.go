@@ -44,11 +44,6 @@ func keyOf(text string) (k key) {
 	return k
 }
 
-// keyAt returns the key of a row without an id, which is a job by itself.
-func keyAt(at sourcePos) (k key) {
-	return keyOf(string(binary.LittleEndian.AppendUint32([]byte{at.file}, at.line)))
-}
-
 // hash returns a number for choosing samples: uniform, and equal for equal keys and n.
 func (k key) hash(n uint64) uint64 {
 	x := binary.LittleEndian.Uint64(k[:8]) ^ (n+1)*0x9E3779B97F4A7C15

@@ -5,6 +5,7 @@ package origins
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,13 +42,10 @@ func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	for _, s := range Of(sc, sets) {
 		base[s.Path] = s.Value
 	}
-	var others []spec.Setting
-	for _, s := range Of(v, sets) {
-		if value, there := base[s.Path]; !there || value != s.Value {
-			others = append(others, s)
-		}
-	}
-	return others
+	return slices.DeleteFunc(Of(v, sets), func(s spec.Setting) bool {
+		value, there := base[s.Path]
+		return there && value == s.Value
+	})
 }
 
 // explainer collects the settings of a scenario with their origins.

@@ -26,17 +26,10 @@ func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.
 // Before reports whether the override of path a is applied before that of b: a map before its keys, and a key that
 // replaces its map before the keys beside it.
 func Before(a, b string) bool {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := 0; i < len(as) && i < len(bs); i++ {
-		if as[i] == bs[i] {
-			continue
-		}
-		if ra, rb := slices.Contains(tree.Replacing, as[i]), slices.Contains(tree.Replacing, bs[i]); ra != rb {
-			return ra
-		}
-		return as[i] < bs[i]
-	}
-	return len(as) < len(bs)
+	replaces := func(word string) int { return min(slices.Index(tree.Replacing, word), 0) } // 0: it does; -1: it does not
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		return cmp.Or(replaces(b)-replaces(a), strings.Compare(a, b))
+	}) < 0
 }
 
 // Set returns the override that gives the key at path a value of a type of this package, such as a JobClass.

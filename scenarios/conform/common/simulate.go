@@ -4,23 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
-
-// overrides converts settings KEY=VALUE to scenario overrides.
-func overrides(settings []string) (all []scenarios.Override) {
-	for _, s := range settings {
-		key, value, _ := strings.Cut(s, "=")
-		all = append(all, scenarios.Override{Path: key, Value: value})
-	}
-	return all
-}
 
 // simulate runs a case of the preset under a seed of its arrivals and another of the simulation, with overrides of the
 // preset's keys. Its arrivals are written below folder.
@@ -36,7 +29,11 @@ func (s *System) simulate(folder string, c *Case, seed, simulation uint64, setti
 		}
 	}
 	text := c.scenario(s, seed)
-	sc, problems := scenarios.Load(filepath.Join(folder, "case.yaml"), []byte(text), overrides(append(c.Set, settings...)))
+	sets := plain.Map(slices.Concat(c.Set, settings), func(setting string) scenarios.Override {
+		key, value, _ := strings.Cut(setting, "=")
+		return scenarios.Override{Path: key, Value: value}
+	})
+	sc, problems := scenarios.Load(filepath.Join(folder, "case.yaml"), []byte(text), sets)
 	if sc == nil {
 		return nil, fmt.Errorf("%s: %v in\n%s", c.Name, problems.Errors(), text)
 	}

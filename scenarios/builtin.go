@@ -46,10 +46,7 @@ type BuiltinInfo struct {
 func Builtin() []BuiltinInfo {
 	var all []BuiltinInfo
 	for _, name := range builtinNames() {
-		src, err := builtin.ReadFile(name + ".yaml")
-		if err != nil {
-			panic("scenarios: " + err.Error())
-		}
+		_, src, _ := OpenBuiltin(name)
 		info := BuiltinInfo{Name: name}
 		if file, _ := tree.Parse(src); file != nil {
 			info.Description = tree.Word(file, "description")

@@ -63,13 +63,11 @@ func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 // before: the shortest pauses stay equal, the longest triple up to a bound.
 func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
 	low, high := pauses[0].ends()
-	first, most := (low+high)/4, 0.0
+	first := (low + high) / 4
 	if len(pauses) < 2 || pauses[0].N != 1 || first <= 0 {
 		return nil
 	}
-	for i := range pauses {
-		most = math.Max(most, pauses[i].Recorded[2])
-	}
+	most := slices.Max(plain.Map(pauses, func(p Pause) float64 { return p.Recorded[2] }))
 	for _, bound := range []string{"", ", max: " + spellRound(most)} {
 		backoff := "backoff: {kind: exponential, first: " + spellRound(first) + bound + "}"
 		if found := r.with(pauses, blur, append(slices.Clone(r.Keys), backoff, "jitter: decorrelated")); found.Exact {

@@ -76,11 +76,7 @@ func (v *values) setting(value string) (string, error) {
 	var problem error // the first: of several names one value may be the cause
 	text := placeholder.ReplaceAllStringFunc(as, func(match string) string {
 		parts := placeholder.FindStringSubmatch(match)
-		unit := parts[2]
-		if unit == "" {
-			unit = v.t.system.Unit
-		}
-		word, err := v.word(parts[1], unit)
+		word, err := v.word(parts[1], cmp.Or(parts[2], v.t.system.Unit))
 		problem = cmp.Or(problem, err)
 		return word
 	})

@@ -76,10 +76,7 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 		begin, cancel = context.WithTimeout(ctx, o.Time)
 		defer cancel()
 	}
-	n := math.MaxInt
-	if o.Seeds > 0 {
-		n = int(min(o.Seeds, math.MaxInt))
-	}
+	n := int(min(cmp.Or(o.Seeds, math.MaxInt), math.MaxInt))
 	seed := o.order()
 	one := func(_ context.Context, i int) error { return s.one(seed(i)) }
 	_ = pool.Each(begin, pool.Width(o.Parallel), n, one) // the error of begin, if any

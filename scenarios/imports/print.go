@@ -205,10 +205,6 @@ func (n *NumberPair) spelled(v float64) string {
 func (w *writing) text(to *Written) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
-	seeds := w.target.Seeds
-	if seeds == 0 {
-		seeds = 5
-	}
 	jobs := plain.Grouped(fmt.Sprint(w.Jobs))
 	line("# yaml-language-server: $schema=%s", scenarios.SchemaFile)
 	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", jobs, w.From, w.When(0))
@@ -221,7 +217,7 @@ func (w *writing) text(to *Written) string {
 		line("drain: %s   # attempts are on record for so long", scenarios.Duration(tail.Truncate(time.Second)))
 	}
 	line("warmup: 0s   # all of it is on record")
-	line("seeds: %d", seeds)
+	line("seeds: %d", cmp.Or(w.target.Seeds, 5))
 	line("")
 	line("engine:")
 	if hasPreset(w.From) {

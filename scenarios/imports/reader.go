@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -164,10 +165,7 @@ func (r *reader) plain(one *row) (record, error) {
 		rec.failure = r.kindOf(text)
 	}
 	rec.queue = uint16(r.queues.of(trimmed(one.text[queue])))
-	label := trimmed(one.text[class])
-	if label == "" {
-		label = trimmed(one.text[queue])
-	}
+	label := cmp.Or(trimmed(one.text[class]), trimmed(one.text[queue]))
 	rec.class = uint16(r.labels.of(r.ranked(one, label)))
 	if r.labels.full {
 		return rec, r.tooManyLabels(label, strings.TrimSpace(one.text[priority]))

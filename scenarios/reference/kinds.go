@@ -160,10 +160,7 @@ func spell(rows []kindRow) string {
 		if len(row.Optional) > 0 {
 			way = strings.TrimPrefix(way+", and if wanted "+strings.Join(row.Optional, ", "), ", ")
 		}
-		if way == "" {
-			way = "nothing"
-		}
-		ways = append(ways, way)
+		ways = append(ways, cmp.Or(way, "nothing"))
 	}
 	return rows[0].Kind + " takes " + strings.Join(ways, "; or ")
 }

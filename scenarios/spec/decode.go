@@ -14,7 +14,7 @@ import (
 
 // Decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
 func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
-	l := &layers{}
+	l := &layers{Preset: map[*yaml.Node]string{}}
 	full, problems := withDefaults(given, l)
 	sc := &Scenario{tree: &Origin{given, full, l}, files: files}
 	problems = append(problems, tree.Errors(full.Load(sc, tree.Strict...))...)
@@ -124,12 +124,8 @@ func (d *Dependency) fill() {
 	if d.Over.Slow != nil {
 		return
 	}
-	if d.Over.Fail == nil {
-		d.Over.Fail = &Share{Num: 1, Den: 1}
-	}
-	if d.Over.RejectsIn == nil {
-		d.Over.RejectsIn = &Distribution{Kind: "constant", Value: new(Duration)} // whose zero dist is the constant 0
-	}
+	none := &Distribution{Kind: "constant", Value: new(Duration)} // whose zero dist is the constant 0
+	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
 // Finish completes a scenario without mistakes by its variants, one for each policy with overrides and nil for others,

@@ -87,9 +87,6 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	for _, child := range node.Content {
 		own.Content = append(own.Content, l.placed(child, at, name))
 	}
-	if l.Preset == nil {
-		l.Preset = map[*yaml.Node]string{}
-	}
 	l.Preset[own] = name
 	return own
 }

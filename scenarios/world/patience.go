@@ -50,10 +50,7 @@ type deadline struct {
 	copy  engine.NewJob
 }
 
-var (
-	_ sim.Revoker     = (*callers)(nil)
-	_ engine.Recorder = (*callers)(nil)
-)
+var _ sim.Revoker = (*callers)(nil)
 
 // patienceOf returns, by class, the time after which callers give up; nil if no callers do.
 func patienceOf(sc *scenarios.Scenario) []time.Duration {

@@ -188,24 +188,22 @@ func Last(of, other string) func(r *Run) float64 {
 // Executions returns the begins of all attempts in [from, to), in seconds.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
-		n := 0
-		for _, e := range r.events {
-			if e.Kind == Began && e.At >= from && e.At < to {
-				n++
-			}
-		}
-		return float64(n)
+		return count(r.events, func(e Event) bool { return e.Kind == Began && e.At >= from && e.At < to })
 	}
 }
 
 // Dead returns the number of jobs without any further attempt.
 func Dead(r *Run) float64 {
-	return float64(len(each(nil, func(l *Life) (all []float64) {
-		if !math.IsNaN(l.Died) {
-			all = append(all, l.Died)
+	return count(r.Lives(), func(l *Life) bool { return !math.IsNaN(l.Died) })
+}
+
+func count[T any](list []T, counts func(T) bool) (n float64) {
+	for _, one := range list {
+		if counts(one) {
+			n++
 		}
-		return all
-	})(r)))
+	}
+	return n
 }
 
 func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
@@ -238,13 +236,8 @@ func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 // Within returns the share of a sample that is at most limit.
 func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
-		n, values := 0, sample(r)
-		for _, v := range values {
-			if v <= limit {
-				n++
-			}
-		}
-		return float64(n) / float64(len(values))
+		values := sample(r)
+		return count(values, func(v float64) bool { return v <= limit }) / float64(len(values))
 	}
 }
 

@@ -38,33 +38,33 @@ var budgets = []budget{
 	{"engine/pgstore/pgserver", 556, 500},
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2105, 1400},
-	{"policies", 2937, 1850},
-	{"scenarios", 1186, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 548, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2290, 1350},
+	{"policies", 2894, 1850},
+	{"scenarios", 1155, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
+	{"scenarios/chaos", 2270, 1350},
 	{"scenarios/checked", 212, 212},
-	{"scenarios/checks", 386, 300},
+	{"scenarios/checks", 363, 300},
 	{"scenarios/diagnostics", 559, 559},
-	{"scenarios/estimate", 356, 250},
-	{"scenarios/imports", 4882, 3650},
-	{"scenarios/origins", 217, 150}, // qsim explain
+	{"scenarios/estimate", 352, 250},
+	{"scenarios/imports", 4803, 3650},
+	{"scenarios/origins", 211, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 995, 700},
+	{"scenarios/reference", 950, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3110, 1900},
+	{"scenarios/spec", 3033, 1900},
 	{"scenarios/study", 5546, 3000},
 	{"scenarios/trace", 1633, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
-	{"scenarios/validate", 1207, 600},
+	{"scenarios/validate", 1194, 600},
 	{"scenarios/verify", 3463, 2600},
-	{"scenarios/world", 4792, 2700},
+	{"scenarios/world", 4712, 2700},
 	{"results", 4579, 2300},
 	{"results/measure", 4988, 3150},
 	{"results/plain", 339, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6733, 4300},
+	{"results/report", 6730, 4300},
 	{"results/text", 1623, 1700},
 	{"cmd/bench", 5022, 3000},
-	{"cmd/cli", 5296, 3600},
+	{"cmd/cli", 5295, 3600},
 	{"cmd/input", 147, 100},
 	{"cmd/play", 1204, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 85_426, 56_000
-	mostWideLines, goalWideLines     = 598, 0   // longer than lineWidth
+	mostLines, goalLines             = 84_987, 56_000
+	mostWideLines, goalWideLines     = 592, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

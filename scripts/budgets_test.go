@@ -63,7 +63,7 @@ var budgets = []budget{
 	{"results/plain", 339, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6730, 4300},
 	{"results/text", 1623, 1700},
-	{"cmd/bench", 5022, 3000},
+	{"cmd/bench", 5029, 3000},
 	{"cmd/cli", 5295, 3600},
 	{"cmd/input", 147, 100},
 	{"cmd/play", 1204, 700}, // the page of qsim play, served and static
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 84_987, 56_000
+	mostLines, goalLines             = 84_994, 56_000
 	mostWideLines, goalWideLines     = 592, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -129,6 +129,9 @@ func equivalents(t *testing.T, m *mutation) map[string]string {
 			keys = append(keys, strings.TrimSpace(line))
 			continue
 		}
+		if len(keys) == 0 {
+			t.Errorf("%s: a reason of no mutant: %s", path, reason)
+		}
 		for _, key := range keys {
 			reasons[key] = reason
 			if m.keys[key] == 0 && !slices.ContainsFunc(m.mutants, func(m mutant) bool { return m.key == key }) {

@@ -41,9 +41,9 @@ prints both, in the time of the scenario, and the error of the prediction relati
 run. Where the error is larger than aimed at (10 % with memory, 15 % with PostgreSQL), it
 prints the measured reason, and how many jobs a quantile is off by: where waits go from
 milliseconds to minutes within a few jobs, one job in a hundred makes an error of a thousand
-percent. With --rounds it runs the real thing that many times under one seed. Those runs
-differ: the largest error that the value over all of them would have as a prediction of one
-is the floor, and an error within it counts as within the aim. A table compares how the engines
+percent. With --rounds it runs the real thing that many times under one seed: how far those
+runs lie from the value over all of them is the floor, and an error within it counts as within
+the aim. A table compares how the engines
 worked on both sides, phase by phase: claims and their rows, the share of claims that were
 woken, busy workers, calls and gaps. An interrupt prints the predictions made so far.
 
@@ -92,7 +92,8 @@ type predicted struct {
 	simulated, real float64   // value in the simulation and in the real run; NaN: none
 	err             float64   // error relative to the real value; NaN: none
 	byRound         []float64 // error of each round alone, relative to its real run; NaN: none
-	floor           float64   // largest error of the value over all real runs relative to one of them
+	floor           float64   // largest difference of a real run from the value over all, relative to that
+	oneFloor        float64   // the same relative to that run: the floor of an error by round
 	hindsight       float64   // value in a simulation with the delays of the real run
 	aimed           bool
 	why             string // cause of an error beyond the aim
@@ -289,7 +290,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 		}
 		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
 		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
-		row.floor, row.byRound = p.floorOf(&row), p.errorsByRound(row.Query)
+		row.floor, row.oneFloor = p.floorsOf(&row)
+		row.byRound = p.errorsByRound(row.Query)
 		switch n := p.unfed(); {
 		case row.aimed && n > 0:
 			row.why = "what was real is not the scenario: " + neverEnqueued(n)
@@ -301,18 +303,21 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorOf returns the largest error, relative to one real run, of the value over all of them: no prediction can know
-// more than they have in common. It is 0 for one run, or runs without a value.
-func (p *prediction) floorOf(row *predicted) float64 {
-	floor := 0.0
+// floorsOf returns how far real runs lie from the value over all of them: floor is the largest difference relative to
+// that value, and one the largest relative to the run itself, as the error of a round is. Both are 0 for one run, or
+// runs without a value; one leaves runs out whose value is 0.
+func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)
-		if v.Null || v.Value == 0 || math.IsNaN(row.real) {
-			return 0
+		if v.Null || row.real == 0 || math.IsNaN(row.real) {
+			return 0, 0
 		}
-		floor = max(floor, math.Abs(relative(row.real, v.Value)))
+		floor = max(floor, math.Abs(relative(v.Value, row.real)))
+		if v.Value != 0 {
+			one = max(one, math.Abs(relative(row.real, v.Value)))
+		}
 	}
-	return floor
+	return floor, one
 }
 
 // errorsByRound returns the error of each round's simulation relative to its real run.
@@ -332,7 +337,7 @@ func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 func (p *prediction) roundsMet() (met int) {
 	for round := range p.real {
 		if !slices.ContainsFunc(p.rows, func(r predicted) bool {
-			return r.aimed && !(math.Abs(r.byRound[round]) <= max(p.aim, r.floor))
+			return r.aimed && !(math.Abs(r.byRound[round]) <= max(p.aim, r.oneFloor))
 		}) {
 			met++
 		}

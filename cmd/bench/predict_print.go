@@ -64,8 +64,10 @@ type errorOfJSON struct {
 	Error     *float64   `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool       `json:"aimed"`
 	ByRound   []*float64 `json:"by_round"` // error of each round alone; null: there is none
-	Floor     float64    `json:"floor"`    // largest error of the value over all real runs relative to one; 0: one run
-	Why       string     `json:"why,omitempty"`
+	Floor     float64    `json:"floor"`    // largest difference of a real run from the value over all, as a share of that
+	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
+	OneFloor float64 `json:"floor_by_round"`
+	Why      string  `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
 	// longer than its real value.
 	JobsWithin *apart `json:"jobs_within_real,omitempty"`
@@ -154,7 +156,7 @@ func (p *prediction) errors() *text.Table {
 	t := &text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
 		{Title: "error", Right: true}}}
 	if len(p.real) > 1 {
-		t.Columns = append(t.Columns, text.Column{Title: "floor", Right: true})
+		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
 	}
 	for _, r := range p.rows {
 		mark := ""
@@ -234,7 +236,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
 				Error: finite(r.err), Aimed: r.aimed, ByRound: plain.Map(r.byRound, finite),
-				Floor: r.floor, Why: r.why, JobsWithin: r.apart}
+				Floor: r.floor, OneFloor: r.oneFloor, Why: r.why, JobsWithin: r.apart}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 			}

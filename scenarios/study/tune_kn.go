@@ -79,7 +79,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 		}
 		slices.SortFunc(left, func(a, b *candidate) int {
 			ma, mb := math.Min(0, results.MeanOf(a.margins())), math.Min(0, results.MeanOf(b.margins()))
-			// NaN is the least of numbers: of negated ones, compared the other way round, it is the last.
+			// cmp.Compare puts NaN first: negated and compared in reverse, it comes last.
 			return cmp.Or(cmp.Compare(mb, ma), cmp.Compare(-mean(b), -mean(a)), bySetting(a, b))
 		})
 		keep := max(mostForKN, len(left)/2)

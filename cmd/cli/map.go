@@ -110,7 +110,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	if err != nil {
 		return err
 	}
-	m := &mapping{session: s, flags: f, plan: study.MapPlan{Depth: f.refine, Parallel: f.parallel}}
+	m := &mapping{session: s, flags: f, plan: study.MapPlan{Version: ui.Version, Depth: f.refine, Parallel: f.parallel}}
 	if m.loaded, m.plan.Source, err = s.load(c, name); err != nil {
 		return err
 	}
@@ -229,33 +229,12 @@ func (m *mapping) failed(err error) error {
 	return m.failure(m.loaded, err, "")
 }
 
-// chart converts a map of a metric to the form that package report draws.
-func chart(m *study.Mapped) *report.Map {
-	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query,
-		Seeds: m.Seeds,
-		XKey:  m.X.Key, YKey: m.Y.Key, XValues: m.X.Range.Texts(), YValues: m.Y.Range.Texts(), Steps: m.Maps[0].Steps,
-		Edge: m.EdgeWords()}
-	for i, found := range m.Maps {
-		panel := report.MapPanel{Label: m.Labels[i], Beyond: found.Beyond(), Measured: len(found.Values), Full: found.Size()}
-		for _, t := range found.Tiles() {
-			panel.Tiles = append(panel.Tiles,
-				report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, AtLeast: t.Value.AtLeast(),
-					Never: t.Value.Never})
-		}
-		for _, s := range found.Edge() {
-			panel.Edge = append(panel.Edge, [4]float64{s.X0, s.Y0, s.X1, s.Y1})
-		}
-		chart.Panels = append(chart.Panels, panel)
-	}
-	return chart
-}
-
 // store writes the files of a map and returns their folder, "" under --no-files.
 func (m *mapping) store(found *study.Mapped) (string, error) {
 	if m.flags.noFiles {
 		return "", nil
 	}
-	figures, err := report.MapCharts(chart(found))
+	figures, err := report.MapCharts(&found.Map)
 	if err != nil {
 		return "", ui.IOError("write map", err)
 	}

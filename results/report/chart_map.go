@@ -10,55 +10,21 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"qsim/results/measure"
+	"qsim/results"
 	"qsim/results/plain"
 )
 
-// Map holds the values of a metric over two keys of a scenario, under each policy, for drawing.
-type Map struct {
-	Scenario, ConfigHash, Version string
-
-	Query            measure.Query
-	Seeds            int
-	XKey, YKey       string
-	XValues, YValues []string // values of the coarse grid's axes, ascending
-	// Steps is the number of grid positions from one value to the next, and the first value has position 0: tiles and
-	// edges are placed by grid positions.
-	Steps int
-	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: the measured event never happens
-	// within the run.
-	Edge   string
-	Panels []MapPanel // maps of the policies, at least one
-}
-
-// MapPanel is the part of a Map about one policy.
-type MapPanel struct {
-	Label string
-	Tiles []MapTile    // rectangles that together cover the map
-	Edge  [][4]float64 // X0, Y0, X1, Y1: horizontal and vertical lines
-	// Beyond is the share of the map's area beyond the edge. Measured of Full points were measured.
-	Beyond         float64
-	Measured, Full int
-}
-
-// MapTile is a rectangle of a map with one value.
-type MapTile struct {
-	X0, X1, Y0, Y1 float64
-	Value          float64 // NaN: no value
-	AtLeast        bool    // Value is only a lower bound
-	Never          bool    // the measured event does not happen within the run; Value, if any, is of little use
-}
-
 // MapCharts draws a map as a figure with a panel for each policy and, if there are several policies, one more figure
 // for each, all on one colour scale.
-func MapCharts(m *Map) ([]Figure, error) {
+func MapCharts(maps *results.Map) ([]Figure, error) {
+	m := mapDrawing{maps}
 	switch {
 	case len(m.Panels) == 0:
 		return nil, fmt.Errorf("draw map: there is no policy")
 	case len(m.XValues) < 2 || len(m.YValues) < 2 || m.Steps < 1:
 		return nil, fmt.Errorf("draw map: an axis has fewer than two values")
 	}
-	scale := newColorScale(m)
+	scale := newColorScale(maps)
 	sheets := []*sheet{m.sheet("map", m.Panels, scale)}
 	if len(m.Panels) > 1 {
 		for i := range m.Panels {
@@ -67,6 +33,9 @@ func MapCharts(m *Map) ([]Figure, error) {
 	}
 	return plain.Map(sheets, (*sheet).render), nil
 }
+
+// mapDrawing draws a map.
+type mapDrawing struct{ *results.Map }
 
 const (
 	mapLeft   = vg.Length(58) // width left of a panel, for the labels of its y axis
@@ -83,7 +52,7 @@ var (
 	mapLabel = textStyle(9, ink, true)
 )
 
-func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
+func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorScale) *sheet {
 	left := 0
 	if len(panels) > mapPanels {
 		left, panels = len(panels)-mapPanels, panels[:mapPanels]
@@ -117,7 +86,7 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 }
 
 // beyond returns the phrase for the behaviour of a policy in the part of the map beyond the edge: "never recovers".
-func (m *Map) beyond() string {
+func (m mapDrawing) beyond() string {
 	switch {
 	case m.Edge != "":
 		return "has " + m.Query.Metric + " " + m.farSide()
@@ -129,8 +98,8 @@ func (m *Map) beyond() string {
 	return "never comes to an end"
 }
 
-func (m *Map) title(panels []MapPanel) string {
-	best, worst := extremes(plain.Map(panels, func(p MapPanel) float64 { return p.Beyond }))
+func (m mapDrawing) title(panels []results.MapPanel) string {
+	best, worst := extremes(plain.Map(panels, func(p results.MapPanel) float64 { return p.Beyond }))
 	name := func(i int) string { return policyName(panels[i].Label) }
 	low, high := portion(panels[best].Beyond), portion(panels[worst].Beyond)
 	switch {
@@ -153,14 +122,14 @@ func portion(share float64) string {
 	return fmt.Sprintf("%.0f%%", share*100)
 }
 
-func (m *Map) subtitle(left int) string {
+func (m mapDrawing) subtitle(left int) string {
 	what := m.Query.String() + " over " + clean(m.XKey) + " and " + clean(m.YKey) + "; the line is the edge"
 	if m.Edge == "" {
 		what += " beyond which it does not come within the run"
 	} else {
 		what += ": beyond it is " + m.farSide()
 	}
-	if m.any(func(t MapTile) bool { return t.AtLeast && !t.Never }) {
+	if m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never }) {
 		what += "; some colours are lower bounds"
 	}
 	if left > 0 {
@@ -169,13 +138,13 @@ func (m *Map) subtitle(left int) string {
 	return what
 }
 
-func (m *Map) words(panels []MapPanel) string {
-	words := plain.Map(panels, func(p MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
+func (m mapDrawing) words(panels []results.MapPanel) string {
+	words := plain.Map(panels, func(p results.MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
 	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }
 
 // drawPanel draws the map of one policy.
-func (m *Map) drawPanel(c draw.Canvas, p *MapPanel, scale *colorScale) {
+func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorScale) {
 	area := vg.Rectangle{Min: vg.Point{X: c.Min.X + mapLeft, Y: c.Min.Y + mapBelow}, Max: vg.Point{X: c.Max.X, Y: c.Max.Y - mapAbove}}
 	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y
 	tx := func(x float64) vg.Length {
@@ -186,7 +155,7 @@ func (m *Map) drawPanel(c draw.Canvas, p *MapPanel, scale *colorScale) {
 	}
 	for _, t := range joined(p.Tiles) {
 		r := vg.Rectangle{Min: vg.Point{X: tx(t.X0), Y: ty(t.Y0)}, Max: vg.Point{X: tx(t.X1), Y: ty(t.Y1)}}
-		scale.fill(c, r, area, t.Value, t.Never)
+		scale.fill(c, r, area, t.Value.Mean, t.Value.Never)
 	}
 	for _, line := range []draw.LineStyle{{Color: rgb(0xffffff), Width: 3.6}, {Color: ink, Width: edgeWidth}} {
 		for _, s := range linked(p.Edge) {
@@ -208,7 +177,7 @@ func (m *Map) drawPanel(c draw.Canvas, p *MapPanel, scale *colorScale) {
 	m.drawAxes(c, area, tx, ty)
 }
 
-func (m *Map) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg.Length) {
+func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg.Length) {
 	grey := draw.LineStyle{Color: axisline, Width: .6}
 	under := mapTick
 	under.XAlign, under.YAlign = draw.XCenter, draw.YTop
@@ -267,17 +236,18 @@ func linked(edge [][4]float64) [][4]float64 {
 }
 
 // joined merges neighbouring tiles of equal value into larger ones.
-func joined(tiles []MapTile) []MapTile {
+func joined(tiles []results.MapTile) []results.MapTile {
 	tiles = slices.Clone(tiles)
-	slices.SortFunc(tiles, func(a, b MapTile) int {
+	slices.SortFunc(tiles, func(a, b results.MapTile) int {
 		return cmp.Or(cmp.Compare(a.Y0, b.Y0), cmp.Compare(a.Y1, b.Y1), cmp.Compare(a.X0, b.X0))
 	})
 	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-	var all []MapTile
+	var all []results.MapTile
 	for _, t := range tiles {
 		if n := len(all); n > 0 {
 			last := &all[n-1]
-			if last.Y0 == t.Y0 && last.Y1 == t.Y1 && last.X1 == t.X0 && last.Never == t.Never && (t.Never || same(last.Value, t.Value)) {
+			if last.Y0 == t.Y0 && last.Y1 == t.Y1 && last.X1 == t.X0 && last.Value.Never == t.Value.Never &&
+				(t.Value.Never || same(last.Value.Mean, t.Value.Mean)) {
 				last.X1 = t.X1
 				continue
 			}

@@ -10,19 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"qsim/results"
 	"qsim/results/measure"
 )
 
 // aMap returns a map with a panel for each label: tiles of growing values, those to the upper right without an end.
-func aMap(value func(x, y float64) (float64, bool), labels ...string) *Map {
-	m := &Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: measure.Query{Metric: "recovery.time", After: "down"},
+func aMap(value func(x, y float64) (float64, bool), labels ...string) *results.Map {
+	m := &results.Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: measure.Query{Metric: "recovery.time", After: "down"},
 		XKey: "jobs.mail.arrivals.rate", YKey: "storms.down.for", XValues: []string{"10/s", "20/s", "30/s", "40/s"}, YValues: []string{"1s", "2s", "4s"}, Steps: 2}
 	for _, label := range labels {
-		p := MapPanel{Label: label, Measured: 12, Full: 35}
+		p := results.MapPanel{Label: label, Measured: 12, Full: 35}
 		for y := 0.0; y < 4; y++ {
 			for x := 0.0; x < 6; x++ {
 				v, never := value(x, y)
-				p.Tiles = append(p.Tiles, MapTile{X0: x, X1: x + 1, Y0: y, Y1: y + 1, Value: v, Never: never})
+				p.Tiles = append(p.Tiles, results.MapTile{X0: x, X1: x + 1, Y0: y, Y1: y + 1, Value: results.MapValue{Mean: v, Never: never}})
 				if never {
 					p.Beyond += 1. / 24
 				}
@@ -49,7 +50,7 @@ func TestMapCharts(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		m       *Map
+		m       *results.Map
 		figures int
 		title   string
 	}{
@@ -94,7 +95,7 @@ func TestMapCharts(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []*Map{{}, aMap(rising), {Panels: make([]MapPanel, 1), XValues: []string{"1"}, YValues: []string{"1", "2"}, Steps: 1}} {
+	for _, bad := range []*results.Map{{}, aMap(rising), {Panels: make([]results.MapPanel, 1), XValues: []string{"1"}, YValues: []string{"1", "2"}, Steps: 1}} {
 		if _, err := MapCharts(bad); err == nil {
 			t.Error("a map of nothing was drawn")
 		}
@@ -178,9 +179,11 @@ func TestMapSaysWhatIsABound(t *testing.T) {
 		{"bounds", false, true, "No point", "some colours are lower bounds", "without end"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := aMap(func(x, y float64) (float64, bool) { return 3, tt.never && x >= 3 && y >= 2 }, "fifo")
+			m := mapDrawing{aMap(func(x, y float64) (float64, bool) { return 3, tt.never && x >= 3 && y >= 2 }, "fifo")}
 			m.Edge = "above 10s"
-			m.Panels[0].Tiles[0].AtLeast = tt.atLeast
+			if tt.atLeast {
+				m.Panels[0].Tiles[0].Value.Bounds = 1
+			}
 			subtitle := m.subtitle(0)
 			if title := m.title(m.Panels); !strings.HasPrefix(title, tt.title) || !strings.Contains(subtitle, tt.words) || strings.Contains(subtitle, tt.missing) {
 				t.Errorf("%s\n%s", title, subtitle)

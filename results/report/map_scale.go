@@ -52,18 +52,18 @@ type colorScale struct {
 // logFrom is the ratio of the largest to the least value from which a colour scale is logarithmic.
 const logFrom = 20
 
-func newColorScale(m *Map) *colorScale {
+func newColorScale(m *results.Map) *colorScale {
 	info, _ := measure.Lookup(m.Query.Metric)
 	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, plain.ExtentOf()
 	for _, p := range m.Panels {
 		for _, t := range p.Tiles {
 			switch {
-			case t.Never:
+			case t.Value.Never:
 				s.never = true
-			case math.IsNaN(t.Value):
+			case math.IsNaN(t.Value.Mean):
 				s.missing = true
 			default:
-				seen.Include(t.Value)
+				seen.Include(t.Value.Mean)
 			}
 		}
 	}
@@ -85,13 +85,13 @@ func newColorScale(m *Map) *colorScale {
 }
 
 // any reports whether holds is true for at least one tile of any panel.
-func (m *Map) any(holds func(t MapTile) bool) bool {
-	return slices.ContainsFunc(m.Panels, func(p MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
+func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
+	return slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
 }
 
 // farSide returns the words for the values beyond the map's edge, lower bounds included.
-func (m *Map) farSide() string {
-	if m.any(func(t MapTile) bool { return t.Never }) {
+func (m mapDrawing) farSide() string {
+	if m.any(func(t results.MapTile) bool { return t.Value.Never }) {
 		return m.Edge + " or without end"
 	}
 	return m.Edge
@@ -188,7 +188,7 @@ func (s *colorScale) ticks() []float64 {
 }
 
 // draw draws the colour scale of a map: a bar with ticks, and below it the hatchings.
-func (s *colorScale) draw(c draw.Canvas, m *Map) {
+func (s *colorScale) draw(c draw.Canvas, m mapDrawing) {
 	label := mapTick
 	label.YAlign = draw.YCenter
 	const wide, swatch = vg.Length(12), vg.Length(13)

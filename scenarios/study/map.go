@@ -23,10 +23,11 @@ import (
 
 // MapPlan is the plan of a map: a metric measured over two keys of a scenario, with an edge at a bound of the metric.
 type MapPlan struct {
-	Source Source // scenario; its objectives and Queries are ignored
-	X, Y   Axis
-	Depth  int // number of times that cells at the edge are halved
-	Query  measure.Query
+	Source  Source // scenario; its objectives and Queries are ignored
+	X, Y    Axis
+	Version string // version of the program
+	Depth   int    // number of times that cells at the edge are halved
+	Query   measure.Query
 	// Edge is the bound of the far side: values above it and all lower bounds, or values below it if
 	// more is better. NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
@@ -40,25 +41,9 @@ type MapPlan struct {
 
 // Mapped holds the finished maps of a plan, one for each policy of the scenario.
 type Mapped struct {
-	*MapPlan
-	Scenario, ConfigHash string
-	Seeds                int
-	Labels               []string // labels of the policies
-	Maps                 []*Map
+	results.Map        // the maps as rectangles, for drawing
+	Maps        []*Map // the measured points, by policy
 }
-
-// PointValue is the measured value of the metric at one point of a map.
-type PointValue struct {
-	Mean   float64 // mean over the seeds with a value or a bound, see AtLeast; NaN: no such seed
-	Never  bool    // most seeds have only a lower bound, beyond the edge: the event did not happen
-	Beyond bool    // the point lies on the far side of the edge under most seeds
-	Seeds  int
-	Bounds int    // number of seeds with only a lower bound
-	Reason string // reason why there is no value
-}
-
-// AtLeast reports whether the mean is only a lower bound, because the value of at least one seed is.
-func (v *PointValue) AtLeast() bool { return v.Bounds > 0 }
 
 // Run makes a map for each policy of base, the unchanged scenario, with all its seeds. When ctx is done it returns
 // ctx.Err(); a point that cannot be simulated makes it return a *SettingError, before anything is simulated if it is
@@ -80,10 +65,12 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 		return nil, err
 	}
 	s := &simulator{source: &source, parallel: p.Parallel, each: int(base.Seeds)}
-	maps := &Mapped{MapPlan: p, Scenario: base.Name, ConfigHash: base.ConfigHash(), Seeds: int(base.Seeds)}
+	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: p.Version,
+		Query: p.Query, Seeds: int(base.Seeds), XKey: p.X.Key, YKey: p.Y.Key, XValues: p.X.Range.Texts(),
+		YValues: p.Y.Range.Texts(), Steps: lattice.Steps, Edge: p.edgeWords()}}
 	for i := range base.Policies {
 		label, round := base.Policies[i].Label, 0
-		m, err := Explore(lattice, func(points []Point) ([]PointValue, error) {
+		m, err := Explore(lattice, func(points []Point) ([]results.MapValue, error) {
 			measured := p.Progress(label, round, len(points))
 			round++
 			return p.measure(ctx, s, lattice, label, points, measured)
@@ -91,7 +78,7 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 		if err != nil {
 			return nil, err
 		}
-		maps.Labels, maps.Maps = append(maps.Labels, label), append(maps.Maps, m)
+		maps.Panels, maps.Maps = append(maps.Panels, m.panel(label)), append(maps.Maps, m)
 	}
 	return maps, nil
 }
@@ -101,9 +88,9 @@ func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 }
 
 func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
-	measured func()) ([]PointValue, error) {
+	measured func()) ([]results.MapValue, error) {
 	tasks := plain.Map(points, func(at Point) *task { return &task{sets: p.sets(l, at), policy: policy} })
-	values := make([]PointValue, len(points))
+	values := make([]results.MapValue, len(points))
 	var mutex sync.Mutex
 	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
 		mutex.Lock()
@@ -116,9 +103,9 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 }
 
 // value returns the mean of a point over its runs, one for each seed, and whether it lies beyond the edge.
-func (p *MapPlan) value(runs []measure.Run) PointValue {
+func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 	info, _ := measure.Lookup(p.Query.Metric)
-	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
+	v := results.MapValue{Mean: math.NaN(), Seeds: len(runs)}
 	sum, numbers, beyond, never := 0.0, 0, 0, 0
 	for i := range runs {
 		value := runs[i].Find(p.Query)
@@ -177,7 +164,7 @@ func (m *Mapped) rows() []mapRow {
 	for i, found := range m.Maps {
 		for _, at := range found.Points() {
 			v := found.Values[at]
-			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
+			row := mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
 				Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
 			if v.AtLeast() {
 				row.Bound = ">="
@@ -203,13 +190,13 @@ func (m *Mapped) JSON() ([]byte, error) {
 		X        string   `json:"x"`
 		Y        string   `json:"y"`
 		Points   []mapRow `json:"points"`
-	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.EdgeWords(), m.X.Key, m.Y.Key, m.rows()})
+	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.Edge, m.XKey, m.YKey, m.rows()})
 	return out.Bytes(), err
 }
 
-// EdgeWords describes the values beyond the edge, as "above 10s"; empty if the measured event never happens there
+// edgeWords describes the values beyond the edge, as "above 10s"; empty if the measured event never happens there
 // within the run.
-func (p *MapPlan) EdgeWords() string {
+func (p *MapPlan) edgeWords() string {
 	info, _ := measure.Lookup(p.Query.Metric)
 	switch {
 	case math.IsNaN(p.Edge):
@@ -227,16 +214,16 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 		return m.writeCSV(w)
 	}
 	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
-		m.X.Key, m.Y.Key)
-	for i, found := range m.Maps {
-		share := results.FormatValue(found.Beyond(), measure.MetricInfo{Unit: "1", Share: true})
-		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share,
-			len(found.Values), found.Size())
-		if err := m.writeGrid(w, found, o); err != nil {
+		m.XKey, m.YKey)
+	for i, p := range m.Panels {
+		share := results.FormatValue(p.Beyond, measure.MetricInfo{Unit: "1", Share: true})
+		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", p.Label, share, p.Measured,
+			p.Full)
+		if err := m.writeGrid(w, m.Maps[i], o); err != nil {
 			return err
 		}
 	}
-	words := m.EdgeWords()
+	words := m.Edge
 	if words == "" {
 		words = "not within the run, under most seeds"
 	} else if info, _ := measure.Lookup(m.Query.Metric); !info.MoreIsBetter {
@@ -250,7 +237,7 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 }
 
 func (m *Mapped) writeCSV(w io.Writer) error {
-	header := []string{"policy", m.X.Key, m.Y.Key, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
+	header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 	var rows [][]string
 	for _, r := range m.rows() {
 		rows = append(rows, []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
@@ -273,13 +260,12 @@ func (m *Mapped) reason() string {
 
 func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
-	xs := m.X.Range.Texts()
-	for _, x := range xs {
+	for _, x := range m.XValues {
 		t.Columns = append(t.Columns, text.Column{Title: x, Right: true})
 	}
 	for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
 		row := []string{found.Y[y].Text}
-		for i := range xs {
+		for i := range m.XValues {
 			row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
 		}
 		t.Add(row...)
@@ -288,11 +274,11 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 }
 
 // cell returns a point's value as text, with a sign for the side of the edge.
-func (m *Mapped) cell(v PointValue) string {
+func (m *Mapped) cell(v results.MapValue) string {
 	info, _ := measure.Lookup(m.Query.Metric)
 	text := results.FormatValue(v.Mean, info)
 	switch {
-	case v.Never && math.IsNaN(m.Edge):
+	case v.Never && m.Edge == "":
 		text = "never"
 	case v.AtLeast():
 		text = "≥ " + text
@@ -303,73 +289,45 @@ func (m *Mapped) cell(v PointValue) string {
 	return text
 }
 
-// Tile is a rectangle of a map's picture with the value of the point nearest to it, in positions of the lattice.
-type Tile struct {
-	X0, X1, Y0, Y1 float64
-	Value          PointValue
-}
-
-// Segment is a straight part of the edge on a map's picture, horizontal or vertical.
-type Segment struct{ X0, Y0, X1, Y1 float64 }
-
-// Tiles returns the quarters of the map's cells: each has the value of its corner.
-func (m *Map) Tiles() []Tile {
-	tiles := make([]Tile, 0, 4*len(m.Patches))
+// panel returns the map of one policy as rectangles: quarters of the patches, each with the value of its corner, and
+// the segments between those on different sides of the edge.
+func (m *Map) panel(label string) results.MapPanel {
+	panel := results.MapPanel{Label: label, Measured: len(m.Values), Full: m.Size()}
+	var beyond, all float64
 	for _, c := range m.Patches {
-		x, y := middle(c)
-		for _, p := range c.corners() {
-			t := Tile{X0: float64(c.X0), X1: x, Y0: float64(c.Y0), Y1: y, Value: m.Values[p]}
+		x, y := float64(c.X0+c.X1)/2, float64(c.Y0+c.Y1)/2
+		corners := c.corners()
+		for _, p := range corners {
+			t := results.MapTile{X0: float64(c.X0), X1: x, Y0: float64(c.Y0), Y1: y, Value: m.Values[p]}
 			if p.X == c.X1 {
 				t.X0, t.X1 = x, float64(c.X1)
 			}
 			if p.Y == c.Y1 {
 				t.Y0, t.Y1 = y, float64(c.Y1)
 			}
-			tiles = append(tiles, t)
+			panel.Tiles = append(panel.Tiles, t)
+			area := (t.X1 - t.X0) * (t.Y1 - t.Y0)
+			all += area
+			if t.Value.Beyond {
+				beyond += area
+			}
 		}
-	}
-	return tiles
-}
-
-func middle(c Patch) (x, y float64) { return float64(c.X0+c.X1) / 2, float64(c.Y0+c.Y1) / 2 }
-
-// Edge returns the segments between tiles on different sides of the edge.
-func (m *Map) Edge() []Segment {
-	var edge []Segment
-	for _, c := range m.Patches {
-		x, y := middle(c)
-		corners := c.corners()
 		for _, side := range []struct {
 			a, b int
-			line Segment
+			line [4]float64
 		}{
-			{0, 1, Segment{x, float64(c.Y0), x, y}},
-			{2, 3, Segment{x, y, x, float64(c.Y1)}},
-			{0, 2, Segment{float64(c.X0), y, x, y}},
-			{1, 3, Segment{x, y, float64(c.X1), y}},
+			{0, 1, [4]float64{x, float64(c.Y0), x, y}},
+			{2, 3, [4]float64{x, y, x, float64(c.Y1)}},
+			{0, 2, [4]float64{float64(c.X0), y, x, y}},
+			{1, 3, [4]float64{x, y, float64(c.X1), y}},
 		} {
 			if m.Values[corners[side.a]].Beyond != m.Values[corners[side.b]].Beyond {
-				edge = append(edge, side.line)
+				panel.Edge = append(panel.Edge, side.line)
 			}
 		}
 	}
-	return edge
-}
-
-// Beyond returns the share of the map's area that lies beyond the edge.
-func (m *Map) Beyond() float64 {
-	var beyond, all float64
-	for _, t := range m.Tiles() {
-		area := (t.X1 - t.X0) * (t.Y1 - t.Y0)
-		all += area
-		if t.Value.Beyond {
-			beyond += area
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return beyond / all
+	panel.Beyond = beyond / all
+	return panel
 }
 
 // Points returns the measured points, by Y and X.

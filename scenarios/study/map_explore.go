@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"slices"
+
+	"qsim/results"
 )
 
 // MostDepth is the highest number of times that a cell of a map is halved.
@@ -94,13 +96,13 @@ func (l *Lattice) Size() int {
 // Map is the map of a metric under one policy: the measured points, and the patches between them.
 type Map struct {
 	*Lattice
-	Values  map[Point]PointValue // values of the measured points
-	Patches []Patch              // patches that cover the map, by Y0 and X0
+	Values  map[Point]results.MapValue // values of the measured points
+	Patches []Patch                    // patches that cover the map, by Y0 and X0
 }
 
 // Explore measures the coarse grid and refines it near the edge.
-func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*Map, error) {
-	m := &Map{Lattice: l, Values: map[Point]PointValue{}}
+func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error)) (*Map, error) {
+	m := &Map{Lattice: l, Values: map[Point]results.MapValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
 		for x := 0; x+l.Steps < len(l.X); x += l.Steps {
 			m.Patches = append(m.Patches, Patch{x, x + l.Steps, y, y + l.Steps})
@@ -126,7 +128,7 @@ func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*M
 	return m, nil
 }
 
-func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue, error)) error {
+func (m *Map) measure(points []Point, measure func(points []Point) ([]results.MapValue, error)) error {
 	points = slices.DeleteFunc(points, func(p Point) bool { _, known := m.Values[p]; return known })
 	slices.SortFunc(points, byYX)
 	points = slices.Compact(points)

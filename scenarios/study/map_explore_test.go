@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"qsim/results"
 )
 
 func span(t *testing.T, text string) Axis {
@@ -17,12 +19,12 @@ func span(t *testing.T, text string) Axis {
 }
 
 // planted measures a boundary that is known.
-func edged(l *Lattice, beyond func(x, y float64) bool, count *int) func([]Point) ([]PointValue, error) {
-	return func(points []Point) ([]PointValue, error) {
-		var values []PointValue
+func edged(l *Lattice, beyond func(x, y float64) bool, count *int) func([]Point) ([]results.MapValue, error) {
+	return func(points []Point) ([]results.MapValue, error) {
+		var values []results.MapValue
 		for _, p := range points {
 			*count++
-			values = append(values, PointValue{Mean: 1, Beyond: beyond(l.X[p.X].Number, l.Y[p.Y].Number)})
+			values = append(values, results.MapValue{Mean: 1, Beyond: beyond(l.X[p.X].Number, l.Y[p.Y].Number)})
 		}
 		return values, nil
 	}
@@ -81,7 +83,7 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 // tellings returns, for each point, the sides of the edge on which the tiles there lie.
 func (m *Map) tellings() map[Point]map[bool]bool {
 	told := map[Point]map[bool]bool{}
-	for _, t := range m.Tiles() {
+	for _, t := range m.panel("").Tiles {
 		for y := int(math.Ceil(t.Y0)); float64(y) <= t.Y1; y++ {
 			for x := int(math.Ceil(t.X0)); float64(x) <= t.X1; x++ {
 				if told[Point{x, y}] == nil {
@@ -96,7 +98,7 @@ func (m *Map) tellings() map[Point]map[bool]bool {
 
 // told reports whether a tile at a place lies on the right side.
 func (m *Map) told(x, y float64, beyond bool) bool {
-	return slices.ContainsFunc(m.Tiles(), func(t Tile) bool {
+	return slices.ContainsFunc(m.panel("").Tiles, func(t results.MapTile) bool {
 		return t.X0 <= x && x <= t.X1 && t.Y0 <= y && y <= t.Y1 && t.Value.Beyond == beyond
 	})
 }
@@ -105,7 +107,7 @@ func (m *Map) told(x, y float64, beyond bool) bool {
 func checkCover(t *testing.T, m *Map) {
 	t.Helper()
 	area := 0.0
-	for _, tile := range m.Tiles() {
+	for _, tile := range m.panel("").Tiles {
 		if tile.X1 <= tile.X0 || tile.Y1 <= tile.Y0 {
 			t.Errorf("a tile of no area: %+v", tile)
 		}
@@ -127,21 +129,21 @@ func TestEdgeLiesBetween(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edge := m.Edge()
+	edge := m.panel("").Edge
 	if len(edge) == 0 {
 		t.Fatal("no edge")
 	}
 	for _, s := range edge {
-		x, y := (s.X0+s.X1)/2, (s.Y0+s.Y1)/2
+		x, y := (s[0]+s[2])/2, (s[1]+s[3])/2
 		dx, dy := .1, 0.0
-		if s.Y0 == s.Y1 {
+		if s[1] == s[3] {
 			dx, dy = 0, .1
 		}
 		if !(m.told(x-dx, y-dy, true) && m.told(x+dx, y+dy, false) || m.told(x-dx, y-dy, false) && m.told(x+dx, y+dy, true)) {
 			t.Errorf("segment %+v lies not between two sides", s)
 		}
 	}
-	if share := m.Beyond(); math.Abs(share-(1-math.Pi*30/4/64)) > .02 {
+	if share := m.panel("").Beyond; math.Abs(share-(1-math.Pi*30/4/64)) > .02 {
 		t.Errorf("%v of the map lies beyond", share)
 	}
 }
@@ -167,7 +169,7 @@ func TestLatticeErrors(t *testing.T) {
 		t.Errorf("words and neighbours are halved: %d points (%v)", l.Size(), err)
 	}
 	stop := errors.New("stop")
-	if _, err := Explore(l, func([]Point) ([]PointValue, error) { return nil, stop }); !errors.Is(err, stop) {
+	if _, err := Explore(l, func([]Point) ([]results.MapValue, error) { return nil, stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }

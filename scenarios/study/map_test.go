@@ -74,13 +74,13 @@ func TestMapFindsTheKnownEdge(t *testing.T) {
 			t.Errorf("at %s and %s: %+v", m.X[at.X].Text, m.Y[at.Y].Text, v)
 		}
 	}
-	edge := m.Edge()
+	edge := m.panel("").Edge
 	if len(edge) == 0 {
 		t.Fatal("no edge")
 	}
 	for _, s := range edge {
 		// 12/s is position 0, 3/s are 4 positions.
-		if x := 12 + s.X0*3/4; s.X0 == s.X1 && (x < 14 || x > 15.5) {
+		if x := 12 + s[0]*3/4; s[0] == s[2] && (x < 14 || x > 15.5) {
 			t.Errorf("the edge is at %v/s", x)
 		}
 	}

@@ -173,7 +173,6 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 // inSession calls measure with a session, until it ends or is interrupted, and stops the stores afterwards.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
-	ui.WarnOfVariables(c, s.console)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {

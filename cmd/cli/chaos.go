@@ -93,7 +93,6 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 		return ui.UsageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
 	}
 	console := ui.NewConsole(c, f.Quiet)
-	ui.WarnOfVariables(c, console)
 	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
 	if c.Flags().Changed("check-only") {
 		var err error

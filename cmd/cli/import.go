@@ -130,7 +130,6 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		return err
 	}
 	notes := ui.NewConsole(c, f.Quiet)
-	ui.WarnOfVariables(c, notes)
 	files, closeAll, err := openFiles(names, c.InOrStdin())
 	if err != nil {
 		return err

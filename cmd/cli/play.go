@@ -59,7 +59,6 @@ qsim can be chosen. To write it takes Go and the source of qsim.`,
 
 func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	console := ui.NewConsole(c, false)
-	ui.WarnOfVariables(c, console)
 	l, err := loadOnly(c, names, &f.scenarioFlags, console)
 	if err != nil {
 		return err

@@ -38,9 +38,8 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	if f.Quiet && f.Verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
 	}
-	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet)}
-	ui.WarnOfVariables(c, s.console)
-	return s, nil
+	console := ui.NewConsole(c, f.Quiet)
+	return &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: console}, nil
 }
 
 // output is the result of a command, for printing as JSON, or by one function as text, Markdown or CSV.

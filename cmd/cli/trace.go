@@ -98,7 +98,6 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 		f.policies = []string{f.policy}
 	}
 	messages := ui.NewConsole(c, false)
-	ui.WarnOfVariables(c, messages)
 	l, err := loadOnly(c, names, &f.scenarioFlags, messages)
 	if err != nil {
 		return err

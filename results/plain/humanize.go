@@ -152,6 +152,22 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
+// Runs returns ascending whole numbers as texts: one for each run of consecutive ones, with dash between its ends.
+func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
+	for from := 0; from < len(numbers); {
+		to := from
+		for to+1 < len(numbers) && numbers[to+1] == numbers[to]+1 {
+			to++
+		}
+		run := fmt.Sprint(numbers[from])
+		if to > from {
+			run += dash + fmt.Sprint(numbers[to])
+		}
+		runs, from = append(runs, run), to+1
+	}
+	return runs
+}
+
 // Distinct joins lists, and keeps only the first of equal elements.
 func Distinct[T comparable](lists ...[]T) (all []T) {
 	for _, one := range slices.Concat(lists...) {

@@ -28,3 +28,11 @@ func TestFixed(t *testing.T) {
 		}
 	}
 }
+
+func TestRuns(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "7": {7}, "1-3,5": {1, 2, 3, 5}, "0,2-3": {0, 2, 3}} {
+		if got := strings.Join(Runs(numbers, "-"), ","); got != want {
+			t.Errorf("%v: got %s, want %s", numbers, got, want)
+		}
+	}
+}

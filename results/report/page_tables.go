@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"qsim/results"
@@ -59,21 +58,9 @@ func (p *page) facts() []string {
 
 // seedRanges returns ascending seeds as text: 1–20, 23.
 func seedRanges(seeds []uint64) string {
-	var parts []string
-	for from := 0; from < len(seeds); {
-		to := from
-		for to+1 < len(seeds) && seeds[to+1] == seeds[to]+1 {
-			to++
-		}
-		part := strconv.FormatUint(seeds[from], 10)
-		if to > from {
-			part += "–" + strconv.FormatUint(seeds[to], 10)
-		}
-		if parts = append(parts, part); len(parts) == 12 && to+1 < len(seeds) {
-			parts = append(parts, "…")
-			break
-		}
-		from = to + 1
+	parts := plain.Runs(seeds, "–")
+	if len(parts) > 12 {
+		parts = append(parts[:12], "…")
 	}
 	if parts == nil {
 		return "none"

@@ -75,22 +75,7 @@ func shardOf(name string) (s Shard, ending string, ok bool) {
 }
 
 // List returns shard indexes, which must ascend, in the syntax of a batch system's array jobs: 1,3-5.
-func List(indexes []int) string {
-	var parts []string
-	for i := 0; i < len(indexes); {
-		k := i
-		for k+1 < len(indexes) && indexes[k+1] == indexes[k]+1 {
-			k++
-		}
-		part := strconv.Itoa(indexes[i])
-		if k > i {
-			part += "-" + strconv.Itoa(indexes[k])
-		}
-		parts = append(parts, part)
-		i = k + 1
-	}
-	return strings.Join(parts, ",")
-}
+func List(indexes []int) string { return strings.Join(plain.Runs(indexes, "-"), ",") }
 
 // Refusal is an error for a folder that cannot be used: it does not hold, or would mix files with, the sweep in
 // question. It is not an error of reading or writing.

@@ -23,8 +23,8 @@ type Console struct {
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole returns the console of a command, and warns there of variables that belong to no flag; with quiet it prints
-// nothing.
+// NewConsole returns the console of a command, and warns there of variables that belong to no flag; with quiet it
+// prints nothing.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {

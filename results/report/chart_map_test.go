@@ -23,7 +23,8 @@ func aMap(value func(x, y float64) (float64, bool), labels ...string) *results.M
 		for y := 0.0; y < 4; y++ {
 			for x := 0.0; x < 6; x++ {
 				v, never := value(x, y)
-				p.Tiles = append(p.Tiles, results.MapTile{X0: x, X1: x + 1, Y0: y, Y1: y + 1, Value: results.MapValue{Mean: v, Never: never}})
+				p.Tiles = append(p.Tiles, results.MapTile{X0: x, X1: x + 1, Y0: y, Y1: y + 1,
+					Value: results.MapValue{Mean: v, Never: never}})
 				if never {
 					p.Beyond += 1. / 24
 				}

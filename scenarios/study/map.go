@@ -164,8 +164,8 @@ func (m *Mapped) rows() []mapRow {
 	for i, found := range m.Maps {
 		for _, at := range found.Points() {
 			v := found.Values[at]
-			row := mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
-				Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
+			row := mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds,
+				Seeds: v.Seeds, Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
 			if v.AtLeast() {
 				row.Bound = ">="
 			}

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"qsim/engine"
 )
 
 // A NOTIFY holds a lock of the whole server until its transaction has committed, so that
@@ -61,10 +64,13 @@ func (n *news) take() (ready bool, due time.Time) {
 // wake announces that jobs became ready.
 func (s *Store) wake() { s.news.add(true, time.Time{}) }
 
-// wakeIn announces when jobs with a delay become ready, the shortest delay being delay. They are due no later than that
-// after the answer to the call that delayed them.
-func (s *Store) wakeIn(delay time.Duration) {
-	if s.rules.promotesItself() {
+// wakeIn announces that jobs became ready, if ready is set, and when those with a delay do, the shortest delay being
+// delay; engine.Forever: there are none. They are due no later than that after the answer to the call that delayed them.
+func (s *Store) wakeIn(ready bool, delay time.Duration) {
+	if ready {
+		s.wake()
+	}
+	if delay < engine.Forever && s.rules.promotesItself() {
 		s.news.add(false, time.Now().Add(time.Duration(nanoseconds(delay))))
 	}
 }
@@ -135,7 +141,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = wrap("listen", err); denied(err) {
+		if err = wrap("listen", err); errors.Is(err, ErrDenied) {
 			return err
 		}
 		if heard {

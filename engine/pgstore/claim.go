@@ -72,16 +72,8 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 // planned returns the SQL statement for a plan, after building its missing indexes.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.plans.of(shapes, &s.rules)
-	s.plans.mu.Lock()
-	built := p.built
-	s.plans.mu.Unlock()
-	if !built {
-		if err := s.build(ctx, p.lines); err != nil {
-			return "", fmt.Errorf("claim: %w", err)
-		}
-		s.plans.mu.Lock()
-		p.built = true
-		s.plans.mu.Unlock()
+	if err := s.build(ctx, p.lines); err != nil {
+		return "", fmt.Errorf("claim: %w", err)
 	}
 	return p.sql, nil
 }

@@ -68,12 +68,7 @@ func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 			ready = true
 		}
 	}
-	if ready {
-		s.wake()
-	}
-	if soonest < engine.Forever {
-		s.wakeIn(soonest)
-	}
+	s.wakeIn(ready, soonest)
 }
 
 func isCopy(err error) bool {
@@ -254,7 +249,7 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	return rows.Err()
 }
 
-// classBefore returns a job's former priority class (fresh or retry), from its former state and deliveries.
+// classBefore returns a job's priority class (fresh or retry) in a state, from its deliveries.
 func classBefore(was engine.State, delivered int32) engine.Class {
 	if delivered == 0 || delivered == 1 && was == engine.InFlight {
 		return engine.Fresh

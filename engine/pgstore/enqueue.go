@@ -107,12 +107,7 @@ func (s *Store) announceNew(jobs []engine.NewJob) {
 			soonest = min(soonest, jobs[i].Delay)
 		}
 	}
-	if ready {
-		s.wake()
-	}
-	if soonest < engine.Forever {
-		s.wakeIn(soonest)
-	}
+	s.wakeIn(ready, soonest)
 }
 
 // insertion returns the SQL statements that insert jobs: one, after one that locks their serial keys if they have any.

@@ -132,6 +132,3 @@ func explainReply(e *pgconn.PgError) error {
 	}
 	return errors.New(said)
 }
-
-// denied reports whether an error is a refusal of access, which is permanent.
-func denied(err error) bool { return errors.Is(err, ErrDenied) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -108,10 +109,7 @@ func validate(o *engine.StoreOptions) error {
 			problems = append(problems, fmt.Errorf("%s: %w: %s", name, engine.ErrUnsupported, why))
 		}
 	}
-	bounded := false
-	for _, most := range o.MaxRunning {
-		bounded = bounded || most > 0
-	}
+	bounded := slices.ContainsFunc(o.MaxRunning, func(most int) bool { return most > 0 })
 	refuse(bounded, "MaxRunning", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
 	refuse(o.MaxInFlight > 0, "MaxInFlight", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
 	refuse(o.CountAhead, "CountAhead", "PostgreSQL does not say over how many rows a claim went")

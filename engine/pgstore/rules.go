@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"qsim/engine"
@@ -170,6 +169,3 @@ func (t *texts) init(r *rules) {
 		t.commit[i] = commitSQL(r, commitShape(i))
 	}
 }
-
-// assign joins SQL assignments with commas.
-func assign(list ...string) string { return strings.Join(list, ", ") }

@@ -96,7 +96,6 @@ func (s shape) overlaps(o shape) bool {
 type plan struct {
 	sql   string
 	lines []line
-	built bool // lines are there; under the lock of plans
 }
 
 // plans caches the SQL statements of plans by shape.

@@ -18,8 +18,8 @@ func promoteSQL(r *rules, further, order, made, returning string) string {
 d as materialized (
 	select j.id from jobs j where j.state = 2 and j.due_at <= (select now from t)` + further + `
 	order by ` + order + ` limit $1 for update of j skip locked)
-update jobs j set ` + assign("state = 1", "ready_key = "+r.readyKey("j.due_at", made, "j.stand"),
-		"stood_at = case j.stand when 0 then null else coalesce(j.stood_at, j.due_at) end") + `
+update jobs j set state = 1, ready_key = ` + r.readyKey("j.due_at", made, "j.stand") + `, ` +
+		`stood_at = case j.stand when 0 then null else coalesce(j.stood_at, j.due_at) end
 from d, t n where ` + sameJob("d.id") + returning
 }
 
@@ -48,17 +48,9 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	defer rows.Close()
 	for rows.Next() {
 		r := row{values: rows.RawValues()}
-		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()), Tenant: engine.TenantID(r.int32()), Class: lineClass(r.int32())})
+		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()), Tenant: engine.TenantID(r.int32()), Class: classBefore(engine.Ready, r.int32())})
 	}
 	return dst, rows.Err()
-}
-
-// lineClass returns the priority class (fresh or retry) of a ready job, from its deliveries.
-func lineClass(delivery int32) engine.Class {
-	if delivery == 0 {
-		return engine.Fresh
-	}
-	return engine.Retry
 }
 
 // redriveSQL returns two SQL statements that make dead jobs ready as if they had become due now; $1: which ones, null:
@@ -69,8 +61,8 @@ func redriveSQL(r *rules) (out [2]string) {
 d as materialized (
 	select j.id from jobs j where j.state = 5 and ($1::bigint[] is null or j.id = any($1))
 	order by j.ready_key, j.id limit $2 for update of j skip locked)
-update jobs j set ` + assign("state = 1", "due_at = n.now", "stood_at = null", "ready_key = "+r.readyKey("n.now", "n.now", "0"),
-			"joined = case when j.serial is not null then nextval('joined') end", "unique_key = null") + reset + `
+update jobs j set state = 1, due_at = n.now, stood_at = null, ready_key = ` + r.readyKey("n.now", "n.now", "0") + `, ` +
+			`joined = case when j.serial is not null then nextval('joined') end, unique_key = null` + reset + `
 from d, t n where ` + sameJob("d.id") + promotionColumns
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,6 +44,7 @@ type Options struct {
 type Server struct {
 	options  Options
 	programs string // folder
+	owner    *owner
 	folder   string // holds the socket and data
 	port     int
 	claim    *os.File // open file that marks the folder as this process's
@@ -126,9 +128,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	s := &Server{options: o, programs: programs, folder: folder, port: 5432}
+	s := &Server{options: o, programs: programs, owner: owner, folder: folder, port: 5432}
 	if s.claim, err = claim(folder); err == nil {
-		err = s.create(ctx, owner)
+		err = s.create(ctx)
 	}
 	if err == nil {
 		err = s.launch(ctx)
@@ -143,19 +145,19 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 // create creates the server's data in its folder.
-func (s *Server) create(ctx context.Context, owner *owner) error {
+func (s *Server) create(ctx context.Context) error {
 	// A socket's path is at most 107 bytes long, see unix(7).
 	if socket := s.folder + "/.s.PGSQL.5432.lock"; len(socket) > 107 {
 		return fmt.Errorf("the path of the socket, %s, is longer than 107 bytes: choose another temporary folder (TMPDIR)", socket)
 	}
-	if err := owner.own(s.folder); err != nil {
+	if err := s.owner.own(s.folder); err != nil {
 		return err
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(s.programs, "initdb"), "--pgdata="+s.Data(), "--username="+superuser,
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	initdb.Dir = s.folder
 	initdb.Env = environment()
-	initdb.SysProcAttr = owner.attributes()
+	initdb.SysProcAttr = s.owner.attributes()
 	if said, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, complaint(string(said)))
 	}
@@ -176,21 +178,14 @@ func (s *Server) create(ctx context.Context, owner *owner) error {
 
 // environment returns the environment variables for the programs, without inherited PG* variables.
 func environment() []string {
-	var kept []string
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "PG") && !strings.HasPrefix(v, "LC_") && !strings.HasPrefix(v, "LANG") {
-			kept = append(kept, v)
-		}
-	}
+	kept := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
+	})
 	return append(kept, "LC_ALL=C")
 }
 
 // launch starts the server in its folder and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
-	owner, err := serverUser()
-	if err != nil {
-		return err
-	}
 	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder, "-p", strconv.Itoa(s.port)}
 	if s.options.MostFile > 0 {
 		// The shell sets the limit, in blocks of 512 bytes, and becomes the server.
@@ -204,7 +199,7 @@ func (s *Server) launch(ctx context.Context) error {
 	defer log.Close()
 	command := exec.Command(arguments[0], arguments[1:]...)
 	command.Dir, command.Env, command.Stdout, command.Stderr = s.folder, environment(), log, log
-	command.SysProcAttr = owner.attributes()
+	command.SysProcAttr = s.owner.attributes()
 	if s.process, err = begin(command); err != nil {
 		return err
 	}

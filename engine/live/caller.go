@@ -21,11 +21,7 @@ type flight struct {
 
 // owes reports whether the late answer to a call may bring jobs that must be returned to the store.
 func (f *flight) owes() bool {
-	switch f.Op {
-	case engine.OpClaim, engine.OpRecover, engine.OpPromote:
-		return true
-	}
-	return false
+	return f.Op == engine.OpClaim || f.Op == engine.OpRecover || f.Op == engine.OpPromote
 }
 
 // callers holds the goroutines that call the store for one loop. Further calls wait in a queue; a call whose timeout is

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -93,9 +94,7 @@ type process struct {
 
 func (p *process) init(ctx context.Context, c Config) {
 	p.Config, p.begin = c, time.Now()
-	if p.CancelWithin == 0 {
-		p.CancelWithin = 5 * time.Second
-	}
+	p.CancelWithin = cmp.Or(p.CancelWithin, 5*time.Second)
 	if !c.Origin.IsZero() {
 		p.since = p.begin.Sub(c.Origin)
 	}
@@ -104,12 +103,7 @@ func (p *process) init(ctx context.Context, c Config) {
 	p.ended.cancel(nil)
 }
 
-func (p *process) logger() *slog.Logger {
-	if p.Logger != nil {
-		return p.Logger
-	}
-	return slog.Default()
-}
+func (p *process) logger() *slog.Logger { return cmp.Or(p.Logger, slog.Default()) }
 
 func (p *process) newCancelable() *cancelable {
 	w := &cancelable{}

@@ -7,41 +7,36 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	if r.has&hasHistory != 0 {
 		s.histories.at(ref).stoodAt = dueAt
 	}
-	s.toReadyAt(ref, r, dueAt, s.usualKey(r, dueAt, now))
+	key := dueAt
+	if r.delivery > 0 {
+		key = r.keyIn(s.options.Place, dueAt, now)
+	}
+	s.toReadyAt(ref, r, dueAt, key)
 }
 
-// usualKey returns the ready key of a job's row according to StoreOptions.Place.
-func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
-	if r.delivery == 0 {
-		return dueAt
-	}
-	switch s.options.Place {
+// keyIn returns the ready key of a job's row that becomes ready now in a place other than engine.PlaceDue, or that has
+// no earlier due time.
+func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
+	switch place {
 	case engine.PlaceTail:
 		return now
 	case engine.PlaceCreated:
 		return r.enqueuedAt
 	case engine.PlaceHead:
-		return headKey(dueAt)
+		return dueAt - engine.Never/2 // before all keys made from times
 	}
 	return dueAt
 }
 
-// headKey returns a ready key that sorts before all keys made from times.
-func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
-
 // toReadyAs makes a job's row ready in the position given by stand.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
-	case engine.PlaceHead:
-		s.toReadyAt(ref, r, dueAt, headKey(dueAt))
+	case engine.PlaceDefault:
+		s.toReady(ref, r, dueAt, now)
 	case engine.PlaceDue:
 		s.toReadyAt(ref, r, dueAt, s.histories.at(ref).stoodAt)
-	case engine.PlaceTail:
-		s.toReadyAt(ref, r, dueAt, now)
-	case engine.PlaceCreated:
-		s.toReadyAt(ref, r, dueAt, r.enqueuedAt)
 	default:
-		s.toReady(ref, r, dueAt, now)
+		s.toReadyAt(ref, r, dueAt, r.keyIn(stand, dueAt, now))
 	}
 }
 
@@ -173,7 +168,7 @@ func (s *Store) bury(ref uint32, r *row) {
 		return
 	}
 	if r.has&hasSerial != 0 {
-		s.leaveSerial(ref, r)
+		s.leaveSerial(ref)
 	}
 	r.state = engine.Dead
 	s.kept++
@@ -183,7 +178,7 @@ func (s *Store) bury(ref uint32, r *row) {
 // forget deletes a job's row that is in no structure.
 func (s *Store) forget(ref uint32, r *row) {
 	if r.has&hasSerial != 0 {
-		s.leaveSerial(ref, r)
+		s.leaveSerial(ref)
 	}
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -113,16 +114,9 @@ func Line(e *engine.Event) string {
 	say(e.Delivery > 0, ", delivery %d", e.Delivery)
 	say(e.Token > 0, ", token %d", e.Token)
 	say(e.From != engine.NoState, ", was %v", e.From)
-	say(e.Error != engine.NoError, ", error %s", errorName(e.Error))
+	say(e.Error != engine.NoError, ", error %s", cmp.Or(e.Error.Name(), fmt.Sprint(uint16(e.Error))))
 	say(e.Delay > 0 || e.Kind == engine.Nacked, ", delay %v", e.Delay)
 	say(e.Ran > 0, ", ran %v", e.Ran)
 	say(e.Waited > 0, ", waited %v", e.Waited)
 	return line.String()
-}
-
-func errorName(k engine.ErrorKind) string {
-	if k < engine.FirstErrorKind {
-		return k.Name()
-	}
-	return fmt.Sprint(uint16(k))
 }

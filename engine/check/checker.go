@@ -49,7 +49,7 @@ type subject struct {
 	n    *node // node of the event; nil: none in particular
 	r    ref
 	j    *job       // job of the event; nil: none, or it is done
-	x    *execution // execution in the slot of the event
+	x    *execution // execution in the slot of the event; nil: none, or not that of the event
 	lost bool       // the event contradicts the recorded state, and does not change it
 }
 
@@ -155,6 +155,10 @@ func (c *Checker) prepare(s *subject) {
 			s.n.slots = append(s.n.slots, execution{})
 		}
 		s.x = &s.n.slots[s.Slot]
+	case engine.LeaseLost:
+		if slots := s.n.slots; int(s.Slot) < len(slots) && slots[s.Slot].job == s.Job && slots[s.Slot].delivery == s.Delivery {
+			s.x = &slots[s.Slot]
+		}
 	case engine.Returned, engine.Fenced, engine.GaveUp:
 		if s.Error == engine.Canceled {
 			s.n.back++
@@ -195,11 +199,9 @@ func (c *Checker) follow(s *subject) {
 		c.drops(s)
 	case engine.LeaseLost: // a belief of the engine, not a fact
 		c.drops(s)
-		if slots := s.n.slots; int(s.Slot) < len(slots) {
-			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {
-				if x.over, x.lost = true, true; x.told == 0 { // it does not time out any more
-					x.told = c.now
-				}
+		if x := s.x; x != nil {
+			if x.over, x.lost = true, true; x.told == 0 { // it does not time out any more
+				x.told = c.now
 			}
 		}
 	case engine.Extended, engine.ExtendRefused:

@@ -162,10 +162,8 @@ func (c *Checker) hasLost(s *subject) bool {
 	if j != nil && j.state == engine.InFlight && j.token == s.Token && !j.forgotten && !j.mayLapse(&c.d, s.At) {
 		c.complain(Fencing, "the lease under token %d is current", s.Token)
 	}
-	if slots := s.n.slots; int(s.Slot) < len(slots) {
-		if x := &slots[s.Slot]; x.lost && x.job == s.Job && x.delivery == s.Delivery {
-			c.complain(Fencing, "the lease under token %d was lost before", s.Token)
-		}
+	if s.x != nil && s.x.lost {
+		c.complain(Fencing, "the lease under token %d was lost before", s.Token)
 	}
 	return true
 }

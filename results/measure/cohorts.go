@@ -30,10 +30,7 @@ func newCohorts(sets []*jobSet) cohorts {
 		if slices.Contains(tenants, s.tenant) { // skip tenants already listed, and 0
 			continue
 		}
-		for int(s.tenant) >= len(c.slots) {
-			c.slots = append(c.slots, 0)
-		}
-		c.slots[s.tenant] = c.named
+		*reach(&c.slots, s.tenant) = c.named
 		c.named++
 		tenants = append(tenants, s.tenant)
 	}

@@ -54,7 +54,7 @@ func (c *Collector) question(q Query) question {
 		if m.basis != onClock {
 			break
 		}
-		asked.clock = c.windowOf(asked.view, q)
+		asked.clock = asked.view.window(c.spanOf(q))
 		if m.Name == "jain" && asked.clock.shares == nil {
 			asked.clock.shares = new(tenantShares)
 			if asked.view.tenants == nil {
@@ -120,11 +120,6 @@ func (c *Collector) setOf(q Query) *jobSet {
 	}, func() *jobSet { return set })
 }
 
-// windowOf returns the window of virtual time that the query q measures, in the view v.
-func (c *Collector) windowOf(v *view, q Query) *clockWindow {
-	return v.window(c.spanOf(q))
-}
-
 // spanOf returns the span [from, to) of virtual time that a query of clock metrics measures.
 func (c *Collector) spanOf(q Query) (from, to engine.Time) {
 	from, to = engine.Time(c.settings.Warmup), engine.Time(c.settings.Duration)
@@ -176,12 +171,9 @@ func histogramQuery(m *metric, q Query) Query {
 
 // addHistogram adds the distribution of waits w to the run's histograms, unless the metric q has one already.
 func (r *Run) addHistogram(q Query, w wait) {
-	for i := range r.Histograms {
-		if r.Histograms[i].Query == q {
-			return
-		}
+	if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == q }) {
+		r.Histograms = append(r.Histograms, RunHistogram{q, w.ended.Pack(), w.ages.Pack()})
 	}
-	r.Histograms = append(r.Histograms, RunHistogram{q, w.ended.Pack(), w.ages.Pack()})
 }
 
 // endlessTries is the number of claims of one job from which a run has a warning of a livelock.

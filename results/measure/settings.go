@@ -90,12 +90,8 @@ type Load struct {
 
 // Wants reports whether an objective or an additional query uses the metric with that name.
 func (s *Settings) Wants(metric string) bool {
-	for i := range s.Objectives {
-		if s.Objectives[i].Metric == metric {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
+	return slices.ContainsFunc(s.Objectives, func(o Objective) bool { return o.Metric == metric }) ||
+		slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
 // Charted returns the class and the tenant whose starvation is in the time series: those of the first objective on

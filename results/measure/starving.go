@@ -10,14 +10,13 @@ import (
 // claimed. The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by
 // the jobs that are ready.
 type starving struct {
-	after    []time.Duration // starvation threshold of the wait, by kind
-	lanes    []lane          // queues of ready fresh jobs, by kind
-	own      [][]*lane       // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by tenant
-	hungers  []*hunger       // spells of starvation by filter; the first is of all jobs
-	byTenant [][]*hunger     // spells of filters with a tenant, by tenant
-	general  []*hunger       // spells of filters without a tenant
-	crowded  []*hunger       // spells during which claims of other jobs are counted
-	calm     engine.Time     // no ready job starves before this time
+	lanes    []lane      // queues of ready fresh jobs, by kind
+	own      [][]*lane   // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by that tenant
+	hungers  []*hunger   // spells of starvation by filter; the first is of all jobs
+	byTenant [][]*hunger // spells of filters with a tenant, by tenant
+	general  []*hunger   // spells of filters without a tenant
+	crowded  []*hunger   // spells during which claims of other jobs are counted
+	calm     engine.Time // no ready job starves before this time
 }
 
 // starvedByDefault is the wait from which fresh jobs starve if the settings have no threshold for their class.
@@ -25,21 +24,20 @@ const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
 	kinds := max(len(s.Classes), 1)
-	b := starving{after: make([]time.Duration, kinds), lanes: make([]lane, kinds)}
-	for kind := range b.after {
-		b.after[kind] = starvedByDefault
+	b := starving{lanes: make([]lane, kinds), own: make([][]*lane, kinds)}
+	for kind := range b.lanes {
+		b.lanes[kind].after = starvedByDefault
 		if kind < len(s.StarvedAfter) {
-			b.after[kind] = s.StarvedAfter[kind]
+			b.lanes[kind].after = s.StarvedAfter[kind]
 		}
-		b.lanes[kind].after = b.after[kind]
 	}
 	return b
 }
 
 // limit returns the longest wait of a fresh job of a class without starving.
 func (b *starving) limit(kind engine.Kind) time.Duration {
-	if int(kind) < len(b.after) {
-		return b.after[kind]
+	if int(kind) < len(b.lanes) {
+		return b.lanes[kind].after
 	}
 	return starvedByDefault
 }
@@ -47,24 +45,14 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 // of returns the starvation record (hunger) for the jobs that pass a filter, a new one if there is none; with crowding
 // it also counts claims made while they starve.
 func (b *starving) of(f filter, crowding bool) *hunger {
-	var h *hunger
-	for _, known := range b.hungers {
-		if known.filter == f {
-			h = known
+	h := among(&b.hungers, func(h *hunger) bool { return h.filter == f }, func() *hunger {
+		h, list := &hunger{filter: f}, &b.general
+		if f.tenant != 0 {
+			list = reach(&b.byTenant, f.tenant)
 		}
-	}
-	if h == nil {
-		h = &hunger{filter: f}
-		b.hungers = append(b.hungers, h)
-		if f.tenant == 0 {
-			b.general = append(b.general, h)
-		} else {
-			for int(f.tenant) >= len(b.byTenant) {
-				b.byTenant = append(b.byTenant, nil)
-			}
-			b.byTenant[f.tenant] = append(b.byTenant[f.tenant], h)
-		}
-	}
+		*list = append(*list, h)
+		return h
+	})
 	if !crowding || h.lanes != nil {
 		return h
 	}
@@ -83,16 +71,11 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 
 // ownLane returns the queue of ready times for the fresh jobs of one class and one tenant.
 func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
-	for kind >= len(b.own) {
-		b.own = append(b.own, nil)
+	own := reach(&b.own[kind], tenant)
+	if *own == nil {
+		*own = &lane{after: b.lanes[kind].after}
 	}
-	for int(tenant) >= len(b.own[kind]) {
-		b.own[kind] = append(b.own[kind], nil)
-	}
-	if b.own[kind][tenant] == nil {
-		b.own[kind][tenant] = &lane{after: b.after[kind]}
-	}
-	return b.own[kind][tenant]
+	return *own
 }
 
 // ready counts a fresh job that becomes ready now, for measuring starvation.
@@ -104,8 +87,8 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	if l.push(now); l.live == 1 {
 		b.calm = min(b.calm, now.Add(l.after))
 	}
-	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
-		b.own[kind][tenant].push(now)
+	if own := b.own[kind]; int(tenant) < len(own) && own[tenant] != nil {
+		own[tenant].push(now)
 	}
 }
 
@@ -127,9 +110,9 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	since := now - engine.Time(waited)
 	if int(kind) < len(b.lanes) {
 		b.lanes[kind].leave(since)
-	}
-	if int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
-		b.own[kind][tenant].leave(since)
+		if own := b.own[kind]; int(tenant) < len(own) && own[tenant] != nil {
+			own[tenant].leave(since)
+		}
 	}
 	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }

@@ -55,10 +55,7 @@ const mostTenants = 1000
 
 // of returns the counts of a tenant.
 func (t *tenantCounts) of(tenant engine.TenantID) *tenantTally {
-	if int(tenant) >= len(t.all) {
-		t.all = append(t.all, make([]tenantTally, int(tenant)+1-len(t.all))...)
-	}
-	return &t.all[tenant]
+	return reach(&t.all, tenant)
 }
 
 // want changes by more the demand of a tenant of the view, if tenants are counted: its jobs ready or in flight.
@@ -149,10 +146,7 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	if tenant == 0 || tenant > MostTenantWaits {
 		return nil
 	}
-	for int(tenant) >= len(t.fresh) {
-		t.fresh = append(t.fresh, tenantWait{})
-	}
-	return &t.fresh[tenant]
+	return reach(&t.fresh, tenant)
 }
 
 // leftOver counts a tenant's fresh job that was never claimed, with its wait so far.

@@ -78,6 +78,14 @@ func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	return one
 }
 
+// reach returns the element of a list by tenant, which it lengthens with zero values as needed.
+func reach[T any](list *[]T, tenant engine.TenantID) *T {
+	if missing := int(tenant) + 1 - len(*list); missing > 0 {
+		*list = append(*list, make([]T, missing)...)
+	}
+	return &(*list)[tenant]
+}
+
 // begin sorts the edges of all windows of time and starts the view at time 0.
 func (v *view) begin() {
 	for _, w := range v.windows {

@@ -65,7 +65,8 @@ func (n *news) take() (ready bool, due time.Time) {
 func (s *Store) wake() { s.news.add(true, time.Time{}) }
 
 // wakeIn announces that jobs became ready, if ready is set, and when those with a delay do, the shortest delay being
-// delay; engine.Forever: there are none. They are due no later than that after the answer to the call that delayed them.
+// delay (engine.Forever: there are none). They are due no later than that after the answer to the call that delayed
+// them.
 func (s *Store) wakeIn(ready bool, delay time.Duration) {
 	if ready {
 		s.wake()

@@ -100,11 +100,12 @@ func allStatements(t *testing.T, s *Store) []statement {
 	}
 	x := &s.text
 	out = append(out, statement{"promote due", x.promoteDue, []string{"waiting", "jobs_pkey"}}, statement{"promote newest", x.promote[1], []string{"waiting"}},
-		statement{"extend", x.extend, []string{"jobs_pkey"}}, statement{"extend node", x.extendNode[0], []string{"leased"}},
+		statement{"extend", x.extend, []string{"jobs_pkey"}},
+		statement{"extend node", x.extendNode[false], []string{"leased"}},
 		statement{"recover", x.recover, []string{"leased", "jobs_pkey"}}, statement{"next expiry", x.nextExpiry, []string{"leased"}},
 		statement{"stats", x.stats, []string{"ready_oldest", "waiting", "leased", "dead", "ready_fresh_longest", "ready_retry_longest"}},
 		statement{"cancel", x.cancel, []string{"jobs_pkey"}},
-		statement{"redrive", x.redrive[0], []string{"dead"}}, statement{"forget", forgetSQL, []string{"batches_pkey"}})
+		statement{"redrive", x.redrive[false], []string{"dead"}}, statement{"forget", forgetSQL, []string{"batches_pkey"}})
 	for shape := withEnds; shape < withoutMemory; shape++ {
 		if shape&withBurial == 0 || shape&withEnds != 0 {
 			out = append(out, statement{fmt.Sprint("commit ", shape), x.commit[shape], []string{"jobs_pkey", "batches_pkey"}})

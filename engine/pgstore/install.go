@@ -61,7 +61,7 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 		// The search path names it already. With no arguments the text may hold many
 		// statements.
 		if _, err := tx.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol); err != nil {
-			if taken(err) {
+			if isReply(err, "42P07", "42723", "42710") { // a table, a function or another object of that name exists
 				err = toldError{fmt.Errorf("%w: %w", ErrForeign, explainOnce(err))}
 			}
 			return wrap("fill schema "+name, err)
@@ -126,10 +126,6 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	}
 	return version, nil
 }
-
-// taken reports whether an error means that an object of that name already exists: 42P07 is a table, 42723 a function,
-// 42710 another object.
-func taken(err error) bool { return isReply(err, "42P07", "42723", "42710") }
 
 // undefined reports whether an error means that a table, column or function is missing, or is of another kind.
 func undefined(err error) bool {

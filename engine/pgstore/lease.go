@@ -50,24 +50,17 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	return dst, nil
 }
 
-// extendNodeSQL returns two SQL statements that restart all leases of the engine $1, or of every life of its node; $2:
-// TTL.
-func extendNodeSQL(r *rules) (out [2]string) {
-	for i, whose := range []string{"j.holder = $1", "j.holder >> 32 = $1::bigint >> 32"} {
-		out[i] = now + `
+// extendNodeSQL returns the SQL statement that restarts all leases of the holders that a condition on the engine $1
+// selects; $2: TTL.
+func extendNodeSQL(r *rules, whose string) string {
+	return now + `
 update jobs j set expires_at = n.now + $2 from t n
 where j.state = 3 and not j.reaped and ` + whose + r.notLapsed()
-	}
-	return out
 }
 
 // ExtendNode restarts the TTL of all leases of a holder, see engine.Store. It reads every job in flight.
 func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
-	text := s.text.extendNode[0]
-	if kept {
-		text = s.text.extendNode[1]
-	}
-	done, err := s.pool.Exec(ctx, text, int64(holder), nanoseconds(ttl))
+	done, err := s.pool.Exec(ctx, s.text.extendNode[kept], int64(holder), nanoseconds(ttl))
 	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 

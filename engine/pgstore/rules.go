@@ -141,13 +141,13 @@ type texts struct {
 	promoteDue string // $1: most; $2: how long ago they were due at the most
 	promote    [2]string
 	extend     string
-	extendNode [2]string
+	extendNode map[bool]string // by whether leases of earlier lives are kept
 	recover    string
 	nextExpiry string
 	enqueue    string
 	cancel     string // $1: which
 	stats      string
-	redrive    [2]string
+	redrive    map[bool]string // by whether jobs start over
 	commit     [numCommitShapes]string
 }
 
@@ -159,12 +159,18 @@ func (t *texts) init(r *rules) {
 	t.promote[engine.OldestReady] = promoteSQL(r, "", "j.due_at, j.id", "n.now", promotionColumns)
 	t.promote[engine.NewestReady] = promoteSQL(r, "", "j.due_at desc, j.id desc", "n.now", promotionColumns)
 	t.extend = extendSQL(r)
-	t.extendNode = extendNodeSQL(r)
+	t.extendNode = map[bool]string{
+		false: extendNodeSQL(r, "j.holder = $1"),
+		true:  extendNodeSQL(r, "j.holder >> 32 = $1::bigint >> 32"), // every life of its node
+	}
 	t.recover, t.nextExpiry = recoverSQL(r)
 	t.enqueue = enqueueSQL(r)
 	t.cancel = cancelSQL(r)
 	t.stats = statsSQL(r)
-	t.redrive = redriveSQL(r)
+	t.redrive = map[bool]string{
+		false: redriveSQL(r, ""),
+		true:  redriveSQL(r, ", charged = 0, failures = null, recoveries = null, snoozes = null, last_delay = null"),
+	}
 	for i := range t.commit {
 		t.commit[i] = commitSQL(r, commitShape(i))
 	}

@@ -48,24 +48,22 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	defer rows.Close()
 	for rows.Next() {
 		r := row{values: rows.RawValues()}
-		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()), Tenant: engine.TenantID(r.int32()), Class: classBefore(engine.Ready, r.int32())})
+		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()),
+			Tenant: engine.TenantID(r.int32()), Class: classBefore(engine.Ready, r.int32())})
 	}
 	return dst, rows.Err()
 }
 
-// redriveSQL returns two SQL statements that make dead jobs ready as if they had become due now; $1: which ones, null:
-// the $2 that died first. The second one resets them too.
-func redriveSQL(r *rules) (out [2]string) {
-	for i, reset := range []string{"", ", charged = 0, failures = null, recoveries = null, snoozes = null, last_delay = null"} {
-		out[i] = now + `,
+// redriveSQL returns the SQL statement that makes dead jobs ready as if they had become due now, with further
+// assignments; $1: which ones, null: the $2 that died first.
+func redriveSQL(r *rules, further string) string {
+	return now + `,
 d as materialized (
 	select j.id from jobs j where j.state = 5 and ($1::bigint[] is null or j.id = any($1))
 	order by j.ready_key, j.id limit $2 for update of j skip locked)
 update jobs j set state = 1, due_at = n.now, stood_at = null, ready_key = ` + r.readyKey("n.now", "n.now", "0") + `, ` +
-			`joined = case when j.serial is not null then nextval('joined') end, unique_key = null` + reset + `
+		`joined = case when j.serial is not null then nextval('joined') end, unique_key = null` + further + `
 from d, t n where ` + sameJob("d.id") + promotionColumns
-	}
-	return out
 }
 
 // Redrive makes dead jobs ready again: at most most of them, the first to die first, or if jobs is not nil, the dead
@@ -81,14 +79,10 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 			ids[i] = int64(id)
 		}
 	}
-	text := s.text.redrive[0]
-	if reset {
-		text = s.text.redrive[1]
-	}
 	from := len(dst)
 	b := &pgx.Batch{}
 	b.Queue(lockSerials, s.serialLock(), allStripes)
-	b.Queue(text, ids, limit(most)).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(s.text.redrive[reset], ids, limit(most)).Query(func(rows pgx.Rows) (err error) {
 		dst, err = promotions(rows, dst)
 		return err
 	})

@@ -84,10 +84,8 @@ func (c *Checker) Settle() {
 		if waited := c.now.Sub(max(j.ready, c.rules.Calm)); j.state == engine.Ready && c.rules.Wait > 0 && waited > c.rules.Wait {
 			c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
 		}
-		if j.state == engine.Ready {
-			if c.d.explained && c.loadExplains(&subject{j: j}) {
-				c.hold(Starvation, Explained)
-			}
+		if j.state == engine.Ready && c.d.explained && c.loadExplains(&subject{j: j}) {
+			c.hold(Starvation, Explained)
 		}
 		if isLive(j.state) && !c.mayBeLost(j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)

@@ -156,8 +156,10 @@ func (c *Checker) prepare(s *subject) {
 		}
 		s.x = &s.n.slots[s.Slot]
 	case engine.LeaseLost:
-		if slots := s.n.slots; int(s.Slot) < len(slots) && slots[s.Slot].job == s.Job && slots[s.Slot].delivery == s.Delivery {
-			s.x = &slots[s.Slot]
+		if slots := s.n.slots; int(s.Slot) < len(slots) {
+			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {
+				s.x = x
+			}
 		}
 	case engine.Returned, engine.Fenced, engine.GaveUp:
 		if s.Error == engine.Canceled {

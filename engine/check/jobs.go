@@ -133,7 +133,7 @@ func (t *jobs) add(id engine.JobID) ref {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
 	}
-	if n := len(t.free); n == 0 {
+	if len(t.free) == 0 {
 		t.rows = append(t.rows, job{})
 		t.free = append(t.free, ref(len(t.rows)-1))
 	}

@@ -50,7 +50,7 @@ var _ Network = (*Links)(nil)
 
 // Request draws the fate of a call: its delay, and the effects of faults.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
-	f := Fate{Delay: l.delay(keyed.ForRequestDelay, c, 0)}
+	f := Fate{Delay: l.delay(keyed.ForRequestDelay, c)}
 	if l.Slows != nil {
 		f.Delay = l.slowed(now, f.Delay)
 	}
@@ -87,7 +87,7 @@ const echoes = 1 << 15
 
 // Reply draws the delay of a call's answer on its way back.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
-	d := l.delay(keyed.ForResponseDelay, c, 0)
+	d := l.delay(keyed.ForResponseDelay, c)
 	if n := r.Rows(); n > 0 && !l.free {
 		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, keyed.ForResponseDelay, c, 1)))
 	}
@@ -131,14 +131,14 @@ func times(factor float64, d time.Duration) time.Duration {
 // addDelays returns a+b, at most dist.LongestDraw, which neither exceeds.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
-func (l *Links) delay(p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
+func (l *Links) delay(p keyed.Purpose, c *engine.Call) time.Duration {
 	if !l.prepared {
 		l.prepare()
 	}
 	if d := l.constant[c.Op]; d >= 0 {
 		return d
 	}
-	return l.draw(&l.OneWay[c.Op], p, c, n)
+	return l.draw(&l.OneWay[c.Op], p, c, 0)
 }
 
 // prepare determines which delays are constant, so that no random number is drawn for them.

@@ -102,6 +102,15 @@ type number struct {
 	bound  bool   // value is a lower bound
 }
 
+// of returns the number as the value of the query q.
+func (n number) of(q Query) Value {
+	v := Value{Query: q, Value: n.value, Null: n.reason != "", Reason: n.reason}
+	if n.bound && !v.Null {
+		v.Bound = ">="
+	}
+	return v
+}
+
 func some(v float64) number { return number{value: v} }
 
 func none(reason string) number { return number{reason: reason} }

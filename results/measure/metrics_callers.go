@@ -121,23 +121,22 @@ func (r *Run) CompareWithCalm(calm *Run) {
 		if v.Metric != slowdown || k >= len(r.means) || k >= len(calm.means) {
 			continue
 		}
-		stormy, quiet := r.means[k], calm.means[k]
+		*v = slowdownBy(r.means[k], calm.means[k]).of(v.Query)
 		k++
-		v.Null = true
-		switch {
-		case stormy.reason != "":
-			v.Reason = stormy.reason
-		case quiet.reason != "":
-			v.Reason = quiet.reason + " without the storms"
-		case quiet.bound:
-			v.Reason = "without the storms, too, jobs were unclaimed at the end"
-		case quiet.value == 0:
-			v.Reason = "without the storms no fresh job waits"
-		default:
-			v.Value, v.Null, v.Reason = stormy.value/quiet.value, false, ""
-			if stormy.bound {
-				v.Bound = ">="
-			}
-		}
 	}
+}
+
+// slowdownBy returns the ratio of the mean waits with and without storms.
+func slowdownBy(stormy, quiet number) number {
+	switch {
+	case stormy.reason != "":
+		return stormy
+	case quiet.reason != "":
+		return none(quiet.reason + " without the storms")
+	case quiet.bound:
+		return none("without the storms, too, jobs were unclaimed at the end")
+	case quiet.value == 0:
+		return none("without the storms no fresh job waits")
+	}
+	return number{value: stormy.value / quiet.value, bound: stormy.bound}
 }

@@ -80,13 +80,12 @@ func (q Query) Label() string {
 	if q.Tenant == WorstTenant {
 		q.Tenant = "worst tenant"
 	}
-	switch {
-	case q.Class != "" && q.Tenant != "":
-		label = q.Class + ", " + q.Tenant + ": " + label
-	case q.Tenant != "":
-		label = q.Tenant + ": " + label
-	case q.Class != "":
-		label = q.Class + ": " + label
+	who := q.Class
+	if q.Class != "" && q.Tenant != "" {
+		who += ", "
+	}
+	if who += q.Tenant; who != "" {
+		label = who + ": " + label
 	}
 	if q.Limit != 0 {
 		label += " (" + plain.Setting(q.Limit) + ")"

@@ -145,13 +145,7 @@ func (c *Collector) run() Run {
 	}
 	for i := range c.questions {
 		q := &c.questions[i]
-		v := Value{Query: q.Query}
-		n := c.answer(q)
-		v.Value, v.Null, v.Reason = n.value, n.reason != "", n.reason
-		if n.bound && !v.Null {
-			v.Bound = ">="
-		}
-		r.Values = append(r.Values, v)
+		r.Values = append(r.Values, c.answer(q).of(q.Query))
 		if q.jobs != nil && q.Metric == slowdown {
 			r.means = append(r.means, q.jobs.meanFreshWait())
 		}

@@ -26,16 +26,16 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3461, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3126, 1650},
+	{"engine/check", 3120, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 67, 66},
-	{"engine/live", 1402, 1300},
+	{"engine/live", 1392, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3231, 2250},
-	{"engine/pgstore", 2981, 2130},
-	{"engine/pgstore/pgserver", 556, 500},
+	{"engine/memstore", 3226, 2250},
+	{"engine/pgstore", 2938, 2130},
+	{"engine/pgstore/pgserver", 551, 500},
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2105, 1400},
 	{"policies", 2894, 1850},
@@ -52,24 +52,24 @@ var budgets = []budget{
 	{"scenarios/reference", 950, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3033, 1900},
-	{"scenarios/study", 5546, 3000},
+	{"scenarios/study", 5491, 3000},
 	{"scenarios/trace", 1633, 1250},
 	{"scenarios/tree", 454, 444}, // YAML with positions
 	{"scenarios/validate", 1194, 600},
 	{"scenarios/verify", 3463, 2600},
 	{"scenarios/world", 4712, 2700},
-	{"results", 4579, 2300},
-	{"results/measure", 4988, 3150},
-	{"results/plain", 339, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6730, 4300},
+	{"results", 4628, 2300},
+	{"results/measure", 4959, 3150},
+	{"results/plain", 355, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6687, 4300},
 	{"results/text", 1623, 1700},
-	{"cmd/bench", 5029, 3000},
-	{"cmd/cli", 5295, 3600},
+	{"cmd/bench", 5028, 3000},
+	{"cmd/cli", 5269, 3600},
 	{"cmd/input", 147, 100},
 	{"cmd/play", 1204, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1175, 700},
+	{"cmd/ui", 1177, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 84_994, 56_000
-	mostWideLines, goalWideLines     = 592, 0   // longer than lineWidth
+	mostLines, goalLines             = 84_838, 56_000
+	mostWideLines, goalWideLines     = 588, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

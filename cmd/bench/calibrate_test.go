@@ -58,7 +58,10 @@ func TestLearn(t *testing.T) {
 	costs.perJob[engine.OpClaim] = ms
 	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
 	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, costs,
-		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1}, 0)
+		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1}, 12*ms)
+	if coming, after := got.coming[engine.OpClaim], got.after[engine.OpClaim]; coming != 2*ms || after != ms {
+		t.Errorf("claims take %v while jobs come, which is until the first one's end, and %v after it, want 2ms and 1ms", coming, after)
+	}
 	d := &got.delays
 	if want := []world.Sample{{At: 6 * ms, For: 3*ms + ms/2}}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)

@@ -19,7 +19,7 @@ type section struct {
 	finding
 }
 
-// family is what a section is about.
+// family is a kind of section of the page: its metrics, its figure and its heading.
 type family struct {
 	ID       string
 	metrics  []string // prefixes of the names of its metrics

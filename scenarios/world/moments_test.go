@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/sim"
+	"qsim/scenarios"
 )
 
 // moments are the times at which executions begin.
@@ -16,6 +17,18 @@ func (m *moments) Record(e *engine.Event) {
 	if e.Kind == engine.Started {
 		*m = append(*m, time.Duration(e.At).Round(time.Millisecond))
 	}
+}
+
+// begins simulates the first policy of a scenario and returns when executions begin.
+func begins(t *testing.T, sc *scenarios.Scenario) (got moments) {
+	t.Helper()
+	setup, err := Compile(sc, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup.Config.Recorder = &got
+	sim.New(setup.Config).Run()
+	return got
 }
 
 // TestMoments: the start times of executions, to the millisecond, under keys that move them. One worker of each node is
@@ -60,14 +73,7 @@ jobs:
   - {class: a, arrivals: {process: batch, size: `+size+`, every: 1h, start: 100ms}, service: 1s, fails: {rate: `+fails+`}}
   - {class: b, arrivals: {process: batch, size: 1, every: 1h, start: 1050ms}, service: 500ms, fails: {rate: `+fails+`}}
 `)
-			setup, err := Compile(sc, 0, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got moments
-			setup.Config.Recorder = &got
-			sim.New(setup.Config).Run()
-			if !slices.Equal(got, tt.want) {
+			if got := begins(t, sc); !slices.Equal(got, tt.want) {
 				t.Errorf("executions begin at %v, want %v", got, tt.want)
 			}
 		})
@@ -77,19 +83,13 @@ jobs:
 // TestEager has the outcome of a job that runs alone sent when its handler has ended, or after its linger.
 func TestEager(t *testing.T) {
 	for commit, want := range map[string]moments{"{linger: 500ms}": {0, 2500 * time.Millisecond}, "{linger: 500ms, eager: true}": {0, 2 * time.Second}} {
-		setup, err := Compile(load(t, `
+		got := begins(t, load(t, `
 duration: 10s
 warmup: 0s
 engine: {store: {claim: 0s, commit: 0s}, commit: `+commit+`}
 retry: {backoff: {kind: fixed, delay: 1s}, jitter: none, max-attempts: 2}
 jobs: [{class: a, arrivals: {process: batch, size: 1, every: 1h}, service: 1s, fails: {rate: 100%}}]
-`), 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got moments
-		setup.Config.Recorder = &got
-		sim.New(setup.Config).Run()
+`))
 		if !slices.Equal(got, want) {
 			t.Errorf("commit %s: executions begin at %v, want %v", commit, got, want)
 		}
@@ -110,14 +110,7 @@ jobs:
   - {class: a, arrivals: {process: batch, size: 1, every: 1h, start: 1600ms}, service: 100ms, delay: 300ms}
   - {class: b, arrivals: {process: batch, size: 1, every: 1h, start: 1600ms}, service: 100ms, delay: 2500ms}
 `)
-		setup, err := Compile(sc, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got moments
-		setup.Config.Recorder = &got
-		sim.New(setup.Config).Run()
-		if !slices.Equal(got, want) {
+		if got := begins(t, sc); !slices.Equal(got, want) {
 			t.Errorf("retry %s: executions begin at %v, want %v", retry, got, want)
 		}
 	}

@@ -106,7 +106,11 @@ func TestDoctorFindsItsOwn(t *testing.T) {
 				}
 				t.Run(of.name+"/"+kind+"/"+string(want[0]), func(t *testing.T) {
 					t.Parallel()
-					if f := alone(t, of.name, source, 5-2*k); !slices.Contains(want, f.Exposure) {
+					f := alone(t, of.name, source, 3-k) // most are clear after so few
+					if f.Exposure == Unsure {
+						f = alone(t, of.name, source, 5-2*k)
+					}
+					if !slices.Contains(want, f.Exposure) {
 						t.Errorf("%s is %s", policy, f.Exposure)
 					} else if f.Exposure == Exposed && f.Cured.Outcome != results.Met {
 						t.Errorf("%s with %s is still exposed", policy, f.Cure)

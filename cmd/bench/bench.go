@@ -35,10 +35,7 @@ func (l *loaded) metrics(open bool) []metric {
 			seconds(q.name+"-sojourn-sec", l.sojourn.Quantile(q.q))
 		}
 	}
-	for _, p := range []struct {
-		name string
-		*phase
-	}{{"enqueue", &l.enqueue}, {"claim", &l.claim}, {"execute", &l.execute}, {"commit", &l.commit}} {
+	for _, p := range l.phases() {
 		if p.rows > 0 {
 			seconds(p.name+"-sec/job", p.perJob())
 			seconds("p99-"+p.name+"-sec", p.calls.Quantile(.99))

@@ -285,8 +285,8 @@ type costs struct {
 	ready float64
 }
 
-// measureCosts measures the duration that each further job adds to a store call, the difference of claims and commits of
-// many jobs from those of one, and when an enqueue notes the time. The store is as empty afterwards as before.
+// measureCosts measures the duration that each further job adds to a store call, the difference of claims and commits
+// of many jobs from those of one, and when an enqueue notes the time. The store is as empty afterwards as before.
 func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 	const (
 		many  = 50

@@ -165,7 +165,8 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 	line := func(words string) { fmt.Fprintln(w, strings.Join(text.Wrapped(words, width), "\n")) }
 	for rest := changes; len(rest) > 0; {
-		t := text.Table{Columns: []text.Column{{Key: true}, {Title: "base"}, {Title: "new"}, {Title: "change"}, {Title: "p (Holm)"}}}
+		t := text.Table{Columns: []text.Column{{Key: true},
+			{Title: "base"}, {Title: "new"}, {Title: "change"}, {Title: "p (Holm)"}}}
 		name := rest[0].name
 		for ; len(rest) > 0 && rest[0].name == name; rest = rest[1:] {
 			d := &rest[0]
@@ -178,8 +179,8 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 	if paired {
 		test = "paired"
 	}
-	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, α 0.05)",
-		text.Percent(results.DefaultSameWithin), test, len(changes)))
+	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, "+
+		"α 0.05)", text.Percent(results.DefaultSameWithin), test, len(changes)))
 }
 
 // sample returns the mean of values with the half-width of its interval as text.

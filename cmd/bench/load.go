@@ -61,15 +61,23 @@ policies:
 
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
-	account
-	took    time.Duration     // time from the start of the engines to the last commit
-	late    int64             // number of calls without an answer in time
-	pickup  measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
-	sojourn measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
-	enqueue phase
-	claim   phase
-	commit  phase
-	execute phase
+	endedRun                   // its time is that from the start of the engines to the last commit
+	pickup   measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
+	sojourn  measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
+	enqueue  phase
+	claim    phase
+	commit   phase
+	execute  phase
+}
+
+// namedPhase holds the durations of one kind of call, or of waits, with the name that metrics and files have.
+type namedPhase struct {
+	name string
+	*phase
+}
+
+func (l *loaded) phases() []namedPhase {
+	return []namedPhase{{"enqueue", &l.enqueue}, {"claim", &l.claim}, {"execute", &l.execute}, {"commit", &l.commit}}
 }
 
 // loadRun is the state of one run under a synthetic load.
@@ -98,10 +106,10 @@ type jobRecord struct {
 // longer than the handler.
 const sampled = 16
 
-// runLoad runs the policy with that index of the scenario for load l on a new store, and measures it.
-func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores,
-	kind string) (result *loaded, err error) {
-	o := playOptions{policy: index, seed: seed, speed: world.Speed{Num: 1, Den: 1}, store: kind}
+// runLoad runs a policy of the scenario for load l on a new store, in real time, and measures it.
+func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions,
+	stores *stores) (result *loaded, err error) {
+	o.speed = world.Speed{Num: 1, Den: 1}
 	at, err := stores.open(ctx, sc, o)
 	if err != nil {
 		return nil, err
@@ -227,8 +235,8 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{account: account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()},
-		took: time.Duration(r.latest.Load()), late: r.rig.late.Load()}
+	l := &loaded{endedRun: endedRun{took: time.Duration(r.latest.Load()), late: r.rig.late.Load(),
+		account: account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()}}}
 	l.reconcile(l.jobs-l.done-l.dead, left)
 	l.enqueue.merge(&r.feeding.calls)
 	l.claim.merge(r.phaseOf(engine.OpClaim))

@@ -10,7 +10,6 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/text"
 )
@@ -81,8 +80,7 @@ func (s *session) report(l *load, candidates []*candidate, hash string) error {
 }
 
 func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
-	jobs := accountOf(candidates)
-	all := loadJSON{Version: 1, Lost: jobs.lost, Duplicates: jobs.duplicates, Candidates: []candidateJSON{}}
+	all := loadJSON{Version: 1, Lost: s.jobs.lost, Duplicates: s.jobs.duplicates, Candidates: []candidateJSON{}}
 	for _, c := range candidates {
 		_, metrics := c.summary(l.jobs == 0)
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
@@ -132,24 +130,20 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 			_ = out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
 			all.pickup.Merge(&r.pickup)
 			all.sojourn.Merge(&r.sojourn)
-			all.enqueue.merge(&r.enqueue)
-			all.claim.merge(&r.claim)
-			all.commit.merge(&r.commit)
-			all.execute.merge(&r.execute)
+			for i, p := range r.phases() {
+				all.phases()[i].merge(p.phase)
+			}
 		}
-		for _, h := range []struct {
-			name string
-			*measure.Histogram
-		}{{"pickup", &all.pickup}, {"sojourn", &all.sojourn}, {"enqueue", &all.enqueue.calls}, {"claim",
-			&all.claim.calls}, {"execute", &all.execute.calls}, {"commit", &all.commit.calls}} {
-			if h.Count() == 0 {
+		waits := []namedPhase{{"pickup", &phase{calls: all.pickup}}, {"sojourn", &phase{calls: all.sojourn}}}
+		for _, p := range append(waits, all.phases()...) {
+			if p.calls.Count() == 0 {
 				continue
 			}
 			var out bytes.Buffer
-			if err := h.WriteHGRM(&out); err != nil {
+			if err := p.calls.WriteHGRM(&out); err != nil {
 				return ui.IOError("write histogram", err)
 			}
-			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], h.name), Data: out.Bytes()})
+			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], p.name), Data: out.Bytes()})
 		}
 	}
 	summary, err := s.json(l, candidates)

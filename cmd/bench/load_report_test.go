@@ -22,7 +22,7 @@ import (
 // and all phases have different durations.
 func told() *loaded {
 	const ms = time.Millisecond
-	r := &loaded{took: 2 * time.Second, account: account{jobs: 100, done: 90, dead: 5, duplicates: 3}}
+	r := &loaded{endedRun: endedRun{took: 2 * time.Second, account: account{jobs: 100, done: 90, dead: 5, duplicates: 3}}}
 	r.reconcile(5, 3)
 	r.enqueue.add(10*ms, 10)
 	r.claim.add(40*ms, 20)
@@ -68,7 +68,7 @@ func TestLoadReport(t *testing.T) {
 	}
 
 	out := t.TempDir()
-	s := &session{console: &ui.Console{}, flags: &runFlags{out: out}, begun: time.Now()}
+	s := &session{console: &ui.Console{}, flags: &runFlags{out: out}, begun: time.Now(), jobs: r.account}
 	text, err := s.json(l, []*candidate{c})
 	var parsed loadJSON
 	if err != nil || json.Unmarshal(text, &parsed) != nil {
@@ -143,7 +143,10 @@ func TestVerdictSaysLost(t *testing.T) {
 	var stderr bytes.Buffer
 	c.SetErr(&stderr)
 	s := &session{console: ui.NewConsole(c, false), flags: &runFlags{}}
-	err := s.settle(accountOf([]*candidate{{rounds: []*loaded{told(), told()}}, {rounds: []*loaded{told()}}}), ui.ExitMet, nil)
+	for range 3 {
+		s.count(&candidate{}, &told().endedRun)
+	}
+	err := s.settle(ui.ExitMet, nil)
 	var f *ui.Failure
 	if !errors.As(err, &f) || f.Exit != ui.ExitInvariant || !strings.Contains(f.Error(), "6 jobs were lost") {
 		t.Errorf("it ends with %v", err)
@@ -152,7 +155,8 @@ func TestVerdictSaysLost(t *testing.T) {
 		t.Errorf("it said %q, want %q", stderr.String(), want)
 	}
 	stderr.Reset()
-	err = s.settle(&account{jobs: 10, done: 5, dead: 1, left: 1, lost: 3, duplicates: 4}, ui.ExitMet, nil)
+	s.jobs = account{jobs: 10, done: 5, dead: 1, left: 1, lost: 3, duplicates: 4}
+	err = s.settle(ui.ExitMet, nil)
 	if !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
 		t.Errorf("a scenario ends with %v", err)
 	}

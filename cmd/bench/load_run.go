@@ -10,36 +10,16 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
-	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
-// candidate is a policy on a store, measured against others, with the results of its rounds.
-type candidate struct {
-	policy string // label of the policy
-	index  int    // index of the policy in the scenario
-	store  string
-	name   string // name of the benchmark
-	rounds []*loaded
-}
-
-// candidates returns every policy on every store, in the order of the command line.
-func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
-	var all []*candidate
-	for _, store := range s.flags.stores {
-		for i := range sc.Policies {
-			all = append(all, &candidate{policy: sc.Policies[i].Label, index: i, store: store})
-		}
-	}
-	return all
-}
-
 // load returns the synthetic load that the flags describe.
 func (f *runFlags) load() *load {
 	l := &load{jobs: int(f.jobs.value), work: f.work.value.Std(), fails: f.fails.value.String(),
-		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value), prefetch: int(f.prefetch.value)}
+		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value),
+		prefetch: int(f.prefetch.value)}
 	if f.prefetch.text == "" {
 		l.prefetch = l.usualPrefetch()
 	}
@@ -120,7 +100,8 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 }
 
 // runLoads measures all candidates in turn and reports the results, also after an interrupt.
-func (s *session) runLoads(ctx context.Context, report func(l *load, candidates []*candidate, hash string) error) error {
+func (s *session) runLoads(ctx context.Context,
+	report func(l *load, candidates []*candidate, hash string) error) error {
 	l := s.flags.load()
 	sc, err := policyScenario(l, s.flags.policies)
 	if err != nil {
@@ -136,58 +117,22 @@ func (s *session) runLoads(ctx context.Context, report func(l *load, candidates 
 			return e
 		}
 	}
-	return s.settle(accountOf(candidates), ui.ExitMet, err)
-}
-
-func accountOf(candidates []*candidate) *account {
-	all := new(account)
-	for _, c := range candidates {
-		for _, r := range c.rounds {
-			all.add(r.account)
-		}
-	}
-	return all
+	return s.settle(ui.ExitMet, err)
 }
 
 // measure runs all rounds of all candidates, and prints a benchmark line for each run if that is the format.
 func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate) error {
-	out := &benchWriter{out: s.stdout}
-	seed, rounds := max(s.flags.seed, 1), int(s.flags.rounds.value)
-	shown := s.rounds(rounds * len(candidates))
-	defer shown.close()
-	for round := range rounds {
-		for _, c := range candidates {
-			r, err := runLoad(ctx, l, sc, c.index, seed+uint64(round), s.stores, c.store)
-			if err != nil {
-				return failed(c.policy, c.store, err)
-			}
+	for round, c := range s.turns(candidates, int(s.flags.rounds.value)) {
+		o := playOptions{policy: c.index, seed: max(s.flags.seed, 1) + uint64(round), store: c.store}
+		r, err := runLoad(ctx, l, sc, o, s.stores)
+		if err == nil {
 			c.rounds = append(c.rounds, r)
-			shown.measured(c.policy, c.store)
-			if r.late > 0 {
-				s.console.Note("warning: %s on %s: %s had no answer in time", c.policy, c.store, plain.Plural(int(r.late), "call"))
-			}
-			if s.flags.format != "bench" {
-				continue
-			}
-			if err := out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0)); err != nil {
-				return err
-			}
+			s.count(c, &r.endedRun)
+			err = s.line(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+		}
+		if err != nil {
+			return failed(c.policy, c.store, err)
 		}
 	}
 	return nil
-}
-
-// failed adds to the error of a run the name of its store and an exit code; policy may be "".
-func failed(policy, store string, err error) error {
-	var known *ui.Failure
-	switch {
-	case errors.As(err, &known), errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, engine.ErrUnsupported):
-		if policy == "" {
-			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", store, err))
-		}
-		return ui.Fail(ui.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
-	}
-	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
 }

@@ -182,9 +182,9 @@ func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.T
 		return err
 	}
 	fmt.Fprintln(w)
-	line("spread = standard deviation ÷ mean; drift = second half against first; shown from = the least difference that " +
-		fmt.Sprint(len(c.rounds)) + " rounds on each side show in four cases of five, in qbench compare of all metrics at once " +
-		"(a smaller one is, with --unit); rounds = on each side")
+	line(fmt.Sprintf("spread = standard deviation ÷ mean; drift = second half against first; shown from = the least "+
+		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics at once "+
+		"(a smaller one is, with --unit); rounds = on each side", len(c.rounds)))
 	if len(list) > 0 {
 		x := list[0]
 		switch {

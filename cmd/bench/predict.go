@@ -71,18 +71,18 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 
 // prediction compares simulated and real runs of one policy on one store.
 type prediction struct {
-	policy, store string
-	aim           float64
-	stalls        *world.Stalls // all that were measured on the store so far
-	calibration   *timings
-	simulated     []measure.Run // simulated runs, by seed
-	real          []measure.Run
-	hindsight     []measure.Run // runs simulated with the delays of the real runs
-	played        []*played
-	mechanics     [2]*world.Mechanics // statistics of the simulations and of the real runs
-	settings      measure.Settings
-	summary       *results.Summary // summary with the simulation and the real run as two policies
-	rows          []predicted
+	*candidate
+	aim         float64
+	stalls      *world.Stalls // all that were measured on the store so far
+	calibration *timings
+	simulated   []measure.Run // simulated runs, by seed
+	real        []measure.Run
+	hindsight   []measure.Run // runs simulated with the delays of the real runs
+	played      []*played
+	mechanics   [2]*world.Mechanics // statistics of the simulations and of the real runs
+	settings    measure.Settings
+	summary     *results.Summary // summary with the simulation and the real run as two policies
+	rows        []predicted
 }
 
 // predicted is the value of one metric in the simulation and in the real run, with the relative error.
@@ -124,37 +124,28 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	}
 	s.announce(sc, len(f.stores))
 	var all []*prediction
-	var balance account
 	var interrupted error
-	shown := s.rounds(len(f.stores) * len(sc.Policies))
-predictions:
-	for _, store := range f.stores {
-		stalls := new(world.Stalls)
-		for i := range sc.Policies {
-			p := &prediction{policy: sc.Policies[i].Label, store: store, stalls: stalls, aim: .10}
-			if store == postgres {
-				p.aim = .15
-			}
-			err := s.predict(ctx, sc, p, f, &balance)
-			if errors.Is(err, context.Canceled) {
-				interrupted = err
-				break predictions // print the finished predictions
-			}
-			if err != nil {
-				shown.close()
-				return failed(sc.Policies[i].Label, store, err)
-			}
-			all = append(all, p)
-			shown.measured(sc.Policies[i].Label, store)
+	stalls := map[string]*world.Stalls{} // by store
+	for _, c := range s.turns(s.candidates(sc), 1) {
+		stalls[c.store] = cmp.Or(stalls[c.store], new(world.Stalls))
+		p := &prediction{candidate: c, stalls: stalls[c.store], aim: .10}
+		if c.store == postgres {
+			p.aim = .15
 		}
+		if err := s.predict(ctx, sc, p, f); errors.Is(err, context.Canceled) {
+			interrupted = err
+			break // print the finished predictions
+		} else if err != nil {
+			return failed(c.policy, c.store, err)
+		}
+		all = append(all, p)
 	}
-	shown.close()
 	if len(all) > 0 || interrupted == nil {
 		if err := s.printPredictions(sc, all); err != nil {
 			return err
 		}
 	}
-	return s.settle(&balance, worstOf(all, f), interrupted)
+	return s.settle(worstOf(all, f), interrupted)
 }
 
 // worstOf returns the worst exit code of all predictions.
@@ -177,8 +168,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 }
 
 // predict simulates the policy of p and runs it on its store, in each round under the same seed.
-func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags,
-	balance *account) error {
+func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags) error {
 	only, err := sc.Select([]string{p.policy})
 	if err != nil {
 		return ui.UsageError("%w", err)
@@ -207,8 +197,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 		if err := p.simulate(ctx, only, o.seed, &real.timings.delays, 1, nil, &p.hindsight); err != nil {
 			return err
 		}
-		balance.add(real.account)
-		s.warn(p.policy, p.store, real)
+		s.warn(p.candidate, real)
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)
 		for _, runs := range [][]measure.Run{p.simulated, p.real, p.hindsight} {

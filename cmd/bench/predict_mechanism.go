@@ -79,11 +79,12 @@ func (p *prediction) writeMechanism(out io.Writer, width int) {
 	if rows == nil {
 		return
 	}
-	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped("how the engines worked, on the wall clock (a claim is woken if new "+
-		"work caused it, and the gap is from the answer to a claim until the next one):", width), "\n"))
+	const heading = "how the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is " +
+		"from the answer to a claim until the next one):"
+	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped(heading, width), "\n"))
+	const titles = "attempts/s, busy workers, claims/s, woken, rows, a claim, gap, commits/s, rows, a commit"
 	t := text.Table{Columns: []text.Column{{Key: true, Wrap: true}, {Key: true}}}
-	for _, title := range []string{"attempts/s", "busy workers", "claims/s", "woken", "rows", "a claim", "gap", "commits/s",
-		"rows", "a commit"} {
+	for title := range strings.SplitSeq(titles, ", ") {
 		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
 	}
 	for i, r := range rows {
@@ -91,10 +92,10 @@ func (p *prediction) writeMechanism(out io.Writer, width int) {
 		if i%2 == 0 {
 			phase = fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From))
 		}
-		cell := func(format string, value float64) string { return fmt.Sprintf(format, value) }
-		t.Add(phase, r.Of, cell("%.0f", r.Attempts), cell("%.1f", r.Busy), cell("%.0f", r.Claims), cell("%.0f%%", r.Woken*100),
-			cell("%.1f", r.Claimed), seconds(r.Claim), seconds(r.Gap), cell("%.0f", r.Commits), cell("%.1f", r.Batch),
-			seconds(r.Commit))
+		whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
+		tenths := func(v float64) string { return fmt.Sprintf("%.1f", v) }
+		t.Add(phase, r.Of, whole(r.Attempts), tenths(r.Busy), whole(r.Claims), whole(r.Woken*100)+"%", tenths(r.Claimed),
+			seconds(r.Claim), seconds(r.Gap), whole(r.Commits), tenths(r.Batch), seconds(r.Commit))
 	}
 	fmt.Fprintln(out, strings.Join(t.Lines(width, false), "\n"))
 }

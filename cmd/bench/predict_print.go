@@ -279,7 +279,8 @@ func (p *prediction) title(speed string) string {
 	case worst == nil:
 		return "Nothing is predicted of " + what
 	case met == judged:
-		return fmt.Sprintf("The simulation predicts %s within %.0f%%, in all %d metrics that it is judged by", what, math.Ceil(off(worst)*100), judged)
+		return fmt.Sprintf("The simulation predicts %s within %.0f%%, in all %d metrics that it is judged by", what,
+			math.Ceil(off(worst)*100), judged)
 	}
 	wrong := fmt.Sprintf("off by %.0f%% in", math.Ceil(off(worst)*100))
 	if math.IsInf(off(worst), 1) {

@@ -285,9 +285,9 @@ policies: [{kind: fifo}]
 	for at := time.Duration(0); at < before.Over; at += 50 * time.Millisecond {
 		before.Store = append(before.Store, world.Span{From: at, For: 20 * time.Millisecond})
 	}
-	p := &prediction{policy: sc.Policies[0].Label, store: memory, stalls: new(world.Stalls)}
+	p := &prediction{candidate: s.candidates(sc)[0], stalls: new(world.Stalls)}
 	*p.stalls = before
-	if err := s.predict(t.Context(), sc, p, f, new(account)); err != nil {
+	if err := s.predict(t.Context(), sc, p, f); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := p.stalls.Over, time.Minute+p.calibration.delays.Stalls.Over+p.played[0].took; got != want {
@@ -416,7 +416,7 @@ func TestTitleOfPrediction(t *testing.T) {
 			"The simulation of fifo on memory at 20x is wrong about the duplicates; 1 of 2 judged metrics are within 10%"},
 		{[]predicted{close}, 0, 7, "Not a fair test of fifo on memory at 20x: " + neverEnqueued(7)},
 	} {
-		p := &prediction{policy: "fifo", store: "memory", aim: .1, rows: tt.rows, calibration: &timings{held: tt.held}, played: []*played{{unfed: tt.unfed}}}
+		p := &prediction{candidate: &candidate{policy: "fifo", store: "memory"}, aim: .1, rows: tt.rows, calibration: &timings{held: tt.held}, played: []*played{{unfed: tt.unfed}}}
 		if got := p.title("20x"); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
@@ -441,7 +441,7 @@ func cliff() *prediction {
 	}
 	query := measure.Query{Metric: "fresh.wait", During: "down"}
 	return &prediction{
-		aim: .15, calibration: new(timings), played: []*played{{timings: new(timings)}},
+		candidate: new(candidate), aim: .15, calibration: new(timings), played: []*played{{timings: new(timings)}},
 		summary: &results.Summary{Data: []results.PolicyData{{Pooled: pooled(query, 486, 504, 10)}, {Pooled: pooled(query, 500, 490, 10)}}},
 	}
 }

@@ -67,7 +67,7 @@ func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store)
 		t.Fatal(err)
 	}
 	stores := &stores{around: func(s engine.Store) engine.Store { return around(s.(*memstore.Store)) }}
-	return runLoad(t.Context(), l, sc, 0, 1, stores, memory)
+	return runLoad(t.Context(), l, sc, playOptions{seed: 1, store: memory}, stores)
 }
 
 // openWall is a load on the wall clock, until the test ends.
@@ -116,8 +116,9 @@ func TestLossIsFound(t *testing.T) {
 			t.Errorf("lost %d, done %d, want 2 and 2998", r.lost, r.done)
 		}
 		s := &session{console: &ui.Console{}, flags: &runFlags{}}
+		s.count(&candidate{}, &r.endedRun)
 		var f *ui.Failure
-		if err := s.settle(accountOf([]*candidate{{rounds: []*loaded{r}}}), ui.ExitMet, nil); !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
+		if err := s.settle(ui.ExitMet, nil); !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
 			t.Errorf("the command ends with %v, want exit %d", err, ui.ExitInvariant)
 		}
 	})
@@ -264,7 +265,7 @@ func TestBenchFormat(t *testing.T) {
 	var text bytes.Buffer
 	w := &benchWriter{out: &text}
 	labels := []string{"fifo", `a "b" / c = d`, "<script>alert(1)</script>", "😀 über", strings.Repeat("x", 200), "-8"}
-	r := &loaded{took: time.Second, account: account{jobs: 10, done: 10}}
+	r := &loaded{endedRun: endedRun{took: time.Second, account: account{jobs: 10, done: 10}}}
 	r.claim.add(time.Millisecond, 10)
 	for _, label := range labels {
 		w.result(benchName("Burndown", "policy", label, "store", memory), r.done, r.took, append(r.metrics(false), metric{"none", "s", math.NaN()}))
@@ -363,15 +364,16 @@ func TestAccounts(t *testing.T) {
 	if a.lost != 2 || a.untold != 2 || a.duplicates != 7 {
 		t.Errorf("lost %d, untold %d, duplicates %d, want 2, 2 and 7", a.lost, a.untold, a.duplicates)
 	}
-	s := &session{console: &ui.Console{}, flags: &runFlags{}}
-	if err := s.settle(&account{jobs: 5, untold: 2}, ui.ExitMet, nil); err != nil {
+	s := &session{console: &ui.Console{}, flags: &runFlags{}, jobs: account{jobs: 5, untold: 2}}
+	if err := s.settle(ui.ExitMet, nil); err != nil {
 		t.Errorf("more jobs than were told of: %v", err)
 	}
-	if err := s.settle(&account{}, ui.ExitMet, nil); err != nil {
+	s.jobs = account{}
+	if err := s.settle(ui.ExitMet, nil); err != nil {
 		t.Errorf("no job came: %v", err)
 	}
 	var f *ui.Failure
-	if err := s.settle(&account{}, ui.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || f.Err != nil {
+	if err := s.settle(ui.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || f.Err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -158,11 +158,13 @@ type session struct {
 	console *ui.Console
 	stores  *stores
 	begun   time.Time
+	lines   benchWriter // writer of benchmark lines to standard output
+	jobs    account     // jobs of all finished runs
 }
 
 func newSession(c *cobra.Command, f *runFlags) *session {
 	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet),
-		begun: time.Now()}
+		begun: time.Now(), lines: benchWriter{out: c.OutOrStdout()}}
 	if len(f.stores) == 0 {
 		f.stores = storeKinds{memory}
 	}

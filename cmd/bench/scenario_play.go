@@ -17,10 +17,8 @@ import (
 
 // played holds the results of one run of a scenario on a real store.
 type played struct {
-	account
+	endedRun
 	run      measure.Run
-	took     time.Duration
-	late     int64 // number of calls without an answer in time
 	unfed    int64 // number of jobs never enqueued because time was up
 	phases   [engine.NumOps]phase
 	lateness measure.Histogram // delays from a job's intended enqueueing until the store had it
@@ -82,7 +80,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	if err := wall.Err(); err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
-	p := &played{took: time.Duration(r.clock()), late: r.late.Load(), unfed: r.unfed.Load()}
+	p := &played{endedRun: endedRun{took: time.Duration(r.clock()), late: r.late.Load()}, unfed: r.unfed.Load()}
 	left, err := r.left(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, err

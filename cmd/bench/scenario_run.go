@@ -41,97 +41,42 @@ func (s *session) runScenario(ctx context.Context) error {
 		return err
 	}
 	s.announce(sc, len(s.flags.stores))
-	runs, balance, err := s.playAll(ctx, sc)
+	runs, err := s.playAll(ctx, sc)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	settings, exit := world.Settings(sc), ui.ExitMet
-	for i, store := range s.flags.stores {
-		if len(runs[i]) == 0 {
+	for _, store := range s.flags.stores {
+		if len(runs[store]) == 0 {
 			continue // the command was interrupted before
 		}
-		code, e := s.summarize(sc, &settings, store, runs[i])
+		code, e := s.summarize(sc, &settings, store, runs[store])
 		if e != nil && err == nil {
 			return e
 		}
 		exit = ui.Worse(exit, code)
 	}
-	return s.settle(&balance, exit, err)
+	return s.settle(exit, err)
 }
 
 // playAll makes all runs of a scenario, of which it prints a benchmark line each if that is the format. It returns them
 // by store; on an error those before it.
-func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (runs [][]measure.Run, all account, err error) {
-	rounds, out := int(s.flags.rounds.value), &benchWriter{out: s.stdout}
-	runs = make([][]measure.Run, len(s.flags.stores))
-	shown := s.rounds(rounds * len(s.flags.stores) * len(sc.Policies))
-	defer shown.close()
-	for round := range rounds {
-		for i, store := range s.flags.stores {
-			for policy := range sc.Policies {
-				label := sc.Policies[policy].Label
-				o := playOptions{policy: policy, seed: sc.Seed + uint64(round), speed: s.flags.speed.Speed, store: store}
-				p, err := play(ctx, sc, o, s.stores)
-				if err != nil {
-					return runs, all, failed(label, store, err)
-				}
-				shown.measured(label, store)
-				runs[i] = append(runs[i], p.run)
-				all.add(p.account)
-				s.warn(label, store, p)
-				if s.flags.format == "bench" {
-					name := benchName("Scenario", "scenario", sc.Name, "policy", label, "store", store, "speed", o.speed.String())
-					err = out.result(name, p.jobs, p.took, p.metrics())
-				}
-				if err != nil {
-					return runs, all, err
-				}
-			}
+func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
+	runs := map[string][]measure.Run{}
+	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds.value)) {
+		o := playOptions{policy: c.index, seed: sc.Seed + uint64(round), speed: s.flags.speed.Speed, store: c.store}
+		p, err := play(ctx, sc, o, s.stores)
+		if err == nil {
+			runs[c.store] = append(runs[c.store], p.run)
+			s.warn(c, p)
+			name := benchName("Scenario", "scenario", sc.Name, "policy", c.policy, "store", c.store, "speed", o.speed.String())
+			err = s.line(name, p.jobs, p.took, p.metrics())
+		}
+		if err != nil {
+			return runs, failed(c.policy, c.store, err)
 		}
 	}
-	return runs, all, nil
-}
-
-// settle prints the balance of jobs to standard error and returns the command's error: for lost jobs first, else
-// err, else a failure with the exit code.
-func (s *session) settle(a *account, exit ui.Exit, err error) error {
-	if a.untold > 0 {
-		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(a.untold), "job"))
-	}
-	if a.jobs == 0 && err == nil {
-		s.console.Note("no job came: nothing was measured")
-	}
-	if a.jobs > 0 || err == nil {
-		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
-			a.duplicates)
-	}
-	switch {
-	case a.lost != 0:
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
-	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, nil)
-	case err != nil:
-		return err
-	case exit != ui.ExitMet:
-		return ui.Fail(exit, nil)
-	}
-	return nil
-}
-
-// account counts the jobs of one or more runs by their final state. Lost jobs were accepted by the store, but neither
-// ended nor are in it; untold jobs are in the store although the answer to their enqueue call was lost. Duplicates are
-// executions that ended in success after another of the same job had.
-type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
-
-// reconcile sets how many jobs were lost and untold in a run, from the number of those left in the store at its end and
-// of the unresolved ones, which must be there.
-func (a *account) reconcile(unresolved, left int64) {
-	a.left, a.lost, a.untold = left, max(0, unresolved-left), max(0, left-unresolved)
-}
-
-func (a *account) add(b account) {
-	a.jobs, a.done, a.dead, a.left = a.jobs+b.jobs, a.done+b.done, a.dead+b.dead, a.left+b.left
-	a.lost, a.untold, a.duplicates = a.lost+b.lost, a.untold+b.untold, a.duplicates+b.duplicates
+	return runs, nil
 }
 
 // announce prints how many runs follow and their total time.
@@ -144,17 +89,15 @@ func (s *session) announce(sc *scenarios.Scenario, stores int) {
 		"says", strings.Join(s.flags.stores, ", "))
 }
 
-// warn prints warnings about a run whose numbers are doubtful.
-func (s *session) warn(policy, store string, p *played) {
-	if p.late > 0 {
-		s.console.Note("warning: %s on %s: %s had no answer in time", policy, store, plain.Plural(int(p.late), "call"))
-	}
+// warn counts the jobs of a run, and prints warnings if its numbers are doubtful.
+func (s *session) warn(c *candidate, p *played) {
+	s.count(c, &p.endedRun)
 	if p.unfed > 0 {
-		s.console.Note("warning: %s on %s: %s", policy, store, neverEnqueued(p.unfed))
+		s.console.Note("warning: %s on %s: %s", c.policy, c.store, neverEnqueued(p.unfed))
 	}
 	if late := p.lateness.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
 		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too "+
-			"slow for that speed", policy, store, seconds(late.Seconds()))
+			"slow for that speed", c.policy, c.store, seconds(late.Seconds()))
 	}
 }
 

@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/results/plain"
+	"qsim/scenarios"
+)
+
+// candidate is a policy on a store, measured against others, with the results of its rounds.
+type candidate struct {
+	policy string // label of the policy
+	index  int    // index of the policy in the scenario
+	store  string
+	name   string    // name of the benchmark of a load
+	rounds []*loaded // results of a load
+}
+
+// candidates returns every policy on every store, in the order of the command line.
+func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
+	var all []*candidate
+	for _, store := range s.flags.stores {
+		for i := range sc.Policies {
+			all = append(all, &candidate{policy: sc.Policies[i].Label, index: i, store: store})
+		}
+	}
+	return all
+}
+
+// turns yields every candidate, round after round, and shows on standard error how many measurements have finished: by
+// a bar on a terminal, or, with --verbose, by a line for each.
+func (s *session) turns(candidates []*candidate, rounds int) iter.Seq2[int, *candidate] {
+	return func(yield func(round int, c *candidate) bool) {
+		done, all := 0, rounds*len(candidates)
+		// Twice a second is rare enough not to disturb the measurements.
+		progress := s.console.Progress(&s.flags.Terminal, time.Second/2)
+		defer progress.Close()
+		progress.Add("", all, "measurements", nil)
+		for round := range rounds {
+			for _, c := range candidates {
+				if !yield(round, c) {
+					return
+				}
+				done++
+				if progress.Set(0, done); s.flags.Verbose {
+					s.console.Note("%d of %d: %s on %s", done, all, c.policy, c.store)
+				}
+			}
+		}
+	}
+}
+
+// endedRun holds the results that runs of loads and of scenarios have in common.
+type endedRun struct {
+	account
+	took time.Duration
+	late int64 // number of calls without an answer in time
+}
+
+// account counts the jobs of one or more runs by their final state. Lost jobs were accepted by the store, but neither
+// ended nor are in it; untold jobs are in the store although the answer to their enqueue call was lost. Duplicates are
+// executions that ended in success after another of the same job had.
+type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
+
+// reconcile sets how many jobs were lost and untold in a run, from the number of those left in the store at its end and
+// of the unresolved ones, which must be there.
+func (a *account) reconcile(unresolved, left int64) {
+	a.left, a.lost, a.untold = left, max(0, unresolved-left), max(0, left-unresolved)
+}
+
+func (a *account) add(b account) {
+	a.jobs, a.done, a.dead, a.left = a.jobs+b.jobs, a.done+b.done, a.dead+b.dead, a.left+b.left
+	a.lost, a.untold, a.duplicates = a.lost+b.lost, a.untold+b.untold, a.duplicates+b.duplicates
+}
+
+// count adds the jobs of a run to those of the session, and warns of late calls.
+func (s *session) count(c *candidate, r *endedRun) {
+	s.jobs.add(r.account)
+	if r.late > 0 {
+		s.console.Note("warning: %s on %s: %s had no answer in time", c.policy, c.store, plain.Plural(int(r.late), "call"))
+	}
+}
+
+// line prints the benchmark line of a run, if that is the format.
+func (s *session) line(name string, jobs int64, took time.Duration, metrics []metric) error {
+	if s.flags.format != "bench" {
+		return nil
+	}
+	return s.lines.result(name, jobs, took, metrics)
+}
+
+// failed adds to the error of a run the name of its store and an exit code; policy may be "".
+func failed(policy, store string, err error) error {
+	var known *ui.Failure
+	switch {
+	case errors.As(err, &known), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, engine.ErrUnsupported):
+		if policy == "" {
+			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", store, err))
+		}
+		return ui.Fail(ui.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
+	}
+	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
+}
+
+// settle prints the balance of the session's jobs to standard error and returns the command's error: for lost jobs
+// first, else err, else a failure with the exit code.
+func (s *session) settle(exit ui.Exit, err error) error {
+	a := &s.jobs
+	if a.untold > 0 {
+		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(a.untold), "job"))
+	}
+	if a.jobs == 0 && err == nil {
+		s.console.Note("no job came: nothing was measured")
+	}
+	if a.jobs > 0 || err == nil {
+		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
+			a.duplicates)
+	}
+	switch {
+	case a.lost != 0:
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, nil)
+	case err != nil:
+		return err
+	case exit != ui.ExitMet:
+		return ui.Fail(exit, nil)
+	}
+	return nil
+}

@@ -140,7 +140,8 @@ func openLoop(ctx context.Context, o *options, s system, q queue, servers *serve
 	res *results) (jobs int, err error) {
 	random := rand.New(rand.NewPCG(uint64(rate), 1)) // the same for all
 	var due []time.Duration
-	for at := time.Duration(0); at < o.lasts; at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate)) {
+	gap := func() time.Duration { return time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate)) }
+	for at := time.Duration(0); at < o.lasts; at += gap() {
 		due = append(due, at)
 	}
 	r := newTrial(q, base, len(due))

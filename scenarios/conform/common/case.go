@@ -112,15 +112,17 @@ func (c *Case) scenario(s *System, seed uint64) string {
 		if k.Fails {
 			calls = "api"
 		}
-		fmt.Fprintf(&b, "  - {class: %s, calls: %s, arrivals: {process: trace, file: %[1]s.txt}, service: %[3]s, delay: %[4]s, %[5]s}\n",
-			k.Name, calls, k.Service, k.Delay, k.Keys)
+		fmt.Fprintf(&b, "  - {class: %s, calls: %s, arrivals: {process: trace, file: %[1]s.txt}, service: %[3]s, "+
+			"delay: %[4]s, %[5]s}\n", k.Name, calls, k.Service, k.Delay, k.Keys)
 	}
 	var storms []string
 	if c.To > 0 {
-		storms = append(storms, fmt.Sprintf("{name: down, at: %s, for: %s, outage: {dependency: api, error: unavailable}}", c.From, c.To-c.From))
+		storms = append(storms, fmt.Sprintf("{name: down, at: %s, for: %s, outage: {dependency: api, error: unavailable}}",
+			c.From, c.To-c.From))
 	}
 	for i, at := range c.crashes(seed) {
-		storms = append(storms, fmt.Sprintf("{name: crash-%d, at: %s, crash: {nodes: [0], restart-after: %s}}", i+1, at, c.Back))
+		storms = append(storms, fmt.Sprintf("{name: crash-%d, at: %s, crash: {nodes: [0], restart-after: %s}}",
+			i+1, at, c.Back))
 	}
 	fmt.Fprintf(&b, "storms: [%s]\n", strings.Join(storms, ", "))
 	return b.String()

@@ -99,7 +99,8 @@ func (s *System) Hold(t *testing.T) {
 					r = s.real(t, c, seed)
 					cases[c.Name].real[i] = r
 				}
-				t.Logf("seed %d: %d jobs, %d events, %v", seed, len(r.Jobs), len(r.events), time.Since(began).Round(time.Millisecond))
+				t.Logf("seed %d: %d jobs, %d events, %v", seed, len(r.Jobs), len(r.events),
+					time.Since(began).Round(time.Millisecond))
 			}
 			cases[c.Name].simulated = s.simulated(t, cases[c.Name], nil)
 		})
@@ -109,8 +110,8 @@ func (s *System) Hold(t *testing.T) {
 	}
 	preset := scenarios.PresetNamed(s.Preset)
 	record := checked.Of(preset)
-	found := checked.Comparison{Preset: s.Preset, System: s.version(t), Clock: s.Clock, On: time.Now().UTC().Format(time.DateOnly),
-		Seeds: int(seeds), Values: checked.Hash(preset)}
+	found := checked.Comparison{Preset: s.Preset, System: s.version(t), Clock: s.Clock, Seeds: int(seeds),
+		On: time.Now().UTC().Format(time.DateOnly), Values: checked.Hash(preset)}
 	for i := range s.Rules {
 		rule := &s.Rules[i]
 		if cases[rule.Case] == nil {
@@ -220,8 +221,9 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	for i := range rule.Parts {
 		v := rule.Parts[i].judge(c.real, simulated, samples)
 		all = append(all, v)
-		lines += fmt.Sprintf("\n%-5s %-40s real %s, simulated %s, difference %s ± %s %s", v.Word, v.Part.Name, v.RealText(), v.Part.number(v.Simulated),
-			v.Part.number(v.Difference), v.Part.number(v.Uncertain), v.OffText())
+		text := v.Part.number
+		lines += fmt.Sprintf("\n%-5s %-40s real %s, simulated %s, difference %s ± %s %s", v.Word, v.Part.Name, v.RealText(),
+			text(v.Simulated), text(v.Difference), text(v.Uncertain), v.OffText())
 	}
 	return worst(all), lines
 }
@@ -265,7 +267,8 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 			for j := range s.Rules {
 				other := &s.Rules[j]
 				c := cases[other.Case].first(seeds)
-				if c == nil || j != i && (strings.HasPrefix(key, "jobs.") || other.Load || other.Patient && !rule.Patient || other.has(key) || c.c.sets(key)) {
+				if c == nil || j != i && (strings.HasPrefix(key, "jobs.") || other.Load || other.Patient && !rule.Patient ||
+					other.has(key) || c.c.sets(key)) {
 					continue
 				}
 				if faulty[other.Case] == nil {

@@ -53,7 +53,8 @@ type Run struct {
 }
 
 func newRun(c *Case, seed uint64) *Run {
-	return &Run{Case: c, Seed: seed, Jobs: c.jobs(seed), Over: make(chan struct{}), start: time.Now(), done: map[string]bool{}}
+	return &Run{Case: c, Seed: seed, Jobs: c.jobs(seed), Over: make(chan struct{}), start: time.Now(),
+		done: map[string]bool{}}
 }
 
 // Now returns the time since the start of the run.

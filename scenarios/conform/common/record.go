@@ -29,7 +29,9 @@ func (rule *Rule) record(v *Verdict) checked.Rule {
 func beside(found, old *checked.Comparison, p *scenarios.Preset) checked.Comparison {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {
-		others := slices.DeleteFunc(slices.Clone(old.Rules), func(r checked.Rule) bool { return cmp.Or(r.Clock, old.Clock) == found.Clock })
+		others := slices.DeleteFunc(slices.Clone(old.Rules), func(r checked.Rule) bool {
+			return cmp.Or(r.Clock, old.Clock) == found.Clock
+		})
 		if len(others) > 0 && found.Clock != old.Clock {
 			all.Clock, all.Rules = old.Clock, others
 			for _, r := range found.Rules {
@@ -58,8 +60,8 @@ const (
 `
 )
 
-// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets. It waits for other processes that do
-// the same.
+// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets. It waits for other processes
+// that do the same.
 func Write(t *testing.T, found ...checked.Comparison) {
 	t.Helper()
 	file, err := os.OpenFile(verdicts, os.O_RDWR|os.O_CREATE, 0o666)
@@ -90,7 +92,8 @@ func Write(t *testing.T, found ...checked.Comparison) {
 			all = append(all, old[before])
 		}
 	}
-	if text, err = yaml.Dump(all, yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble)); err != nil {
+	text, err = yaml.Dump(all, yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(verdicts, append([]byte(head), text...), 0o666); err != nil {

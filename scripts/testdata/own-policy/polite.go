@@ -12,10 +12,10 @@ import (
 // Polite is the kind polite, as scenarios name it.
 var Polite = policies.Kind{
 	Name: "polite", Cost: policies.CostNothing, State: policies.StateNode, Drawn: policies.Drawn{Weight: 1},
-	Doc: "As fifo, but once a retry has failed a node claims no retries for a while: it asks a dependency that is down only now and then.",
-	Params: []policies.Param{
-		{Name: "pause", Type: policies.TypeDuration, Default: "10s", Doc: "how long no retries are claimed after one has failed"},
-	},
+	Doc: "As fifo, but once a retry has failed a node claims no retries for a while: it asks a dependency that is down " +
+		"only now and then.",
+	Params: []policies.Param{{Name: "pause", Type: policies.TypeDuration, Default: "10s",
+		Doc: "how long no retries are claimed after one has failed"}},
 	New: func(a policies.Arguments) (engine.Policy, error) {
 		return &polite{pause: a.Value("pause").(quantity.Duration).Std()}, nil
 	},

@@ -1,4 +1,5 @@
-// A process of Temporal: driver temporal work|put CONFIG speaks as driver.mjs does; driver temporal serve is the server.
+// A process of Temporal: driver temporal work|put CONFIG speaks as driver.mjs does; driver temporal serve is the
+// server.
 package main
 
 import (
@@ -87,10 +88,11 @@ func main() {
 // order of several is unspecified. It ends with its standard input.
 func serve() {
 	one := []dynamicconfig.ConstrainedValue{{Value: 1}}
-	s := temporaltest.NewServer(temporaltest.WithBaseServerOptions(server.WithDynamicConfigClient(dynamicconfig.StaticClient{
+	config := server.WithDynamicConfigClient(dynamicconfig.StaticClient{
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  one,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): one,
-	})))
+	})
+	s := temporaltest.NewServer(temporaltest.WithBaseServerOptions(config))
 	say(map[string]any{"kind": "serves", "address": address{s.GetFrontendHostPort(), s.GetDefaultNamespace()}})
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
@@ -110,7 +112,8 @@ func put() {
 		switch {
 		case err != nil:
 		case m.Job != nil:
-			_, err = c.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{TaskQueue: flows}, flow, m.Queue, *m.Job, m.Options)
+			at := client.StartWorkflowOptions{TaskQueue: flows}
+			_, err = c.ExecuteWorkflow(context.Background(), at, flow, m.Queue, *m.Job, m.Options)
 		case c == nil:
 			if c, err = connect(m.Address); err == nil {
 				w := worker.New(c, flows, worker.Options{DisableEagerActivities: true})
@@ -132,7 +135,8 @@ func flow(ctx workflow.Context, queue string, j job, o options) error {
 	if o.Timeout > 0 {
 		timeout = seconds(o.Timeout)
 	}
-	settings := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: timeout, HeartbeatTimeout: 30 * time.Second}
+	settings := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: timeout,
+		HeartbeatTimeout: 30 * time.Second}
 	if o != (options{}) {
 		settings.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: o.Attempts, InitialInterval: seconds(o.First)}
 	}
@@ -140,8 +144,8 @@ func flow(ctx workflow.Context, queue string, j job, o options) error {
 	if err == nil {
 		return nil
 	}
-	tells := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: time.Minute})
-	_ = workflow.ExecuteActivity(tells, "died", j.ID).Get(ctx, nil)
+	tells := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: time.Minute}
+	_ = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, tells), "died", j.ID).Get(ctx, nil)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
 	"qsim/results/measure"
+	"qsim/scenarios"
 )
 
 // compareFiles runs qbench compare and returns its exit code and output.
@@ -106,7 +107,7 @@ func TestGateOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := compareFlags{most: share("5%")}
+	f := compareFlags{most: scenarios.Share{Num: 5, Den: 100}}
 	stopped := 0
 	for trial := range trials {
 		changes := make([]change, units)
@@ -118,7 +119,7 @@ func TestGateOfMany(t *testing.T) {
 				d.new = append(d.new, 1.05+.05*(noise.Sample(rand.Uniform(2, uint64(trial), uint64(r), uint16(u)))-100))
 			}
 		}
-		if f.gate(changes, nil, false, &bytes.Buffer{}) != nil {
+		if f.gate(changes, nil, false, "5%", &bytes.Buffer{}) != nil {
 			stopped++
 		}
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,27 +19,74 @@ import (
 // load describes a synthetic load, used without a scenario: jobs that come at a rate (open loop), or all at once
 // (burn-down).
 type load struct {
-	jobs     int           // burn-down: number of jobs; 0: open loop
-	rate     string        // open loop: arrival rate in the syntax of scenarios
-	expected int           // open loop: approximate number of jobs
-	lasts    time.Duration // open loop: duration of arrivals
-	warmup   time.Duration // open loop: jobs that arrive before are not measured
-	work     time.Duration // run time of a handler
-	fails    string        // share of attempts that fail, in the syntax of scenarios
-	workers  int           // workers per engine
-	engines  int
-	batch    int
-	prefetch int
+	jobs     scenarios.Count    // burn-down: number of jobs; 0: open loop
+	rate     scenarios.Rate     // open loop: arrival rate
+	lasts    scenarios.Duration // open loop: duration of arrivals
+	warmup   scenarios.Duration // open loop: jobs that arrive before are not measured
+	work     scenarios.Duration // run time of a handler
+	fails    scenarios.Share    // share of attempts that fail
+	workers  scenarios.Count    // workers per engine
+	engines  scenarios.Count
+	batch    scenarios.Count
+	prefetch scenarios.Count // jobs that an engine claims ahead, or usualPrefetch
+}
+
+// usualPrefetch stands for the default prefetch of live.Defaults, or for 0 if handlers take so long that it would gain
+// nothing.
+const usualPrefetch = -1
+
+// mostPrefetch is the highest number of jobs that an engine claims ahead.
+const mostPrefetch = 100_000
+
+// complete returns the load with values in place of those that depend on others.
+func (l load) complete() *load {
+	if l.prefetch == usualPrefetch {
+		l.prefetch = l.usualPrefetch()
+	}
+	if l.rate.Num > 0 {
+		l.jobs = 0
+	}
+	return &l
+}
+
+func (l *load) usualPrefetch() scenarios.Count {
+	if l.work.Std() >= 10*time.Millisecond {
+		return 0
+	}
+	return scenarios.Count(live.Defaults(int(l.workers), nil).Fetch.Prefetch)
 }
 
 // idle reports whether handlers return at once, without work.
-func (l *load) idle() bool { return l.work == 0 && l.fails == "0%" }
+func (l *load) idle() bool { return l.work == 0 && l.fails.Num == 0 }
+
+// expected returns the expected number of jobs of an open loop.
+func (l *load) expected() float64 { return l.rate.PerSecond() * l.lasts.Std().Seconds() }
+
+// name returns the benchmark name of a candidate under the load.
+func (l *load) name(c *candidate) string {
+	pairs := []string{"policy", c.policy, "store", c.store, "workers", l.workers.String(), "engines", l.engines.String(),
+		"batch", l.batch.String()}
+	if l.prefetch != l.usualPrefetch() {
+		pairs = append(pairs, "prefetch", l.prefetch.String())
+	}
+	if l.work > 0 {
+		pairs = append(pairs, "work", l.work.Std().String())
+	}
+	if l.fails.Num > 0 {
+		pairs = append(pairs, "fails", l.fails.String())
+	}
+	if l.jobs > 0 {
+		return benchName("Burndown", append(pairs, "jobs", l.jobs.String())...)
+	}
+	return benchName("Open", append(pairs, "rate", strings.ReplaceAll(l.rate.String(), "/s", ""),
+		"for", l.lasts.Std().String())...)
+}
 
 // scenario returns a scenario's YAML text with the load and the policies, each a kind or a map in YAML.
 func (l *load) scenario(policies []string) string {
 	arrivals, lasts := "process: batch, size: 1, every: 1h", time.Hour
 	if l.jobs == 0 {
-		arrivals, lasts = "process: poisson, rate: "+l.rate, l.lasts
+		arrivals, lasts = "process: poisson, rate: "+l.rate.String(), l.lasts.Std()
 	}
 	text := fmt.Sprintf(`name: load
 duration: %v
@@ -52,7 +100,7 @@ retry: {max-attempts: unlimited, backoff: {kind: exponential, first: 10ms, facto
 jobs:
   - {class: load, arrivals: {%[6]s}, service: %[7]v, fails: {rate: %[8]s}}
 policies:
-`, lasts, l.engines, l.workers, l.batch, l.prefetch, arrivals, l.work, l.fails)
+`, lasts, l.engines, l.workers, l.batch, l.prefetch, arrivals, l.work.Std(), l.fails)
 	for _, p := range policies {
 		text += "  - " + p + "\n"
 	}
@@ -123,7 +171,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions
 	run.rig = newRig(at.wall, at.store, at.origin)
 	run.rig.onEnd = run.onEnd
 	if l.jobs > 0 { // all jobs are enqueued before the first engine starts
-		if err := fill(ctx, run.store, 1, l.jobs, func(jobs int, took time.Duration) {
+		if err := fill(ctx, run.store, 1, int(l.jobs), func(jobs int, took time.Duration) {
 			run.feeding.calls.add(took, jobs)
 			run.enqueued.Add(int64(jobs))
 		}); err != nil {
@@ -143,11 +191,11 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 		r.records = make([]jobRecord, r.jobs)
 		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil
 	}
-	r.records = make([]jobRecord, 0, min(r.expected+r.expected/50+1000, mostJobs))
+	r.records = make([]jobRecord, 0, int(min(r.load.expected()*1.02+1000, mostJobs)))
 	var job engine.NewJob // the latest: all have the same but for the ID
 	for at, j, ok := wall.Next(); ok; at, j, ok = wall.Next() {
 		if len(r.records) == mostJobs {
-			return nil, ui.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts, mostJobs)
+			return nil, ui.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts.Std(), mostJobs)
 		}
 		r.records, job = append(r.records, jobRecord{intended: engine.Time(at)}), j
 		if len(r.records)%4096 == 0 && ctx.Err() != nil {
@@ -247,7 +295,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	for i := range r.records {
 		record := &r.records[i]
 		l.duplicates += int64(max(0, record.successes.Load()-1))
-		if r.load.jobs > 0 || time.Duration(record.intended) < r.warmup {
+		if r.load.jobs > 0 || time.Duration(record.intended) < r.warmup.Std() {
 			continue
 		}
 		if at := record.started.Load(); at > 0 {

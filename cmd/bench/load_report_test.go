@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchfmt"
 
 	"qsim/cmd/ui"
 	layout "qsim/results/text"
+	"qsim/scenarios"
 )
 
 // told returns a round with distinct numbers only: 2 jobs of 100 were lost, 3 were executed twice,
@@ -47,7 +49,7 @@ var toldMetrics = map[string]float64{
 // and none is missing.
 func TestLoadReport(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) <= .01*want }
-	r, l := told(), &load{rate: "50/s", lasts: 2 * time.Second, fails: "0%", workers: 8, engines: 1, batch: 10}
+	r, l := told(), &load{rate: perSecond(50), lasts: scenarios.Duration(2 * time.Second), workers: 8, engines: 1, batch: 10}
 	c := &candidate{policy: "fifo", store: memory, rounds: []*loaded{r}}
 	c.name = l.name(c)
 
@@ -173,14 +175,22 @@ func TestPrefetch(t *testing.T) {
 		want       int
 		named      bool
 	}{{"", "0s", 50, false}, {"", "9ms", 50, false}, {"", "10ms", 0, false}, {"0", "0s", 0, true}, {"50", "0s", 50, false}, {"7", "1s", 7, true}} {
-		f := newRunFlags()
-		f.workers, f.prefetch, f.work = count("10"), count(tt.flag), duration(tt.work)
-		l := f.load()
+		c, given := &cobra.Command{}, &load{jobs: 1}
+		addWorkFlags(c, given)
+		for name, text := range map[string]string{"workers": "10", "prefetch": tt.flag, "work": tt.work} {
+			if text == "" {
+				continue
+			}
+			if err := c.Flags().Set(name, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := given.complete()
 		sc, err := policyScenario(l, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.prefetch != tt.want || int(sc.Engine.Fetch.Prefetch) != tt.want {
+		if int(l.prefetch) != tt.want || int(sc.Engine.Fetch.Prefetch) != tt.want {
 			t.Errorf("--prefetch %q --work %s: %d, and %d in the scenario, want %d", tt.flag, tt.work, l.prefetch, sc.Engine.Fetch.Prefetch, tt.want)
 		}
 		if name := l.name(&candidate{policy: "fifo", store: memory}); strings.Contains(name, "prefetch=") != tt.named {

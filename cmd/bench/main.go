@@ -12,6 +12,8 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/policies"
+
+	"github.com/spf13/cobra"
 )
 
 // Main runs qbench with the arguments of the process, and ends the process. kinds are policies beside the built-in
@@ -25,4 +27,35 @@ func Main(kinds ...policies.Kind) {
 	// and a server stopped; the signal would end the process at once.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:])))
+}
+
+// keeping is the message at the first interrupt of a command.
+const keeping = "interrupted: tidying up; once more to quit at once"
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "qbench",
+		Short: "measure the queue on the wall clock",
+		Long: `qbench runs the same engine and policies as qsim, on the wall clock and against a real
+store: the memory of this process, or PostgreSQL. It measures how fast they are, how much
+results scatter, and how well the simulation predicts a run of a scenario.`,
+		Example: `  qbench run                                        no-op jobs, memory: jobs per second
+  qbench run --store postgres --rate 2000/s --for 10s   latency at a rate
+  qbench run --scenario retry-storm --speed 20x     a scenario, twenty times as fast
+  qbench predict --scenario retry-storm --speed 20x simulated and real, side by side`,
+		Args: ui.UnknownCommand(nil),
+	}
+	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), ui.NewVersion(noArguments),
+		ui.NewDocs())
+	ui.SetUp(root, "Measure", "About")
+	return root
+}
+
+// noArguments returns a usage error if a command that takes no arguments has one.
+func noArguments(c *cobra.Command, arguments []string) error {
+	if len(arguments) > 0 {
+		return ui.UsageError("%s takes no argument, but got %q; %s --help lists its flags", c.CommandPath(), arguments[0],
+			c.CommandPath())
+	}
+	return nil
 }

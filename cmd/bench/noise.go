@@ -13,16 +13,16 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/text"
+	"qsim/scenarios"
 )
 
 type noiseFlags struct {
 	runFlags
-	tell shareFlag
+	tell scenarios.Share
 }
 
 func newNoise() *cobra.Command {
-	f := noiseFlags{runFlags: newRunFlags(), tell: share("5%")}
-	f.rounds, f.format = count("12"), "table"
+	f := noiseFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
 		Use:     "noise [flags]",
 		Short:   "measure how noisy this machine is",
@@ -39,12 +39,12 @@ second.`,
 		RunE: func(c *cobra.Command, _ []string) error { return noise(c, &f) },
 	}
 	flags := c.Flags()
-	addArrivalFlags(c, &f.runFlags)
-	addWorkFlags(c, &f.runFlags)
-	flags.Var(&f.rounds, "rounds", "number of measurements")
-	flags.Var(&f.tell, "tell", "the difference that should be detected")
+	addArrivalFlags(c, &f.load)
+	addWorkFlags(c, &f.load)
+	addValue(c, &f.rounds, "rounds", "COUNT", "12", "number of measurements")
+	addValue(c, &f.tell, "tell", "SHARE", "5%", "the difference that should be detected")
 	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
-	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
+	addStores(c, &f.stores, "memory or postgres (default memory)")
 	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, bench or json", "table", "bench", "json")
 	ui.Group(c, "What to run", slices.Concat(arrivalFlags, workFlags, []string{"policy", "store", "dsn"})...)
@@ -72,21 +72,22 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if n := int(f.rounds.value); n < 4 {
-		return ui.UsageError("--rounds %d: want at least 4 to say anything about scatter", n)
+	if f.rounds < 4 {
+		return ui.UsageError("--rounds %d: want at least 4 to say anything about scatter", f.rounds)
 	}
 	if len(f.policies) > 1 || len(f.stores) > 1 {
 		return ui.UsageError("noise is about one candidate: name one policy and one store")
 	}
-	if f.tell.value.Num == 0 {
-		return ui.UsageError("--tell %s: want more than 0%%", f.tell.text)
+	if f.tell.Num == 0 {
+		return ui.UsageError("%s: want more than 0%%", typed(c, "tell"))
 	}
+	tell := c.Flags().Lookup("tell").Value.String()
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error {
 		return s.runLoads(ctx, func(l *load, candidates []*candidate, _ string) error {
 			if len(candidates[0].rounds) < 4 {
 				return nil // the command was interrupted before
 			}
-			return s.printNoise(l, candidates[0], f)
+			return s.printNoise(l, candidates[0], f, tell)
 		})
 	})
 }
@@ -137,17 +138,17 @@ func comparisons(names []string, all map[string]metricJSON) int {
 	return n
 }
 
-// printNoise prints the scatter of a candidate's metrics in the format of the flags.
-func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
-	list := scatters(l, c, f.tell.value.Float())
-	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, f.tell.text, o) })
+// printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the text of --tell.
+func (s *session) printNoise(l *load, c *candidate, f *noiseFlags, tell string) error {
+	list := scatters(l, c, f.tell.Float())
+	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, tell, o) })
 	all["json"] = ui.JSON(struct {
 		Version int       `json:"version"`
 		Name    string    `json:"name"`
 		Rounds  int       `json:"rounds"`
 		Tell    float64   `json:"tell"`
 		Metrics []scatter `json:"metrics"`
-	}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, " ")
+	}{1, c.name, len(c.rounds), f.tell.Float(), list}, " ")
 	return all.Print(s.stdout, f.format)
 }
 

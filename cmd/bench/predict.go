@@ -18,14 +18,13 @@ import (
 
 type predictFlags struct {
 	runFlags
-	calibrate durationFlag
-	within    shareFlag
+	calibrate scenarios.Duration
+	within    scenarios.Share // Num is below 0 without the flag
 	noFiles   bool
 }
 
 func newPredict() *cobra.Command {
-	f := predictFlags{runFlags: newRunFlags(), calibrate: duration("10s"), within: share("")}
-	f.format, f.rounds = "table", count("1")
+	f := predictFlags{runFlags: runFlags{format: "table"}, within: scenarios.Share{Num: -1}}
 	c := &cobra.Command{
 		Use:     "predict --scenario SCENARIO [flags]",
 		Short:   "predict a run by simulation, run it, and compare",
@@ -56,9 +55,12 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	}
 	addCandidateFlags(c, &f.runFlags)
 	flags := c.Flags()
-	flags.Var(&f.rounds, "rounds", "real runs of the one seed, each predicted; their spread is the floor of the errors")
-	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run, and again in a storm and after it")
-	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this (default: the aim)")
+	addValue(c, &f.rounds, "rounds", "COUNT", "1",
+		"real runs of the one seed, each predicted; their spread is the floor of the errors")
+	addValue(c, &f.calibrate, "calibrate", "DURATION", "10s",
+		"measure delays for so long before each run, and again in a storm and after it")
+	addValue(c, &f.within, "within", "SHARE", "",
+		"exit with 1 if a prediction is off by more than this (default: the aim)")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
@@ -104,11 +106,11 @@ func predict(c *cobra.Command, f *predictFlags) error {
 	if f.scenario == "" {
 		return ui.UsageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
 	}
-	if n := int(f.rounds.value); n < 1 || n > 1000 {
-		return ui.UsageError("--rounds %s: want 1 to 1000", f.rounds.text)
+	if f.rounds < 1 || f.rounds > 1000 {
+		return ui.UsageError("%s: want 1 to 1000", typed(c, "rounds"))
 	}
-	if f.calibrate.value <= 0 {
-		return ui.UsageError("--calibrate %s: want more than 0s", f.calibrate.text)
+	if f.calibrate <= 0 {
+		return ui.UsageError("%s: want more than 0s", typed(c, "calibrate"))
 	}
 	if f.noFiles {
 		f.out = ""
@@ -152,8 +154,8 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	for _, p := range all {
 		within := p.aim
-		if f.within.text != "" {
-			within = f.within.value.Float()
+		if f.within.Num >= 0 {
+			within = f.within.Float()
 		}
 		if p.unfed() > 0 {
 			return ui.ExitMissed // the run lacked jobs of the scenario
@@ -175,11 +177,11 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 	}
 	settings := world.Settings(only)
 	for i := range p.mechanics {
-		p.mechanics[i] = world.NewMechanics(&settings, f.speed.Speed)
+		p.mechanics[i] = world.NewMechanics(&settings, f.speed)
 	}
-	for round := range int(f.rounds.value) {
-		o := playOptions{seed: sc.Seed, speed: f.speed.Speed, store: p.store}
-		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.value.Std(), s.stores); err != nil {
+	for round := range int(f.rounds) {
+		o := playOptions{seed: sc.Seed, speed: f.speed, store: p.store}
+		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.Std(), s.stores); err != nil {
 			return err
 		}
 		delays := p.calibration.delays
@@ -204,7 +206,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 			runs[round].Seed = o.seed + uint64(round) // a summary needs distinct seeds
 		}
 	}
-	return p.compare(only, f.speed.Speed)
+	return p.compare(only, f.speed)
 }
 
 // simulations is the number of simulations behind each prediction: whether a stall meets a peak of the load is chance.

@@ -46,9 +46,9 @@ func predictSession(t *testing.T, text string) (s *session, f *predictFlags, std
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "predicted.yaml")
 	writeText(t, file, text)
-	f = &predictFlags{runFlags: newRunFlags(), calibrate: duration("100ms"), within: share("")}
-	f.scenario, f.format, f.rounds, f.noFiles = file, "table", count("1"), true
-	f.speed.Speed = world.Speed{Num: 100, Den: 1}
+	f = &predictFlags{calibrate: scenarios.Duration(100 * time.Millisecond), within: scenarios.Share{Num: -1}}
+	f.scenario, f.format, f.rounds, f.noFiles = file, "table", 1, true
+	f.speed = world.Speed{Num: 100, Den: 1}
 	c := newPredict()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	c.SetOut(stdout)
@@ -81,7 +81,7 @@ jobs:
 policies: [{kind: fifo}]
 `
 	s, f, stdout, stderr := predictSession(t, scenario)
-	if err := f.within.Set("100%"); err != nil {
+	if err := f.within.UnmarshalText([]byte("100%")); err != nil {
 		t.Fatal(err)
 	}
 	opens := 0
@@ -170,7 +170,7 @@ jobs:
   - {class: mail, arrivals: {process: constant, rate: 4/s}, service: 10ms}
 policies: [{kind: fifo}]
 `)
-	f.rounds = count("2")
+	f.rounds = 2
 	s.stores.around = func(store engine.Store) engine.Store {
 		return &slowStore{store.(*memstore.Store), 20 * time.Millisecond}
 	}
@@ -230,7 +230,7 @@ func TestFloor(t *testing.T) {
 		t.Errorf("%d of two real runs are within the floor of their mean, want both", ideal.roundsMet())
 	}
 	far := &prediction{rows: []predicted{{aimed: true, err: .3, floor: .25}}}
-	f := &predictFlags{within: share("10%")}
+	f := &predictFlags{within: scenarios.Share{Num: 1, Den: 10}}
 	if worstOf([]*prediction{far}, f) != ui.ExitMissed {
 		t.Error("an error above the floor meets the aim")
 	}
@@ -369,22 +369,23 @@ policies: [{kind: fifo, label: first}, {kind: fifo, label: second}]
 // that has no error, and for a run that was not the scenario however small its errors are.
 func TestGateOfPrediction(t *testing.T) {
 	row := func(aimed bool, err float64) []predicted { return []predicted{{aimed: aimed, err: err}} }
+	none, tenth := scenarios.Share{Num: -1}, scenarios.Share{Num: 1, Den: 10}
 	for _, tt := range []struct {
 		name   string
-		within string
+		within scenarios.Share
 		rows   []predicted
 		unfed  int64
 		want   ui.Exit
 	}{
-		{"close", "10%", row(true, -.1), 0, ui.ExitMet},
-		{"far", "10%", row(true, -.11), 0, ui.ExitMissed},
-		{"without an error", "10%", row(true, math.NaN()), 0, ui.ExitMissed},
-		{"far, and only shown", "10%", row(false, 5), 0, ui.ExitMet},
-		{"cut short", "10%", row(true, 0), 1, ui.ExitMissed},
-		{"off, by its aim", "", row(true, .11), 0, ui.ExitMissed},
-		{"within its aim", "", row(true, .09), 0, ui.ExitMet},
+		{"close", tenth, row(true, -.1), 0, ui.ExitMet},
+		{"far", tenth, row(true, -.11), 0, ui.ExitMissed},
+		{"without an error", tenth, row(true, math.NaN()), 0, ui.ExitMissed},
+		{"far, and only shown", tenth, row(false, 5), 0, ui.ExitMet},
+		{"cut short", tenth, row(true, 0), 1, ui.ExitMissed},
+		{"off, by its aim", none, row(true, .11), 0, ui.ExitMissed},
+		{"within its aim", none, row(true, .09), 0, ui.ExitMet},
 	} {
-		f := &predictFlags{within: share(tt.within)}
+		f := &predictFlags{within: tt.within}
 		if got := worstOf([]*prediction{{aim: .1, rows: tt.rows, played: []*played{{unfed: tt.unfed}}}}, f); got != tt.want {
 			t.Errorf("%s: exit %d, want %d", tt.name, got, tt.want)
 		}

@@ -35,10 +35,6 @@ func (t *track) Record(e *engine.Event) {
 	if e.Kind == engine.Extended || e.Kind == engine.ExtendRefused {
 		return
 	}
-	t.add(e)
-}
-
-func (t *track) add(e *engine.Event) {
 	n := len(t.chunks)
 	if n == 0 || len(t.chunks[n-1]) == chunk {
 		t.chunks = append(t.chunks, make([]engine.Event, 0, chunk))
@@ -91,17 +87,15 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.feed.add(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind,
-		Tenant:   o.Tenant,
-		Reaped:   o.Reaped,
-		Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
+	r.feed.Record(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind,
+		Tenant: o.Tenant, Reaped: o.Reaped, Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 
 // enqueued records a job that the store accepted between two times.
 func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.feed.add(&engine.Event{At: began + (ended-began)/2, Kind: engine.Enqueued, JobKind: j.Kind, Tenant: j.Tenant,
+	r.feed.Record(&engine.Event{At: began + (ended-began)/2, Kind: engine.Enqueued, JobKind: j.Kind, Tenant: j.Tenant,
 		Job: j.ID, Delay: j.Delay, Node: -1})
 }
 

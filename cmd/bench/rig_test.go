@@ -17,6 +17,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -86,13 +87,15 @@ func openWall(t *testing.T, l *load) *world.Wall {
 }
 
 func smallLoad(jobs int) *load {
-	return &load{jobs: jobs, fails: "0%", workers: 8, engines: 1, batch: 100}
+	return &load{jobs: scenarios.Count(jobs), workers: 8, engines: 1, batch: 100}
 }
+
+func perSecond(jobs int64) scenarios.Rate { return scenarios.Rate{Num: jobs, Den: 1, Per: time.Second} }
 
 // TestNoLoss is the case without anything wrong, with failures and two engines.
 func TestNoLoss(t *testing.T) {
 	l := smallLoad(3000)
-	l.fails, l.engines = "20%", 2
+	l.fails, l.engines = scenarios.Share{Num: 1, Den: 5}, 2
 	r, err := runLame(t, l, func(*lame) {})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +160,7 @@ func TestPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ms = time.Millisecond
 		l := smallLoad(200)
-		l.work = 5 * ms
+		l.work = scenarios.Duration(5 * ms)
 		r, err := runAround(t, l, func(s *memstore.Store) engine.Store {
 			return &lasting{Store: s, enqueue: 2 * ms, claim: 10 * ms, commit: 30 * ms}
 		})
@@ -222,7 +225,7 @@ func TestDuplicatesAreCounted(t *testing.T) {
 func TestNoCoordinatedOmission(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	l := smallLoad(0)
-	l.rate, l.lasts = "500/s", 600*time.Millisecond
+	l.rate, l.lasts = perSecond(500), scenarios.Duration(600*time.Millisecond)
 	r, err := runLame(t, l, func(s *lame) { s.stalls.Store(int64(stall)) })
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +332,7 @@ func (s *keeper) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 // number accepted, and the others are counted.
 func TestTimeUp(t *testing.T) {
 	l := smallLoad(0)
-	l.rate, l.lasts, l.work = "1k/s", 2*time.Second, time.Millisecond
+	l.rate, l.lasts, l.work = perSecond(1000), scenarios.Duration(2*time.Second), scenarios.Duration(time.Millisecond)
 	wall := openWall(t, l)
 	run := &loadRun{load: l}
 	next, err := run.plan(t.Context(), wall)
@@ -381,7 +384,7 @@ func TestAccounts(t *testing.T) {
 // TestPlanStops is cancelled while it draws arrivals.
 func TestPlanStops(t *testing.T) {
 	l := smallLoad(0)
-	l.rate, l.lasts = "1M/s", 40*time.Second
+	l.rate, l.lasts = perSecond(1_000_000), scenarios.Duration(40*time.Second)
 	wall := openWall(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -4,34 +4,26 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 type runFlags struct {
 	scenario string
-	speed    speedFlag
+	speed    world.Speed
 	seed     uint64
 	set      []string
-
-	jobs     countFlag
-	rate     rateFlag
-	lasts    durationFlag
-	warmup   durationFlag
-	work     durationFlag
-	fails    shareFlag
-	workers  countFlag
-	engines  countFlag
-	batch    countFlag
-	prefetch countFlag // jobs claimed ahead; unset: as in live.Defaults
-
+	load
 	policies []string
-	stores   storeKinds
-	rounds   countFlag
+	stores   []string
+	rounds   scenarios.Count
 	dsn      string
 
 	format string
@@ -39,15 +31,8 @@ type runFlags struct {
 	ui.Terminal
 }
 
-func newRunFlags() runFlags {
-	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"),
-		work:  duration("0s"),
-		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("200"), prefetch: count(""),
-		rounds: count("5"), format: "bench"}
-}
-
 func newRun() *cobra.Command {
-	f := newRunFlags()
+	f := runFlags{format: "bench"}
 	c := &cobra.Command{
 		Use:     "run [flags]",
 		Short:   "run the queue: a burn-down, at a rate, or a scenario",
@@ -92,9 +77,9 @@ Exit codes:
 	}
 	addCandidateFlags(c, &f)
 	flags := c.Flags()
-	addArrivalFlags(c, &f)
-	addWorkFlags(c, &f)
-	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
+	addArrivalFlags(c, &f.load)
+	addWorkFlags(c, &f.load)
+	addValue(c, &f.rounds, "rounds", "COUNT", "5", "number of measurements of each candidate, in turn")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench (default into a file or a pipe), table (default "+
 		"on a terminal and of a scenario), markdown, csv or json", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
@@ -113,24 +98,23 @@ var (
 )
 
 // addArrivalFlags defines the flags of a load for the arrivals of jobs.
-func addArrivalFlags(c *cobra.Command, f *runFlags) {
-	flags := c.Flags()
-	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
-	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
-	flags.Var(&f.lasts, "for", "open loop: jobs come for this long")
-	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
+func addArrivalFlags(c *cobra.Command, l *load) {
+	addValue(c, &l.jobs, "jobs", "COUNT", "100k", "burn-down of so many jobs")
+	addValue(c, &l.rate, "rate", "RATE", "", "open loop: jobs come at this rate, as 2k/s, at random times")
+	addValue(c, &l.lasts, "for", "DURATION", "10s", "open loop: jobs come for this long")
+	addValue(c, &l.warmup, "warmup", "DURATION", "1s", "open loop: leave out the latencies of jobs that come before")
 }
 
 // addWorkFlags defines the flags of a load for the execution of jobs: run time, failures, workers and batches.
-func addWorkFlags(c *cobra.Command, f *runFlags) {
-	flags := c.Flags()
-	flags.Var(&f.work, "work", "handlers sleep this long")
-	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
-	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
-	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
-	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
-	flags.Var(&f.prefetch, "prefetch", "claim this many jobs ahead of free workers; 0 suits handlers that take long "+
-		"(default: five times the workers, or 0 if --work is 10ms or more)")
+func addWorkFlags(c *cobra.Command, l *load) {
+	addValue(c, &l.work, "work", "DURATION", "0s", "handlers sleep this long")
+	addValue(c, &l.fails, "fails", "SHARE", "0%", "share of attempts that fail, and are retried")
+	addValue(c, &l.workers, "workers", "COUNT", "64", "handlers of an engine that run at once")
+	addValue(c, &l.engines, "engines", "COUNT", "1", "engines in this process, each with a loop of its own")
+	addValue(c, &l.batch, "batch", "COUNT", "200", "most jobs of one claim or commit")
+	l.prefetch = usualPrefetch
+	addValue(c, &l.prefetch, "prefetch", "COUNT", "", "claim this many jobs ahead of free workers; 0 suits handlers that "+
+		"take long (default: five times the workers, or 0 if --work is 10ms or more)")
 }
 
 const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE that holds one; a password is better " +
@@ -140,13 +124,12 @@ const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE th
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
-	f.speed.Num, f.speed.Den = 1, 1
-	flags.Var(&f.speed, "speed", "seconds of the scenario that pass in one second, such as 20x")
+	addSpeed(c, &f.speed)
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's, or 1)")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or "+
 		"kind; repeatable")
-	flags.Var(&f.stores, "store", "memory or postgres; both with a comma (default memory)")
+	addStores(c, &f.stores, "memory or postgres; both with a comma (default memory)")
 	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 }
 
@@ -166,7 +149,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet),
 		begun: time.Now(), lines: benchWriter{out: c.OutOrStdout()}}
 	if len(f.stores) == 0 {
-		f.stores = storeKinds{memory}
+		f.stores = []string{memory}
 	}
 	s.stores = &stores{console: s.console, dsn: f.dsn}
 	return s
@@ -197,15 +180,15 @@ func run(c *cobra.Command, f *runFlags) error {
 		return inSession(c, f, func(s *session, ctx context.Context) error { return s.runLoads(ctx, s.report) })
 	}
 	if !c.Flags().Changed("rounds") {
-		f.rounds = count("1")
+		f.rounds = 1
 	}
 	return inSession(c, f, (*session).runScenario)
 }
 
 // check returns an error for flags that exclude each other or have impossible values.
 func (f *runFlags) check(c *cobra.Command) error {
-	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
-	ofScenario := changed(c, "speed", "set")
+	ofLoad, ofScenario := changed(c, slices.Concat(arrivalFlags, workFlags)...), changed(c, "speed", "set")
+	open := c.Flags().Changed("rate")
 	switch {
 	case f.scenario != "" && len(ofLoad) > 0:
 		return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(ofLoad, ", "))
@@ -213,41 +196,33 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return ui.UsageError("%s: of which scenario? Name one with --scenario", strings.Join(ofScenario, ", "))
 	case len(changed(c, "jobs", "rate")) == 2:
 		return ui.UsageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
-	case f.rate.text == "" && len(changed(c, "for", "warmup")) > 0:
+	case !open && len(changed(c, "for", "warmup")) > 0:
 		return ui.UsageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
-	case f.rate.text != "" && f.rate.value.PerSecond() == 0:
-		return ui.UsageError("--rate %s: nothing would come", f.rate.text)
-	case f.rate.text != "" && f.warmup.value >= f.lasts.value:
-		return ui.UsageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
-	}
-	if n := f.expected(); f.rate.text != "" && n > mostJobs {
-		return ui.UsageError("--rate %s --for %s: these are about %.0f jobs, and a run has at most %d", f.rate.text,
-			f.lasts.text, n, mostJobs)
-	}
-	if f.fails.value.Float() >= 1 {
-		return ui.UsageError("--fails %s: no job would ever be done", f.fails.text)
+	case open && f.rate.PerSecond() == 0:
+		return ui.UsageError("%s: nothing would come", typed(c, "rate"))
+	case open && f.warmup >= f.lasts:
+		return ui.UsageError("%s is not less than %s: nothing would be measured", typed(c, "warmup"), typed(c, "for"))
+	case open && f.expected() > mostJobs:
+		return ui.UsageError("%s %s: these are about %.0f jobs, and a run has at most %d", typed(c, "rate"),
+			typed(c, "for"), f.expected(), mostJobs)
+	case f.fails.Float() >= 1:
+		return ui.UsageError("%s: no job would ever be done", typed(c, "fails"))
 	}
 	for _, n := range []struct {
-		name string
-		*countFlag
-		most int
-	}{{"jobs", &f.jobs, mostJobs}, {"workers", &f.workers, 20_000}, {"engines", &f.engines, 1000}, {"batch", &f.batch,
-		10_000}, {"rounds", &f.rounds, 10_000}} {
-		if v := int(n.value); v < 1 || v > n.most {
-			return ui.UsageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
+		name  string
+		value scenarios.Count
+		most  scenarios.Count
+	}{{"jobs", f.jobs, mostJobs}, {"workers", f.workers, 20_000}, {"engines", f.engines, 1000}, {"batch", f.batch, 10_000},
+		{"rounds", f.rounds, 10_000}} {
+		if c.Flags().Lookup(n.name) != nil && (n.value < 1 || n.value > n.most) {
+			return ui.UsageError("%s: want 1 to %d", typed(c, n.name), n.most)
 		}
 	}
-	if f.prefetch.value > mostPrefetch {
-		return ui.UsageError("--prefetch %s: want at most %d", f.prefetch.text, mostPrefetch)
-	}
-	if int(f.workers.value)*int(f.engines.value) > 20_000 {
-		return ui.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text,
-			f.engines.text)
+	switch {
+	case f.prefetch > mostPrefetch:
+		return ui.UsageError("%s: want at most %d", typed(c, "prefetch"), mostPrefetch)
+	case f.workers*f.engines > 20_000:
+		return ui.UsageError("%s of %s: want at most 20000 workers in all", typed(c, "workers"), typed(c, "engines"))
 	}
 	return nil
-}
-
-// expected returns the expected number of jobs of an open loop.
-func (f *runFlags) expected() float64 {
-	return f.rate.value.PerSecond() * f.lasts.value.Std().Seconds()
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,8 +66,8 @@ func (s *session) runScenario(ctx context.Context) error {
 // by store; on an error those before it.
 func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
 	runs := map[string][]measure.Run{}
-	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds.value)) {
-		o := playOptions{policy: c.index, seed: sc.Seed + uint64(round), speed: s.flags.speed.Speed, store: c.store}
+	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds)) {
+		o := playOptions{policy: c.index, seed: sc.Seed + uint64(round), speed: s.flags.speed, store: c.store}
 		p, err := play(ctx, sc, o, s.stores)
 		if err == nil {
 			runs[c.store] = append(runs[c.store], p.run)
@@ -81,7 +84,7 @@ func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[stri
 
 // announce prints how many runs follow and their total time.
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
-	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
+	speed, rounds := s.flags.speed, int(s.flags.rounds)
 	n := len(sc.Policies) * rounds * stores
 	s.console.Note("%s at %s: %s of %s, plus what it takes to drain", sc.Name, speed, plain.Plural(n, "run"),
 		scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
@@ -132,4 +135,45 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 		return ui.ExitMet, nil
 	}
 	return ui.Exit(summary.Exit), nil
+}
+
+// writeSummary writes the files of a summary in the format of qsim run, for qsim compare, with the charts that draw
+// returns and further files, into a new folder below name; nothing without --out.
+func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *results.Summary,
+	draw func() ([]report.Figure, error), more ...results.File) error {
+	if s.flags.out == "" {
+		return nil
+	}
+	var files, drawn []results.File
+	figures, err := draw()
+	if err == nil {
+		drawn, err = report.Files("charts", figures)
+	}
+	if err == nil {
+		files, err = results.Files(summary, s.runInfo(), sc.Resolved())
+	}
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, drawn))
+}
+
+// writeFiles writes files into a new folder below name, and prints where it is.
+func (s *session) writeFiles(name, hash string, files []results.File) error {
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: name, ConfigHash: hash, Start: s.begun}, files)
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	s.console.Note("files in %s", folder)
+	return nil
+}
+
+// runInfo returns the content of run.json: the facts that may differ between two equal runs. It holds no command line,
+// which may contain a password.
+func (s *session) runInfo() results.RunInfo {
+	here, _ := os.Getwd() // for people only; "" means unknown
+	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"},
+		Folder:  here,
+		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPUs: runtime.GOMAXPROCS(0)}
 }

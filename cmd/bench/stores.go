@@ -1,13 +1,22 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/engine/pgstore"
+	"qsim/engine/pgstore/pgserver"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -60,4 +69,116 @@ func (o *opened) close(err *error) {
 		*err = e
 	}
 	o.wall.Close()
+}
+
+// server is the PostgreSQL server under measurement.
+type server struct {
+	dsn   string
+	own   *pgserver.Server // server started by this process; nil: an external one is used
+	name  string           // common prefix of the names of this process's schemas
+	count int
+}
+
+// pgVariables are the environment variables that select a PostgreSQL server.
+var pgVariables = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"}
+
+// find returns the PostgreSQL server to use, and starts one if none is configured.
+func (s *stores) find(ctx context.Context) (*server, error) {
+	if s.server != nil {
+		return s.server, nil
+	}
+	dsn, err := s.readDSN()
+	if err != nil {
+		return nil, err
+	}
+	found := &server{dsn: dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
+	if dsn == "" && !slices.ContainsFunc(pgVariables, func(name string) bool { return os.Getenv(name) != "" }) {
+		own, err := pgserver.Start(ctx, pgserver.Options{})
+		switch {
+		case errors.Is(err, pgserver.ErrMissing):
+			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be "+
+				"started: %w", err)
+		case errors.Is(err, context.Canceled):
+			return nil, context.Canceled
+		case err != nil:
+			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
+		}
+		found.own, found.dsn = own, own.DSN()
+		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary " +
+			"folder, for as long as this runs")
+	}
+	s.server = found
+	return found, nil
+}
+
+// password matches a DSN (connection string) that contains a password.
+var password = regexp.MustCompile(`(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@`)
+
+// readDSN returns the server's DSN (connection string), for @FILE the content of that file. It warns of a password on
+// the command line, which everybody on the machine can read in the list of processes.
+func (s *stores) readDSN() (string, error) {
+	if file, found := strings.CutPrefix(s.dsn, "@"); found {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.TrimSpace(string(text)) == "" {
+			err = fmt.Errorf("%s is empty", file)
+		}
+		if err != nil {
+			return "", fmt.Errorf("read --dsn: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	if password.MatchString(s.dsn) && s.dsn != os.Getenv("QBENCH_DSN") {
+		s.console.Note("warning: the password in --dsn can be read in the list of processes; put the DSN into a file and " +
+			"say --dsn @FILE, or use QBENCH_DSN, PGPASSWORD or a passfile")
+	}
+	return s.dsn, nil
+}
+
+// openPostgres returns a store in a new schema, and a function that closes it and drops the schema.
+func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (engine.Store, func() error, error) {
+	server, err := s.find(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	server.count++
+	schema := fmt.Sprintf("%s_%d", server.name, server.count)
+	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	interrupted := err != nil && ctx.Err() != nil
+	if interrupted { // the schema may exist: the store is opened once more, to drop it
+		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		store, err = pgstore.Open(again, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	}
+	if err != nil {
+		if interrupted {
+			return nil, nil, context.Canceled
+		}
+		return nil, nil, err
+	}
+	drop := func() error {
+		defer store.Close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+		defer cancel()
+		if err := store.Drop(ctx); err != nil {
+			return fmt.Errorf("%w; drop schema %s by hand", err, schema)
+		}
+		return nil
+	}
+	if interrupted {
+		return nil, nil, cmp.Or(drop(), context.Canceled)
+	}
+	return store, drop, nil
+}
+
+// stop stops the PostgreSQL server if this process started it.
+func (s *stores) stop() error {
+	if s.server == nil || s.server.own == nil {
+		return nil
+	}
+	own := s.server.own
+	s.server = nil
+	if err := own.Stop(); err != nil {
+		return ui.Fail(ui.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
+	}
+	return nil
 }

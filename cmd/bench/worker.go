@@ -26,16 +26,17 @@ type workerFlags struct {
 	runFlags
 	schema     string
 	node       int32
-	ttl        durationFlag
+	ttl        scenarios.Duration
 	effects    bool
-	enqueue    countFlag
+	enqueue    scenarios.Count
 	untilEmpty bool
-	stopWithin durationFlag
+	stopWithin scenarios.Duration
 	status     string // address of the status page; empty: none
 }
 
 func newWorker() *cobra.Command {
-	f := workerFlags{runFlags: newRunFlags(), ttl: duration("30s"), enqueue: count("0"), stopWithin: duration("10s")}
+	var f workerFlags
+	f.jobs = 1 // a burn-down: no jobs come but those of --enqueue
 	c := &cobra.Command{
 		Use:     "worker [flags]",
 		Short:   "work on a queue in PostgreSQL, beside other processes",
@@ -71,13 +72,13 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: from "+
 		"its process id)")
 	flags.Lookup("node").DefValue = "0" // the help text does not print it
-	addWorkFlags(c, &f.runFlags)
+	addWorkFlags(c, &f.load)
 	flags.Lookup("engines").Usage = "engines in this process; each takes a number from --node on"
-	flags.Var(&f.ttl, "ttl", "leases last this long, and are extended three times in that time")
+	addValue(c, &f.ttl, "ttl", "DURATION", "30s", "leases last this long, and are extended three times in that time")
 	flags.BoolVar(&f.effects, "effects", false, "record finished work in the table effects, fenced")
-	flags.Var(&f.enqueue, "enqueue", "enqueue this many jobs first")
+	addValue(c, &f.enqueue, "enqueue", "COUNT", "0", "enqueue this many jobs first")
 	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
-	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on after a stop")
+	addValue(c, &f.stopWithin, "stop-within", "DURATION", "10s", "how long handlers may go on after a stop")
 	flags.StringVar(&f.status, "status", "",
 		"show a status page at this `ADDRESS` of this machine, such as 127.0.0.1:8080")
 	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within", "status")
@@ -92,11 +93,11 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	if len(f.policies) > 1 {
 		return nil, ui.UsageError("--policy: a worker has one")
 	}
-	sc, err := policyScenario(f.load(), f.policies)
+	sc, err := policyScenario(f.load.complete(), f.policies)
 	if err != nil {
 		return nil, err
 	}
-	ttl := f.ttl.value
+	ttl := f.ttl
 	sc.Engine.Lease.TTL, sc.Engine.Lease.Heartbeat = ttl, ttl/3
 	sc.Engine.Reaper.Every = min(sc.Engine.Reaper.Every, ttl/3)
 	sc.Engine.CallTimeout, sc.Engine.Commit.Timeout = min(sc.Engine.CallTimeout, ttl/2), min(sc.Engine.Commit.Timeout,
@@ -139,7 +140,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	wall, err := world.OnWallClock(sc, 0, sc.Seed, f.speed.Speed)
+	wall, err := world.OnWallClock(sc, 0, sc.Seed, f.speed)
 	if err != nil {
 		return ui.Fail(ui.ExitUsage, err)
 	}
@@ -164,7 +165,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		}
 	}
 	unused := engine.JobID(time.Now().UnixMicro()) << 10 &^ (1 << 63) // by any earlier process
-	if err := fill(ctx, store, unused, int(f.enqueue.value), nil); err != nil {
+	if err := fill(ctx, store, unused, int(f.enqueue), nil); err != nil {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	return p.serve(ctx, s, f)
@@ -184,8 +185,8 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 			return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
 		}
 	}
-	if f.ttl.value.Std() < 100*time.Millisecond {
-		return ui.UsageError("--ttl %s: want at least 100ms", f.ttl.text)
+	if f.ttl.Std() < 100*time.Millisecond {
+		return ui.UsageError("%s: want at least 100ms", typed(c, "ttl"))
 	}
 	if err := checkStatus(f.status); err != nil {
 		return err
@@ -196,8 +197,8 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.node >= 0 && int(f.node) > 1<<30 {
 		return ui.UsageError("--node %d: want at most %d", f.node, 1<<30)
 	}
-	if n := int(f.enqueue.value); n > mostJobs {
-		return ui.UsageError("--enqueue %s: want at most %d", f.enqueue.text, mostJobs)
+	if f.enqueue > mostJobs {
+		return ui.UsageError("%s: want at most %d", typed(c, "enqueue"), mostJobs)
 	}
 	return f.check(c)
 }
@@ -211,7 +212,7 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	}
 	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
 		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
-		StopWithin: f.stopWithin.value.Std(), Logger: p.log}
+		StopWithin: f.stopWithin.Std(), Logger: p.log}
 	if f.status != "" {
 		at, err := newStatus(p, f, &c).serve(ctx, f.status)
 		if err != nil {

@@ -159,13 +159,14 @@ func judges(c *cobra.Command, format *string) *cobra.Command {
 	check, run := c.Args, c.RunE
 	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}} // after the wrong one no flag was read
+		// After the wrong flag none was read.
+		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
 		rest.Flags().StringVar(format, "format", *format, "")
 		_ = rest.ParseFlags(os.Args[1:])
 		return unjudged(c, *format, "", c.Parent().FlagErrorFunc()(c, err))
 	})
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		return unjudged(c, *format, "", ui.ReadEnvironment(c))
+		return unjudged(c, *format, "", prepare(c))
 	}
 	c.RunE = func(c *cobra.Command, names []string) error {
 		out, said := &witness{to: c.OutOrStdout()}, &witness{to: c.ErrOrStderr()}

@@ -74,7 +74,8 @@ Exit codes:
 	ui.AddAtLeast(c, &f.failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
 	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
-	flags.BoolVar(&f.catalogue, "catalogue", false, "list troubles known from production, with the settings that cause them")
+	flags.BoolVar(&f.catalogue, "catalogue", false,
+		"list troubles known from production, with the settings that cause them")
 	ui.AddParallel(c, &f.parallel)
 	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
 	ui.Group(c, "How to run it", "parallel")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
@@ -67,11 +69,12 @@ Exit codes:
 	flags := c.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable "+
 		"(default: those of the table, the objectives and the usual ones)")
-	flags.StringVar(&f.report, "report", "", "draw both results over each other, with one cursor, into this `FILE`: a page like "+
-		"that of a run")
+	flags.StringVar(&f.report, "report", "", "draw both results over each other, with one cursor, into this `FILE`: a "+
+		"page like that of a run")
 	addPercent(c, &f.maxRegression, "max-regression",
 		"exit with 1 if a metric is worse by more than this `PERCENT` of its base value")
-	flags.BoolVar(&f.strict, "strict", false, "an unclear change counts as a regression, and warnings of a scenario are errors")
+	flags.BoolVar(&f.strict, "strict", false, "an unclear change counts as a regression, and warnings of a scenario are "+
+		"errors")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in a scenario that is run, such as engine.workers=80; "+
 		"repeatable")
 	ui.AddParallel(c, &f.parallel)
@@ -96,10 +99,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if f.report != "" && len(names) > 2 {
 		return ui.UsageError("--report %s: a page is of two results, and here are %d", f.report, len(names))
 	}
-	s, err := newSession(c, &f.runFlags)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, &f.runFlags)
 	base, err := readResult(names[0])
 	if err != nil {
 		if isScenario(names[0]) {
@@ -143,15 +143,9 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		}
 		suites = append(suites, text.Suite{Name: comparison.Scenario, File: comparison.New.Name, Cases: comparison.Cases()})
 	}
-	err = s.print(output{
-		suites: suites,
-		json:   func() ([]byte, error) { return results.MarshalComparisons(list) },
-		table:  func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
-	}, "", "")
-	if err != nil {
-		return err
-	}
-	return ended(worst)
+	result := s.output(ui.Bytes(func() ([]byte, error) { return results.MarshalComparisons(list) }),
+		func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) }, suites...)
+	return cmp.Or(s.print(result, "", ""), ended(worst))
 }
 
 func writeComparison(file string, base, new result, c *results.Comparison) error {
@@ -175,7 +169,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 	if err != nil {
 		return ui.Fail(ui.ExitUsage, err)
 	}
-	return ui.IOError("write report", results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}}))
+	return ui.IOError("write report", writePage(file, page))
 }
 
 // queries returns the metrics of --metric, nil without the flag: results.Compare has a default.
@@ -200,14 +194,11 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 // readResult reads the result in a run's folder. Invalid content is a usage error, a failure to read an I/O error.
 func readResult(name string) (result, error) {
 	summary, made, err := results.Read(name)
-	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return result{}, ui.UsageError("there is no result %s", name)
-	case errors.As(err, &path):
-		return result{}, ui.Fail(ui.ExitIO, err)
 	case err != nil:
-		return result{}, ui.Fail(ui.ExitUsage, err)
+		return result{}, input.OpenError(err)
 	}
 	return result{filepath.Clean(name), summary, made.Version}, nil
 }
@@ -216,8 +207,7 @@ func readResult(name string) (result, error) {
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
 	error) {
 	info, err := os.Stat(name)
-	isFile := err == nil && !info.IsDir()
-	if err == nil && info.IsDir() || isFile && filepath.Ext(name) == ".json" || err != nil && !isScenario(name) {
+	if err == nil && (info.IsDir() || filepath.Ext(name) == ".json") || err != nil && !isScenario(name) {
 		return readResult(name)
 	}
 	overrides, err := f.overrides(c)

@@ -75,7 +75,8 @@ the same numbers. Exit codes:
 	flags.Lookup("policy").Usage = "judge the policy of this `LABEL` or kind (default: the baseline)"
 	flags.Lookup("strict").Usage = "warnings are errors, and not being sure of an incident counts as exposed"
 	ui.Group(c, "Of which incidents", "incident")
-	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)", judging...)
+	addManyFlags(c, &f.runFlags, "write the rows into this `DIR` (default: results/runs/SCENARIO/doctor-CONFIG)",
+		judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to run it", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
@@ -84,10 +85,7 @@ the same numbers. Exit codes:
 }
 
 func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
-	s, err := newSession(c, &f.runFlags)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, &f.runFlags)
 	for _, incident := range f.incidents {
 		if all := study.Incidents(); !slices.Contains(all, incident) {
 			return ui.Unknown("incident", incident, all)
@@ -115,26 +113,20 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	if err != nil {
 		return s.failure(l, err, "interrupted: nothing is written")
 	}
-	suites := []text.Suite{{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)}}
-	result := output{suites: suites, json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
-		return study.WriteDiagnosis(w, found, o)
-	}}
-	path := ""
-	tried := func(f study.Finding) bool { return f.Scenario != nil }
+	table := func(w io.Writer, o text.TableOptions) error { return study.WriteDiagnosis(w, found, o) }
+	result := s.output(ui.Bytes(found.MarshalJSON), table,
+		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)})
+	again := ""
 	if !f.noFiles {
-		out := cmp.Or(f.out, filepath.Join("results", "runs", l.Scenario.Name, "doctor-"+l.Scenario.ConfigHash()))
+		out := s.folder("doctor", l.Scenario.Name, l.Scenario.ConfigHash())
 		if err := storeDiagnosis(out, l.Scenario, found, result); err != nil {
 			return ui.IOError("write diagnosis", err)
 		}
-		if slices.ContainsFunc(found.Findings, tried) {
-			path = filepath.Join(out, "INCIDENT.yaml")
+		if slices.ContainsFunc(found.Findings, func(f study.Finding) bool { return f.Scenario != nil }) {
+			again = "; a row again, with charts: qsim run " + shown(filepath.Join(out, "INCIDENT.yaml"))
 		}
 	}
-	note := fmt.Sprintf("in %.1fs", time.Since(start).Seconds())
-	if path != "" {
-		note += "; a row again, with charts: qsim run " + shown(path)
-	}
-	if err := s.print(result, "", note); err != nil {
+	if err := s.print(result, "", fmt.Sprintf("in %.1fs%s", time.Since(start).Seconds(), again)); err != nil {
 		return err
 	}
 	if found.Count(study.Exposed) > 0 || f.strict && found.Count(study.Unsure) > 0 {
@@ -145,7 +137,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 
 // storeDiagnosis writes the result and each finding's scenario into a folder, with copies of the files that scenarios
 // read, and sets the command of each finding. Scenarios of an earlier diagnosis that this one lacks are removed.
-func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result output) error {
+func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result ui.Output) error {
 	var files []results.File
 	for i := range found.Findings {
 		if f := &found.Findings[i]; f.Scenario != nil {
@@ -165,7 +157,7 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 		files = append(files, results.File{Path: name, Data: data})
 	}
 	stale := study.StoredRows(out)
-	if err := result.store(out, "doctor", nil, files...); err != nil {
+	if err := store(result, out, "doctor", nil, files...); err != nil {
 		return err
 	}
 	for _, name := range stale {

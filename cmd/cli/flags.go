@@ -49,7 +49,8 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, withou
 	flags := c.Flags()
 	ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
-	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or {kind: ...}, is added; repeatable")
+	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or "+
+		"{kind: ...}, is added; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	names := []string{"seeds", "seed", "policy", "set"}
 	if !slices.Contains(without, "baseline") {
@@ -219,8 +220,8 @@ func addMemory(c *cobra.Command, most *memorySize) {
 		"quarters of the machine's)")
 }
 
-// fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take more
-// memory than m; 0 stands for three quarters of the machine's memory.
+// fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take
+// more memory than m; 0 stands for three quarters of the machine's memory.
 func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) error {
 	limit, of := float64(m), "--memory says"
 	if m == 0 {

@@ -69,7 +69,8 @@ which take about 2 GB of memory.`,
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
 	flags.StringArrayVar(&f.options.Columns, "columns", nil,
 		"which column says what, as `ROLE=COLUMN`,...; roles are "+strings.Join(roles, ", ")+"; repeatable")
-	flags.StringVar(&f.timezone, "timezone", "", "time `ZONE` of times that name none, such as Europe/Berlin (default: UTC)")
+	flags.StringVar(&f.timezone, "timezone", "",
+		"time `ZONE` of times that name none, such as Europe/Berlin (default: UTC)")
 	flags.StringVar(&f.options.Since, "since", "", "only jobs enqueued at this `TIME` or later")
 	flags.StringVar(&f.options.Until, "until", "", "only jobs enqueued before this `TIME`")
 	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
@@ -78,7 +79,8 @@ which take about 2 GB of memory.`,
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it "+
 		"(default: the first file's name with .yaml, in this folder)")
-	ui.AddAtLeast(c, &f.target.Workers, "workers", "", 1, "`NUMBER` of workers of each node (default: as many as ran at once)")
+	ui.AddAtLeast(c, &f.target.Workers, "workers", "", 1,
+		"`NUMBER` of workers of each node (default: as many as ran at once)")
 	ui.AddAtLeast(c, &f.target.Nodes, "nodes", "", 1, "`NUMBER` of nodes (default: as many as are named)")
 	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or "+
 		"{dist: lognormal, p50: 1s, p99: 5s}")

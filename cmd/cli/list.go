@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/policies"
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/text"
@@ -42,10 +43,14 @@ var topics = []topic{
 	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
 	{"metrics", "what objectives may be about", metricEntries},
 	{"keys", "what a scenario file may say: every key, its values and its default", keyEntries},
-	{"storms", "what may stand in a storm: kinds of trouble", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Storms })},
-	{"arrivals", "what may stand under arrivals:, process", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Arrivals })},
-	{"distributions", "what may stand for a duration, dist", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Distributions })},
-	{"backoffs", "what may stand under retry:, backoff, kind", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Backoffs })},
+	{"storms", "what may stand in a storm: kinds of trouble",
+		func() []entry { return kindEntries(scenarios.AllKinds().Storms) }},
+	{"arrivals", "what may stand under arrivals:, process",
+		func() []entry { return kindEntries(scenarios.AllKinds().Arrivals) }},
+	{"distributions", "what may stand for a duration, dist",
+		func() []entry { return kindEntries(scenarios.AllKinds().Distributions) }},
+	{"backoffs", "what may stand under retry:, backoff, kind",
+		func() []entry { return kindEntries(scenarios.AllKinds().Backoffs) }},
 }
 
 func newList() *cobra.Command {
@@ -145,7 +150,8 @@ func anywhere(name string, names []string) (found []entry, one bool, err error) 
 	case 1:
 		return found, true, nil
 	}
-	return nil, false, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name, strings.Join(in, ", and of the "), in[0])
+	return nil, false, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name,
+		strings.Join(in, ", and of the "), in[0])
 }
 
 // list prints one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
@@ -155,15 +161,16 @@ func list(w io.Writer, entries []entry, one bool, width int) {
 		return
 	}
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
-	if len(entries) > 0 && entries[0].preset != nil {
-		t.Columns = []text.Column{{Title: "preset", Key: true, Hang: true}, {Title: "checked"}, {Title: "what it does", Wrap: true}}
-	}
-	for _, e := range entries {
-		if cells := []string{e.name, firstSentence(e.doc)}; e.preset == nil {
-			t.Add(cells...)
-		} else {
-			t.Add(cells[0], checked.Of(e.preset).Ratio(), cells[1])
+	for i, e := range entries {
+		cells := []string{e.name, firstSentence(e.doc)}
+		if e.preset != nil {
+			cells = slices.Insert(cells, 1, checked.Of(e.preset).Ratio())
 		}
+		if i == 0 && e.preset != nil {
+			t.Columns = []text.Column{{Title: "preset", Key: true, Hang: true}, {Title: "checked"},
+				{Title: "what it does", Wrap: true}}
+		}
+		t.Add(cells...)
 	}
 	fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
 }
@@ -177,34 +184,29 @@ func wrap(words string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-func policyEntries() (entries []entry) {
-	for _, policy := range scenarios.PolicyKinds() {
-		idles := "Workers may idle while jobs are ready."
-		if policy.Conserving() {
-			idles = "No worker idles while a job is ready."
-		}
-		kind := &scenarios.Kind{Name: policy.Name, Doc: fmt.Sprintf("%s\n%s It counts %s; where it keeps state: %s.", policy.Doc, idles, policy.Cost, policy.State)}
-		kind.Example = "{kind: " + policy.Name
-		for _, p := range policy.Params {
-			value := p.Type
-			if len(p.Choices) > 0 {
-				value = strings.Join(p.Choices, " | ")
-			}
-			kind.Keys = append(kind.Keys, scenarios.Key{Path: p.Name, Value: value, Default: p.Default, Doc: p.Doc})
-			kind.Example += ", " + p.Name + ": " + p.Default
-		}
-		kind.Example += "}"
-		entries = append(entries, kindEntry(kind, "parameter"))
+func policyEntries() []entry { return plain.Map(scenarios.PolicyKinds(), policyEntry) }
+
+func policyEntry(policy policies.Kind) entry {
+	idles := "Workers may idle while jobs are ready."
+	if policy.Conserving() {
+		idles = "No worker idles while a job is ready."
 	}
-	return entries
+	kind := scenarios.Kind{Name: policy.Name, Example: "{kind: " + policy.Name}
+	kind.Doc = fmt.Sprintf("%s\n%s It counts %s; where it keeps state: %s.", policy.Doc, idles, policy.Cost, policy.State)
+	for _, p := range policy.Params {
+		value := cmp.Or(strings.Join(p.Choices, " | "), p.Type)
+		kind.Keys = append(kind.Keys, scenarios.Key{Path: p.Name, Value: value, Default: p.Default, Doc: p.Doc})
+		kind.Example += ", " + p.Name + ": " + p.Default
+	}
+	kind.Example += "}"
+	return kindEntry(&kind, "parameter")
 }
 
-func presetEntries() (entries []entry) {
-	for _, p := range scenarios.Presets() {
-		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
-			detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }})
-	}
-	return entries
+func presetEntries() []entry {
+	return plain.Map(scenarios.Presets(), func(p scenarios.Preset) entry {
+		return entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
+			detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }}
+	})
 }
 
 func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
@@ -262,54 +264,54 @@ func presetNames() []string {
 	return names
 }
 
-func scenarioEntries() (entries []entry) {
-	for _, info := range scenarios.Builtin() {
-		_, src, _ := scenarios.OpenBuiltin(info.Name) // even beside a file of that name
-		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer, _ int) {
-			w.Write(scenarios.WithSchema(src)) // refers to scenario.schema.json, which may lie beside the file
-		}})
-	}
-	return entries
+func scenarioEntries() []entry {
+	return plain.Map(scenarios.Builtin(), func(info scenarios.BuiltinInfo) entry {
+		detail := func(w io.Writer, _ int) {
+			_, src, _ := scenarios.OpenBuiltin(info.Name) // even beside a file of that name
+			w.Write(scenarios.WithSchema(src))            // refers to scenario.schema.json, which may lie beside the file
+		}
+		return entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: detail}
+	})
 }
 
-func metricEntries() (entries []entry) {
-	for _, m := range measure.Metrics() {
-		var keys []string
-		for _, f := range []struct {
-			filter measure.Filters
-			key    string
-		}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"}, {measure.NeedsLimit, "limit"}} {
-			if m.Filters.Has(f.filter) {
-				keys = append(keys, f.key)
-			}
+// metricFilters lists the keys of an objective that narrow a metric down.
+var metricFilters = []struct {
+	filter measure.Filters
+	key    string
+}{
+	{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"},
+	{measure.NeedsLimit, "limit"},
+}
+
+func metricEntries() []entry { return plain.Map(measure.Metrics(), metricEntry) }
+
+func metricEntry(m measure.MetricInfo) entry {
+	var keys []string
+	for _, f := range metricFilters {
+		if m.Filters.Has(f.filter) {
+			keys = append(keys, f.key)
 		}
-		data := map[string]any{"name": m.Name, "unit": m.Unit, "doc": m.Doc, "narrowed_by": keys}
-		unit := m.Unit
-		switch unit {
-		case "":
-			unit = "a count"
-		case "1":
-			unit = "1 (a share or a ratio)"
-		}
-		columns := []column{{"unit", unit}, {"narrowed by", strings.Join(keys, ", ")}}
-		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, columns: columns, detail: func(w io.Writer, width int) {
-			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, width), unit)
-			if len(keys) > 0 {
-				fmt.Fprintln(w, wrap("an objective may narrow it by: "+strings.Join(keys, ", "), width))
-			}
-			if why := m.NotNarrower(); why != "" {
-				not := "not by class or tenant: "
-				if m.Filters.Has(measure.ByClass) {
-					not = "not by tenant: "
-				}
-				fmt.Fprintln(w, wrap(not+why, width))
-			}
-			if m.OnRequest {
-				fmt.Fprintln(w, "computed only where an objective asks for it")
-			}
-		}})
 	}
-	return entries
+	narrowing := strings.Join(keys, ", ")
+	unit := cmp.Or(map[string]string{"": "a count", "1": "1 (a share or a ratio)"}[m.Unit], m.Unit)
+	detail := func(w io.Writer, width int) {
+		fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, width), unit)
+		if len(keys) > 0 {
+			fmt.Fprintln(w, wrap("an objective may narrow it by: "+narrowing, width))
+		}
+		if why := m.NotNarrower(); why != "" {
+			not := "not by class or tenant: "
+			if m.Filters.Has(measure.ByClass) {
+				not = "not by tenant: "
+			}
+			fmt.Fprintln(w, wrap(not+why, width))
+		}
+		if m.OnRequest {
+			fmt.Fprintln(w, "computed only where an objective asks for it")
+		}
+	}
+	return entry{name: m.Name, doc: m.Doc, detail: detail, columns: []column{{"unit", unit}, {"narrowed by", narrowing}},
+		data: map[string]any{"name": m.Name, "unit": m.Unit, "doc": m.Doc, "narrowed_by": keys}}
 }
 
 // firstSentence returns the first sentence of a documentation text, for a line of a list.

@@ -14,24 +14,23 @@ import (
 	"qsim/scenarios/checked"
 )
 
-func keyEntries() (entries []entry) {
-	for _, k := range scenarios.Keys() {
-		doc := firstSentence(k.Doc)
-		unset := whenUnset(&k)
-		if unset != "" && len(unset) < 40 {
-			doc += " (" + unset + ")"
-		}
-		entries = append(entries, entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer, width int) {
-			fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, width), k.Value)
-			if unset != "" {
-				fmt.Fprintln(w, strings.Replace(unset, "default ", "default: ", 1))
-			}
-			for i, example := range k.Examples {
-				fmt.Fprintln(w, []string{"for example: ", "             "}[min(i, 1)]+example)
-			}
-		}})
+func keyEntries() []entry { return plain.Map(scenarios.Keys(), keyEntry) }
+
+func keyEntry(k scenarios.Key) entry {
+	doc := firstSentence(k.Doc)
+	unset := whenUnset(&k)
+	if unset != "" && len(unset) < 40 {
+		doc += " (" + unset + ")"
 	}
-	return entries
+	return entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer, width int) {
+		fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, width), k.Value)
+		if unset != "" {
+			fmt.Fprintln(w, strings.Replace(unset, "default ", "default: ", 1))
+		}
+		for i, example := range k.Examples {
+			fmt.Fprintln(w, []string{"for example: ", "             "}[min(i, 1)]+example)
+		}
+	}}
 }
 
 // whenUnset returns, as text, the effect of leaving a key out of a scenario: "required", "default 30s", or "".
@@ -78,14 +77,9 @@ func leads(key, path string) bool {
 	})
 }
 
-// kindEntries returns a function that lists as entries the kinds of one sort, such as policies or storms.
-func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() []entry {
-	return func() (entries []entry) {
-		for _, kind := range of(scenarios.AllKinds()) {
-			entries = append(entries, kindEntry(&kind, "key"))
-		}
-		return entries
-	}
+// kindEntries returns the entries of the kinds of one sort, such as storms.
+func kindEntries(kinds []scenarios.Kind) []entry {
+	return plain.Map(kinds, func(kind scenarios.Kind) entry { return kindEntry(&kind, "key") })
 }
 
 // kindEntry returns the entry of a kind of map; what is the word for its keys in the text: key or parameter.
@@ -96,12 +90,13 @@ func kindEntry(kind *scenarios.Kind, what string) entry {
 			fmt.Fprintf(w, "It takes no %ss: %s\n", what, kind.Example)
 			return
 		}
-		t := text.Table{Columns: []text.Column{{Title: what, Key: true}, {Title: "value", Wrap: true}, {Title: "default", Wrap: true},
-			{Title: "meaning", Wrap: true}}}
+		t := text.Table{Columns: []text.Column{{Title: what, Key: true}, {Title: "value", Wrap: true},
+			{Title: "default", Wrap: true}, {Title: "meaning", Wrap: true}}}
 		for _, k := range kind.Keys {
 			t.Add(k.Path, k.Value, defaultOf(&k), k.Doc)
 		}
-		fmt.Fprintf(w, "%s\n\n%s\n", strings.Join(t.Lines(ui.Width(), false), "\n"), text.Indented(kind.Example, ui.Width(), 4))
+		fmt.Fprintln(w, strings.Join(t.Lines(ui.Width(), false), "\n"))
+		fmt.Fprintf(w, "\n%s\n", text.Indented(kind.Example, ui.Width(), 4))
 	}}
 }
 
@@ -115,8 +110,8 @@ func presetData(p *scenarios.Preset) any {
 	for _, s := range p.Settings() {
 		values[s.Path] = s.Value
 	}
-	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source, "approximates": p.Approximates,
-		"values": values, "checked": checked.Of(p)}
+	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source,
+		"approximates": p.Approximates, "values": values, "checked": checked.Of(p)}
 }
 
 func data(entries []entry) []any {

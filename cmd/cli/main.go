@@ -30,7 +30,6 @@ func Main(kinds ...policies.Kind) {
 const keeping = "interrupted: keeping what has finished; once more to quit at once"
 
 func newRoot() *cobra.Command {
-	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
 	root := &cobra.Command{
 		Use:   "qsim",
 		Short: "simulate job queues, compare their policies",
@@ -39,29 +38,32 @@ under every policy, and reports what each policy does and costs, with intervals.
 		Example: `  qsim run retry-storm                 the main scenario: an outage and its retries
   qsim list scenarios                  the other ones that are built in
   qsim run my.yaml --seeds 5           your own, quickly`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
 		Args: ui.UnknownCommand(func(word string) string {
 			if isScenario(word) {
 				return "qsim run " + word
 			}
 			return ""
 		}),
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
-	}
-	for _, g := range []cobra.Group{{ID: "run", Title: "Run"}, {ID: "explore", Title: "Explore"}, {ID: "write", Title: "Write"},
-		{ID: "trust", Title: "Trust"}, {ID: "cluster", Title: "Cluster"}, {ID: "about", Title: "About"}} {
-		root.AddGroup(&g)
 	}
 	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
 		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
 		newChaos(), newMerge(), ui.NewVersion(cobra.NoArgs), ui.NewDocs())
-	ui.AddAbout(root)
+	ui.SetUp(root, "Run", "Explore", "Write", "Trust", "Cluster", "About")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return prepare(c) }
 	complete(root)
-	ui.SetHelp(root)
 	return root
+}
+
+// prepare reads the environment and checks the flags that many commands have.
+func prepare(c *cobra.Command) error {
+	if err := ui.ReadEnvironment(c); err != nil {
+		return err
+	}
+	quiet, _ := c.Flags().GetBool("quiet")
+	if verbose, _ := c.Flags().GetBool("verbose"); quiet && verbose {
+		return ui.UsageError("--quiet and --verbose exclude each other")
+	}
+	return nil
 }
 
 // keptOrder is the shell directive for completions that are not files and must not be sorted.

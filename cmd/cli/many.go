@@ -1,20 +1,18 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"math"
 	"os"
-	"slices"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/report"
-	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 )
@@ -29,7 +27,9 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	}
 	overrides = append(overrides, more...)
 	l, err := s.loadOne(name, overrides)
-	fits := func(sc *scenarios.Scenario) error { return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel) } // of all cells
+	fits := func(sc *scenarios.Scenario) error { // of all cells
+		return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel)
+	}
 	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
 }
 
@@ -59,14 +59,13 @@ func (s *session) checkError(err error, name, flag string) error {
 }
 
 // store writes the result of a study into a folder: NAME.json and NAME.csv, its charts, and further files.
-func (o *output) store(folder, name string, figures []report.Figure, more ...results.File) error {
-	encoded, err := o.json()
-	if err != nil {
-		return err
-	}
-	var table bytes.Buffer
-	if err := o.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
-		return err
+func store(result ui.Output, folder, name string, figures []report.Figure, more ...results.File) error {
+	for _, format := range []string{"json", "csv"} {
+		text, err := result.Bytes(format)
+		if err != nil {
+			return err
+		}
+		more = append(more, results.File{Path: name + "." + format, Data: text})
 	}
 	charts, err := report.Files("charts", figures)
 	if err != nil {
@@ -75,8 +74,12 @@ func (o *output) store(folder, name string, figures []report.Figure, more ...res
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	files := []results.File{{Path: name + ".json", Data: encoded}, {Path: name + ".csv", Data: table.Bytes()}}
-	return results.Replace(folder, slices.Concat(more, files, charts))
+	return results.Replace(folder, append(more, charts...))
+}
+
+// folder returns the folder for the files of a study: by default one for its scenario and configuration.
+func (s *session) folder(study, scenario, hash string) string {
+	return cmp.Or(s.flags.out, filepath.Join("results", "runs", scenario, study+"-"+hash))
 }
 
 // tellNotes prints warnings about cells of a study; count formats a number of cells, and where names the file with

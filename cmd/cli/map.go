@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,7 +18,6 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/report"
-	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 	"qsim/scenarios/world"
@@ -54,9 +52,11 @@ A RANGE is a list (8,16,32), steps (10s..60s/10s), a number of points (10s..60s/
 
 The files go to results/maps: map.png and map.svg with a panel for each policy, one of each
 policy alone, and map.csv with every point. Points have 3 seeds unless -n says otherwise.`,
-		Example: `  qsim map published/metastable-edge --x jobs.requests.arrivals.rate=10/s..30/s/2.5/s --y storms.outage.for=250ms..16s*2
+		Example: "  qsim map published/metastable-edge --x jobs.requests.arrivals.rate=10/s..30/s/2.5/s " +
+			"--y storms.outage.for=250ms..16s*2" + `
   qsim map retry-storm --x engine.workers=80..140/20 --y storms.payments-down.for=1m..8m*2 --policy fifo -n 1
-  qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
+  qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s ` +
+			"--metric fresh.wait.p99 --edge 10s",
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error { return runMap(c, names[0], &f) },
 	}
@@ -80,9 +80,9 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags, "strict")
 	flags.Lookup("seeds").Usage = fmt.Sprintf("`NUMBER` of seeds at every point (default: %d)", seedsOfMap)
-	for flag, offered := range map[string]func(*scenarios.Scenario) []string{"after": stormNames, "during": stormNames, "class": classNames} {
-		completeFlag(c, flag, completeOf(offered))
-	}
+	completeFlag(c, "after", completeOf(stormNames))
+	completeFlag(c, "during", completeOf(stormNames))
+	completeFlag(c, "class", completeOf(classNames))
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
 	ui.Group(c, "How to run it", "parallel", "memory")
@@ -106,11 +106,9 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 			return err
 		}
 	}
-	s, err := newSession(c, &f.runFlags)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, &f.runFlags)
 	m := &mapping{session: s, flags: f, plan: study.MapPlan{Version: ui.Version, Depth: f.refine, Parallel: f.parallel}}
+	var err error
 	if m.loaded, m.plan.Source, err = s.load(c, name); err != nil {
 		return err
 	}
@@ -127,11 +125,12 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	if err != nil {
 		return m.failed(err)
 	}
-	folder, err := m.store(found)
+	result := s.output(ui.Bytes(found.JSON), found.Write)
+	folder, err := m.store(found, result)
 	if err != nil {
 		return err
 	}
-	return s.print(output{json: found.JSON, table: found.Write}, folder, "")
+	return s.print(result, folder, "")
 }
 
 func (m *mapping) prepare() (err error) {
@@ -230,7 +229,7 @@ func (m *mapping) failed(err error) error {
 }
 
 // store writes the files of a map and returns their folder, "" under --no-files.
-func (m *mapping) store(found *study.Mapped) (string, error) {
+func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 	if m.flags.noFiles {
 		return "", nil
 	}
@@ -238,11 +237,11 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 	if err != nil {
 		return "", ui.IOError("write map", err)
 	}
-	var table bytes.Buffer
-	if err := found.Write(&table, text.TableOptions{Format: text.CSV}); err != nil {
+	table, err := result.Bytes("csv")
+	if err != nil {
 		return "", ui.IOError("write map", err)
 	}
-	files := []results.File{{Path: "map.csv", Data: table.Bytes()},
+	files := []results.File{{Path: "map.csv", Data: table},
 		{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}}
 	charts, err := report.Files("", figures)
 	if err != nil {

@@ -85,10 +85,7 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	s, err := newSession(c, f)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, f)
 	return s.mergeShards(dir, "")
 }
 
@@ -99,10 +96,10 @@ func (s *session) mergeShards(dir, note string) error {
 	if err != nil {
 		return studyError(err)
 	}
-	result := sweepOutput(merged.Sweep)
+	result := s.sweepOutput(merged.Sweep)
 	figures, err := report.SweepCharts(merged.Sweep)
 	if err == nil {
-		err = result.store(dir, "sweep", figures, results.File{Path: "sweep.yaml", Data: merged.Scenario})
+		err = store(result, dir, "sweep", figures, results.File{Path: "sweep.yaml", Data: merged.Scenario})
 	}
 	if err != nil {
 		return ui.IOError("write sweep", err)

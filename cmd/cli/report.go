@@ -79,26 +79,31 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	if out != "" && len(folders) == 1 {
 		return ui.UsageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)
 	}
-	var last string
+	var last string // the page that was written last
+	written := func(page string) error {
+		last = page
+		_, err := fmt.Fprintln(c.OutOrStdout(), shown(page))
+		return ui.IOError("write result", err)
+	}
 	var entries []report.IndexEntry
 	for _, folder := range folders {
 		stored, err := redraw(folder, c.Flags().Changed("same-within"), within)
 		if err != nil {
 			return err
 		}
-		last = filepath.Join(folder, reportFile)
-		entries = append(entries, report.IndexEntry{Summary: stored.Summary, Href: last, Made: stored.Made})
-		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
-			return ui.IOError("write result", err)
+		page := filepath.Join(folder, reportFile)
+		entries = append(entries, report.IndexEntry{Summary: stored.Summary, Href: page, Made: stored.Made})
+		if err := written(page); err != nil {
+			return err
 		}
 	}
 	if len(entries) > 1 {
-		var err error
-		if last, err = writeIndex(entries, out); err != nil {
-			return err
+		index, err := writeIndex(entries, out)
+		if err == nil {
+			err = written(index)
 		}
-		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
-			return ui.IOError("write result", err)
+		if err != nil {
+			return err
 		}
 	}
 	if open {
@@ -120,24 +125,20 @@ func runFolders(name string) ([]string, error) {
 	case !info.IsDir():
 		name = filepath.Dir(name) // the name is a file of the run
 	}
-	for _, folder := range []string{name, filepath.Join(name, "latest")} {
-		if hasSummary(folder) {
-			real, err := filepath.EvalSymlinks(folder)
-			return []string{real}, ui.IOError("read results", err)
+	folders := []string{name, filepath.Join(name, "latest")}
+	if at := slices.IndexFunc(folders, hasSummary); at >= 0 {
+		folders = folders[at : at+1]
+	} else {
+		inside, err := os.ReadDir(name) // sorted by name
+		if err != nil {
+			return nil, ui.IOError("read results", err)
 		}
+		folders = plain.Map(inside, func(e os.DirEntry) string { return filepath.Join(name, e.Name(), "latest") })
+		folders = slices.DeleteFunc(folders, func(folder string) bool { return !hasSummary(folder) })
 	}
-	inside, err := os.ReadDir(name) // sorted by name
-	if err != nil {
-		return nil, ui.IOError("read results", err)
-	}
-	var folders []string
-	for _, entry := range inside {
-		if latest := filepath.Join(name, entry.Name(), "latest"); hasSummary(latest) {
-			real, err := filepath.EvalSymlinks(latest)
-			if err != nil {
-				return nil, ui.IOError("read results", err)
-			}
-			folders = append(folders, real)
+	for i := range folders {
+		if folders[i], err = filepath.EvalSymlinks(folders[i]); err != nil {
+			return nil, ui.IOError("read results", err)
 		}
 	}
 	if len(folders) == 0 {
@@ -189,7 +190,8 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 
 // drawn returns the files computed from the other files of a run: charts and report. They depend on those alone, so
 // that they are the same whenever they are drawn.
-func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
+func drawn(read func(path string) ([]byte, error),
+	adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
 	stored, err := results.ReadStored(read)
 	if err != nil {
 		return nil, nil, err
@@ -279,8 +281,11 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	if err != nil {
 		return "", ui.IOError("write index", err)
 	}
-	return out, ui.IOError("write index",
-		results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
+	return out, ui.IOError("write index", writePage(out, page))
+}
+
+func writePage(file string, page []byte) error {
+	return results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}})
 }
 
 // commonFolder returns the nearest common parent folder of all runs.
@@ -288,8 +293,7 @@ func commonFolder(entries []report.IndexEntry) string {
 	common := filepath.Dir(filepath.Dir(entries[0].Href))
 	for _, e := range entries {
 		for up := filepath.Dir(e.Href); common != "." && common != filepath.Dir(common); common = filepath.Dir(common) {
-			if relative, err := filepath.Rel(common, up); err == nil && relative != ".." && !strings.HasPrefix(relative,
-				".."+string(filepath.Separator)) {
+			if relative, err := filepath.Rel(common, up); err == nil && filepath.IsLocal(relative) {
 				break
 			}
 		}

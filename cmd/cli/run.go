@@ -82,14 +82,15 @@ the scenario.`,
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
-	addPercent(c, &f.untilCI, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
+	addPercent(c, &f.untilCI, "until-ci",
+		"add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
 	flags.IntVar(&f.maxSeeds, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
 		"scenario's if they are more)")
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format, append(slices.Clone(judging), "openmetrics")...)
 	addSameWithin(c, &f.sameWithin)
-	flags.StringArrayVar(&f.asked, "metric", nil, "a column more: a `METRIC` of qsim list metrics, as goodput or 'goodput during "+
-		"STORM class CLASS'; repeatable")
+	flags.StringArrayVar(&f.asked, "metric", nil, "a column more: a `METRIC` of qsim list metrics, as goodput or "+
+		"'goodput during STORM class CLASS'; repeatable")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	plot := ui.Value{Kind: "HOW", Show: func() string { return string(f.plot) }, Parse: f.plot.parse}
@@ -109,17 +110,14 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	if f.plot.on() && f.format != "table" {
 		return ui.UsageError("--plot draws above a table: leave --format %s away", f.format)
 	}
-	s, err := newSession(c, f)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, f)
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if f.format == "github" { // errors and warnings of scenarios go to the same output as annotations
 		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed(all))), err)
 	}
 	if err != nil {
 		if failed := unloaded(all); f.format == "junit" && failed != nil {
-			err = cmp.Or(s.print(output{suites: failed}, "", ""), err)
+			err = cmp.Or(s.print(s.output(nil, nil, failed...), "", ""), err)
 		}
 		return err
 	}
@@ -158,7 +156,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		}
 	}
 	if f.format == "junit" { // one document for all scenarios
-		if err := s.print(output{suites: s.judged}, "", ""); err != nil {
+		if err := s.print(s.output(nil, nil, s.judged...), "", ""); err != nil {
 			return err
 		}
 	}
@@ -213,9 +211,9 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
 	note := took(runs, time.Since(start))
-	result := s.summaryOutput(summary)
-	result.suites = []text.Suite{{Name: summary.Scenario, File: l.Name, Cases: summary.Cases(s.flags.strict)}}
-	s.judged = append(s.judged, result.suites...)
+	s.judged = append(s.judged,
+		text.Suite{Name: summary.Scenario, File: l.Name, Cases: summary.Cases(s.flags.strict)})
+	result := s.summaryOutput(summary, s.judged[len(s.judged)-1])
 	var printed error
 	if s.flags.format != "junit" { // before charts are drawn; the files are written even if nobody reads the table
 		printed = s.print(result, "", "")
@@ -283,8 +281,8 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 }
 
 // summaryOutput returns the output of a command for a summary, below a plot with --plot.
-func (s *session) summaryOutput(summary *results.Summary) output {
-	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
+	all := s.output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
 			if err := text.WritePlot(w, summary,
 				text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
@@ -293,7 +291,9 @@ func (s *session) summaryOutput(summary *results.Summary) output {
 			fmt.Fprintln(w)
 		}
 		return text.WriteTable(w, summary, o)
-	}, openMetrics: func(w io.Writer) error { return text.WriteOpenMetrics(w, summary) }}
+	}, verdicts)
+	all["openmetrics"] = func(w io.Writer) error { return text.WriteOpenMetrics(w, summary) }
+	return all
 }
 
 // took returns a line with the duration of a command and the number of jobs simulated per second.

@@ -33,33 +33,28 @@ type session struct {
 	judged  []text.Suite // verdicts by scenario, in the order of the runs
 }
 
-// newSession checks the flags that commands share, and warns of environment variables that belong to no flag.
-func newSession(c *cobra.Command, f *runFlags) (*session, error) {
-	if f.Quiet && f.Verbose {
-		return nil, ui.UsageError("--quiet and --verbose exclude each other")
-	}
-	console := ui.NewConsole(c, f.Quiet)
-	return &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: console}, nil
+// newSession begins an execution of c, and warns of environment variables that belong to no flag.
+func newSession(c *cobra.Command, f *runFlags) *session {
+	return &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet)}
 }
 
-// output is the result of a command, for printing as JSON, or by one function as text, Markdown or CSV.
-type output struct {
-	json        func() ([]byte, error)
-	table       func(w io.Writer, o text.TableOptions) error
-	suites      []text.Suite            // verdicts of the command, for annotations or JUnit XML
-	openMetrics func(w io.Writer) error // writes the result as OpenMetrics; nil: the command has no such format
+// output returns the result of a command: as JSON, as a table in text, Markdown or CSV, and its verdicts as JUnit XML
+// or annotations.
+func (s *session) output(json func(w io.Writer) error, table func(w io.Writer, o text.TableOptions) error,
+	verdicts ...text.Suite) ui.Output {
+	all := s.flags.Tables(table)
+	all["json"] = json
+	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, verdicts) }
+	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(verdicts)) }
+	return all
 }
 
 // print prints a result in the format of the flags. In formats for programs, the path of the files, if any, goes to
 // standard error.
-func (s *session) print(result output, path, note string) error {
-	all := s.flags.Tables(result.table)
-	all["json"], all["openmetrics"] = ui.Bytes(result.json), result.openMetrics
-	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, result.suites) }
-	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(result.suites)) }
-	err := all.Print(s.stdout, s.flags.format)
+func (s *session) print(result ui.Output, path, note string) error {
+	err := result.Print(s.stdout, s.flags.format)
 	if s.flags.format == "github" { // annotate whatever the outcome
-		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(all["markdown"])))
+		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(result["markdown"])))
 	}
 	return cmp.Or(err, s.lastLine(path, note))
 }
@@ -130,7 +125,8 @@ func shown(folder string) string {
 // replay returns the command line that repeats only the simulation with a broken invariant; more are keys and values in
 // the syntax of --set.
 func (s *session) replay(l loaded, b *world.Broken, more []string) string {
-	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
+	words := oneSimulation("run", l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
+	words = append(words, "-n", "1", "-j", "1")
 	if s.flags.check {
 		words = append(words, "--check")
 	}
@@ -140,12 +136,8 @@ func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 // leading returns the command line that prints the trace of the last second before an invariant broke.
 func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
-	return plain.ShellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000")...)
-}
-
-// naming returns the arguments of a command that repeats the simulation with a broken invariant.
-func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
-	return oneSimulation(command, l, append(slices.Clip(s.flags.set), more...), b.Policy, b.Seed)
+	words := oneSimulation("trace", l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
+	return plain.ShellLine(append(words, "--from", trace.Clock(last), "--limit", "100000")...)
 }
 
 // oneSimulation returns the arguments of a command for a scenario under one policy, which --policy may have added, and
@@ -185,22 +177,17 @@ func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
 // sweepBar shows on standard error the progress of a sweep, with an estimate of the time left from the mean time of
 // this process's simulations. It may be used from several goroutines.
 type sweepBar struct {
-	console  *ui.Console
-	progress *ui.Progress
-	lines    bool // print a line for each cell, not a bar
-	start    time.Time
-
+	*ui.Progress
+	start             time.Time
 	there, all        int // number of cells finished before the start, and of all cells of the shard
 	each              int // number of simulations of a cell
 	done, simulations atomic.Int64
 }
 
 func (s *sweeping) newBar(there, all int) *sweepBar {
-	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, each: s.plan.Simulations()}
-	b.progress = s.bars("simulations", 0)
-	b.lines = s.flags.Verbose && !b.progress.Drawn()
-	b.progress.Add(s.plan.Sweep.Scenario, all*b.each, "simulations", b.words)
-	b.progress.Set(0, there*b.each)
+	b := &sweepBar{Progress: s.bars("", 0), start: time.Now(), there: there, all: all, each: s.plan.Simulations()}
+	b.Add(s.plan.Sweep.Scenario, all*b.each, "simulations", b.words)
+	b.Set(0, there*b.each)
 	return b
 }
 
@@ -216,13 +203,7 @@ func (b *sweepBar) words() string {
 	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
-func (b *sweepBar) simulated() { b.progress.Set(0, b.there*b.each+int(b.simulations.Add(1))) }
-
-func (b *sweepBar) kept() {
-	if b.done.Add(1); b.lines {
-		fmt.Fprintln(b.console, b.words())
-	}
-}
+func (b *sweepBar) simulated() { b.Set(0, b.there*b.each+int(b.simulations.Add(1))) }
 
 // mostNotes is the highest number of printed warnings about cells of a study.
 const mostNotes = 10

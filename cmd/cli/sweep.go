@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -119,7 +118,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 		if err != nil {
 			return studyError(err)
 		}
-		return s.print(sweepOutput(part), work.Path, note)
+		return s.print(s.sweepOutput(part), work.Path, note)
 	}
 	return s.mergeShards(s.dir, note)
 }
@@ -140,9 +139,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 			return ui.UsageError("--shard %s: %w", f.shard, err)
 		}
 	}
-	if s.session, err = newSession(c, &f.runFlags); err != nil {
-		return err
-	}
+	s.session = newSession(c, &f.runFlags)
 	var source study.Source
 	if s.loaded, source, err = s.load(c, name); err != nil {
 		return err
@@ -153,9 +150,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	if s.plan, err = study.New(source, axes, ui.Version); err != nil {
 		return ui.UsageError("%s: %w", s.loaded.Name, err)
 	}
-	if s.dir = f.out; s.dir == "" {
-		s.dir = filepath.Join("results", "runs", s.plan.Sweep.Scenario, "sweep-"+s.plan.Sweep.ConfigHash)
-	}
+	s.dir = s.folder("sweep", s.plan.Sweep.Scenario, s.plan.Sweep.ConfigHash)
 	return nil
 }
 
@@ -215,12 +210,14 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 			if err := work.Keep(cell); err != nil {
 				return ui.Fail(ui.ExitIO, err)
 			}
-			bar.kept()
+			if bar.done.Add(1); s.flags.Verbose && !bar.Drawn() {
+				fmt.Fprintln(s.console, bar.words())
+			}
 			seen.Cells = append(seen.Cells, results.Cell{Index: cell.Index, Warnings: cell.Warnings})
 			return nil
 		},
 	})
-	bar.progress.Close()
+	bar.Close()
 	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -241,9 +238,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 }
 
 // sweepOutput returns the output of a command for a sweep, which may be partial.
-func sweepOutput(sweep *results.Sweep) output {
-	return output{
-		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },
-		table: func(w io.Writer, o text.TableOptions) error { return text.WriteSweep(w, sweep, o) },
-	}
+func (s *session) sweepOutput(sweep *results.Sweep) ui.Output {
+	return s.output(ui.Bytes(func() ([]byte, error) { return study.MarshalSweep(sweep) }),
+		func(w io.Writer, o text.TableOptions) error { return text.WriteSweep(w, sweep, o) })
 }

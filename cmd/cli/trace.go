@@ -68,8 +68,8 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
 	addMemory(c, &f.memory)
-	ui.AddAtLeast(c, &f.limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
-		"and chrome)")
+	ui.AddAtLeast(c, &f.limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but all for "+
+		"json and chrome)")
 	flags.BoolVar(&f.calls, "calls", false, "include calls to the store")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "include heartbeats")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json",

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -22,10 +21,21 @@ import (
 
 type tuneFlags struct {
 	runFlags
-	over                                  []string
-	objectives                            []string
-	minimize, maximize, smallest, largest string
-	confidence, indifference              float64
+	over, objectives         []string
+	goals                    [4]string // values of the flags in goals
+	confidence, indifference float64
+}
+
+// goals lists the flags for the goal of a search, of which one at most is given.
+var goals = [4]struct {
+	name  string
+	aim   study.Aim
+	usage string
+}{
+	{"smallest", study.Smallest, "the smallest value of `KEY` that meets all objectives"},
+	{"largest", study.Largest, "the largest value of `KEY` that meets all objectives"},
+	{"minimize", study.Minimize, "of the settings that meet all objectives, the one with the least `METRIC`"},
+	{"maximize", study.Maximize, "of the settings that meet all objectives, the one with the greatest `METRIC`"},
 }
 
 func newTune() *cobra.Command {
@@ -71,10 +81,9 @@ same command goes on where it was.
 		"combinations")
 	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; "+
 		"repeatable (default: the scenario's)")
-	flags.StringVar(&f.smallest, "smallest", "", "the smallest value of `KEY` that meets all objectives")
-	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that meets all objectives")
-	flags.StringVar(&f.minimize, "minimize", "", "of the settings that meet all objectives, the one with the least `METRIC`")
-	flags.StringVar(&f.maximize, "maximize", "", "of the settings that meet all objectives, the one with the greatest `METRIC`")
+	for i, g := range goals {
+		flags.StringVar(&f.goals[i], g.name, "", g.usage)
+	}
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
@@ -125,20 +134,17 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*f.indifference)
 	}
 	given := 0
-	for _, g := range []struct {
-		name, value string
-		aim         study.Aim
-	}{{"smallest", f.smallest, study.Smallest}, {"largest", f.largest, study.Largest}, {"minimize", f.minimize,
-		study.Minimize}, {"maximize", f.maximize, study.Maximize}} {
-		if g.value == "" {
+	for i, g := range goals {
+		value := f.goals[i]
+		if value == "" {
 			continue
 		}
 		given++
-		p.Aim, p.Key = g.aim, g.value
+		p.Aim, p.Key = g.aim, value
 		if g.aim == study.Minimize || g.aim == study.Maximize {
-			q, err := measure.ParseQuery(g.value)
+			q, err := measure.ParseQuery(value)
 			if err != nil {
-				return ui.UsageError("--%s %s: %w", g.name, g.value, err)
+				return ui.UsageError("--%s %s: %w", g.name, value, err)
 			}
 			p.Query = q
 		}
@@ -150,10 +156,7 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 }
 
 func runTune(c *cobra.Command, name string, f *tuneFlags) error {
-	s, err := newSession(c, &f.runFlags)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, &f.runFlags)
 	problem, l, err := s.problem(c, name, f)
 	if err != nil {
 		return err
@@ -171,7 +174,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	interrupted := "interrupted: nothing is kept"
 	if !f.noFiles {
 		problem.Keep = func(hash string) string {
-			return filepath.Join(tuneFolder(f.out, l.Scenario.Name, hash), "observed.jsonl")
+			return filepath.Join(s.folder("tune", l.Scenario.Name, hash), "observed.jsonl")
 		}
 		interrupted = "interrupted: what was simulated is kept; the same command goes on"
 	}
@@ -180,8 +183,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
-	suites := []text.Suite{{Name: found.Scenario, File: l.Name, Cases: found.Cases()}}
-	result := output{suites: suites, json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+	table := func(w io.Writer, o text.TableOptions) error {
 		return study.WriteTuning(w, found, o, func(policy string, sets []string) string {
 			words := []string{"qsim", "run", name, "--policy", policy}
 			for _, set := range sets {
@@ -189,12 +191,14 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 			}
 			return plain.ShellLine(words...)
 		})
-	}}
-	folder := tuneFolder(f.out, found.Scenario, found.ConfigHash)
+	}
+	result := s.output(ui.Bytes(found.MarshalJSON), table,
+		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
+	folder := s.folder("tune", found.Scenario, found.ConfigHash)
 	if !f.noFiles {
 		figures, err := report.TuneCharts(found)
 		if err == nil {
-			err = result.store(folder, "tune", figures)
+			err = store(result, folder, "tune", figures)
 		}
 		if err != nil {
 			return ui.IOError("write tuning", err)
@@ -247,8 +251,4 @@ func (t *tuneCounter) count(policy string) {
 	if t.lines && n%step == 0 {
 		t.console.Note("%s: %d simulations so far", policy, n)
 	}
-}
-
-func tuneFolder(out, scenario, hash string) string {
-	return cmp.Or(out, filepath.Join("results", "runs", scenario, "tune-"+hash))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -84,10 +83,7 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	if len(wrong) > 0 { // found before any row is run
 		return ui.Fail(ui.ExitUsage, errors.Join(wrong...))
 	}
-	s, err := newSession(c, &f.runFlags)
-	if err != nil {
-		return err
-	}
+	s := newSession(c, &f.runFlags)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	bars := s.bars("rows", len(rows), "verify")
@@ -109,24 +105,19 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)
-		asJSON := func() ([]byte, error) {
-			text, err := json.MarshalIndent(summary, "", "  ")
-			return append(text, '\n'), err
-		}
-		if err := s.print(output{json: asJSON, table: summary.Write}, "", ""); err != nil {
+		if err := s.print(s.output(ui.JSON(summary, "  "), summary.Write), "", ""); err != nil {
 			return err
 		}
 	}
-	var broken *world.Broken
-	switch {
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
 		s.console.Note("interrupted: %d of %d rows are done", len(list), rows)
 		return ui.Fail(ui.ExitInterrupted, nil)
-	case errors.As(err, &broken):
+	}
+	if err != nil {
 		s.console.Note("%d of %d rows are done", len(list), rows)
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack))
-	case err != nil:
-		s.console.Note("%d of %d rows are done", len(list), rows)
+		if broken := (*world.Broken)(nil); errors.As(err, &broken) {
+			return ui.Fail(ui.ExitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack))
+		}
 		return ui.UsageError("%w", err)
 	}
 	if slices.ContainsFunc(list, func(r verify.Result) bool { return r.Failed() }) {
@@ -156,12 +147,9 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			if near := plain.Nearest(name, known); near != "" {
-				return nil, ui.UsageError("no row is called %s; did you mean %s?", name, near)
-			}
 			slices.Sort(groups)
-			return nil, ui.UsageError("no row is called %s; the families are %s", name,
-				strings.Join(slices.Compact(groups), ", "))
+			families := "; the families are " + strings.Join(slices.Compact(groups), ", ")
+			return nil, ui.UsageError("no row is called %s%s", name, ui.Meant(name, known, families))
 		}
 	}
 	return slices.DeleteFunc(rows, func(r verify.Row) bool {

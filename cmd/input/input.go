@@ -89,11 +89,9 @@ func Load(name string, o Options) (Scenario, error) {
 		for _, policy := range keep {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
 				names := PolicyNames(scenario)
-				if near := plain.Nearest(policy, append(names, Kinds()...)); near != "" {
-					return failed, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
-				}
-				return failed, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",
-					policy, shown, strings.Join(names, ", "))
+				there := ": " + shown + " has " + strings.Join(names, ", ") +
+					", and qsim list policies names those that could be added"
+				return failed, ui.UsageError("unknown policy %s%s", policy, ui.Meant(policy, append(names, Kinds()...), there))
 			}
 		}
 		if scenario, err = scenario.Select(keep); err != nil {

@@ -1,15 +1,33 @@
 package ui
 
 import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// AddAbout adds help, completion and --version to the root of a program, in the group "about". Both commands report
-// unknown arguments as usage errors.
-func AddAbout(root *cobra.Command) {
+// SetUp completes the root of a program: its commands are listed under headings, of which the last is About and each
+// in lower case is the ID of a group, in the order in which they were added; flags are read from the environment, too;
+// help, completion and --version are added, and report unknown arguments as usage errors.
+func SetUp(root *cobra.Command, headings ...string) {
+	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return ReadEnvironment(c) }
+	for _, heading := range headings {
+		root.AddGroup(&cobra.Group{ID: strings.ToLower(heading), Title: heading})
+	}
+	addAbout(root)
+	SetHelp(root)
+}
+
+// addAbout adds help, completion and --version, in the group "about".
+func addAbout(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")
 	root.InitDefaultHelpCmd()
@@ -45,4 +63,51 @@ func AddAbout(root *cobra.Command) {
 	}
 	root.Version = strings.TrimPrefix(versionLine(root), root.Name()+" ")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+}
+
+// Version is the version of the engine and of results: equal inputs give equal results under one version.
+const Version = "0.1.0"
+
+// NewVersion returns the command that prints version, commit and Go version; arguments checks that it gets no argument.
+func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print version, commit and Go version",
+		GroupID: "about",
+		Args:    arguments,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionLine(c.Root()))
+			return IOError("write result", err)
+		},
+	}
+}
+
+func versionLine(root *cobra.Command) string {
+	return fmt.Sprintf("%s %s %s %s %s/%s", root.Name(), Version, Commit(), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
+}
+
+// Commit returns the commit that this binary was built from, marked if the checkout had changes, or "unknown" where the
+// build does not contain it.
+func Commit() string {
+	revision := cmp.Or(buildSetting("vcs.revision"), "unknown")
+	revision = revision[:min(12, len(revision))]
+	if buildSetting("vcs.modified") == "true" {
+		revision += "+changes"
+	}
+	return revision
+}
+
+// buildSetting returns a setting of the build of this program; "" if the program does not contain it.
+func buildSetting(key string) string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range build.Settings {
+			if setting.Key == key {
+				return setting.Value
+			}
+		}
+	}
+	return ""
 }

@@ -30,9 +30,10 @@ pages of section 1, or Markdown. Equal programs write equal bytes.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 		RunE: func(c *cobra.Command, arguments []string) error {
-			write, ok := map[string]func(root *cobra.Command, dir string) error{"man": writeMan, "markdown": doc.GenMarkdownTree}[arguments[0]]
-			if !ok {
-				return Unknown("form", arguments[0], []string{"man", "markdown"})
+			form := arguments[0]
+			write := map[string]func(*cobra.Command, string) error{"man": writeMan, "markdown": doc.GenMarkdownTree}[form]
+			if write == nil {
+				return Unknown("form", form, []string{"man", "markdown"})
 			}
 			dir := filepath.Clean(arguments[1])
 			if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"qsim/results/plain"
 )
 
 // ReadEnvironment sets every flag not given on the command line from its environment variable, whose name has program
@@ -56,11 +54,7 @@ func WarnOfVariables(c *cobra.Command, to io.Writer) {
 		if !strings.HasPrefix(name, prefix(c)) || slices.Contains(known, name) {
 			continue
 		}
-		if near := plain.Nearest(name, known); near != "" {
-			fmt.Fprintf(to, "%s: warning: no flag has the variable %s; did you mean %s?\n", c.Root().Name(), name, near)
-		} else {
-			fmt.Fprintf(to, "%s: warning: no flag has the variable %s\n", c.Root().Name(), name)
-		}
+		fmt.Fprintf(to, "%s: warning: no flag has the variable %s%s\n", c.Root().Name(), name, Meant(name, known, ""))
 	}
 }
 

@@ -14,16 +14,21 @@ type Output map[string]func(w io.Writer) error
 // Print writes a result in a format, all at once, so that nothing is printed if it fails. It prints nothing for a
 // format that the result does not have, as after lines that were printed one by one.
 func (o Output) Print(to io.Writer, format string) error {
-	write := o[format]
-	if write == nil {
+	if o[format] == nil {
 		return nil
 	}
-	var text bytes.Buffer
-	err := write(&text)
+	text, err := o.Bytes(format)
 	if err == nil {
-		_, err = to.Write(text.Bytes())
+		_, err = to.Write(text)
 	}
 	return IOError("write result", err)
+}
+
+// Bytes returns the result in a format that it has.
+func (o Output) Bytes(format string) ([]byte, error) {
+	var text bytes.Buffer
+	err := o[format](&text)
+	return text.Bytes(), err
 }
 
 // Tables returns an Output with the formats table, markdown and csv, by write; a table fits the terminal.

@@ -34,16 +34,19 @@ func (p *Progress) Add(name string, most int, what string, more func() string) {
 		return
 	}
 	if p.container == nil {
-		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(p.every))
+		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithRefreshRate(p.every),
+			mpb.WithWidth(34))
 		p.console.draw(p.container)
 	}
 	behind := decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace)
 	if more != nil {
 		behind = decor.Any(func(decor.Statistics) string { return more() }, decor.WCSyncSpaceR)
 	}
-	counted := decor.Any(func(s decor.Statistics) string { return fmt.Sprintf("%d/%d %s", s.Current, s.Total, what) }, decor.WCSyncSpace)
-	p.bars = append(p.bars, p.container.New(int64(most), mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─"),
-		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)), mpb.AppendDecorators(counted, behind)))
+	counted := func(s decor.Statistics) string { return fmt.Sprintf("%d/%d %s", s.Current, s.Total, what) }
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
+	p.bars = append(p.bars, p.container.New(int64(most), style,
+		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
+		mpb.AppendDecorators(decor.Any(counted, decor.WCSyncSpace), behind)))
 }
 
 // Set sets how much of the bar with that number has finished. It may be called from several goroutines.

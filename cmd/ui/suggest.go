@@ -1,9 +1,13 @@
 package ui
 
 import (
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"qsim/results/plain"
 )
@@ -22,25 +26,83 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 				names = append(names, command.Name())
 			}
 		}
-		wrong := arguments[0]
-		meant := plain.Nearest(wrong, names)
-		if meant == "" && ask != nil {
-			meant = ask(wrong)
+		wrong, otherwise := arguments[0], "; "+root.Name()+" --help lists them"
+		if ask != nil && ask(wrong) != "" {
+			otherwise = "; did you mean " + ask(wrong) + "?"
 		}
-		if meant != "" {
-			return UsageError("unknown command %s; did you mean %s?", wrong, meant)
-		}
-		return UsageError("unknown command %s; %s --help lists them", wrong, root.Name())
+		return UsageError("unknown command %s%s", wrong, Meant(wrong, names, otherwise))
 	}
 }
 
 // Unknown returns a usage error for a word that is not in names, with the most similar name.
 func Unknown(what, word string, names []string) error {
-	if near := plain.Nearest(word, names); near != "" {
-		return UsageError("unknown %s %s; did you mean %s?", what, word, near)
-	}
+	choice := ": want " + strings.Join(names, ", ")
 	if len(names) > 12 {
-		return UsageError("unknown %s %s", what, word)
+		choice = ""
 	}
-	return UsageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
+	return UsageError("unknown %s %s%s", what, word, Meant(word, names, choice))
+}
+
+// Meant returns the end of a message about a word that is not in names: "; did you mean NAME?" with the most similar
+// name, or otherwise where none is near.
+func Meant(word string, names []string, otherwise string) string {
+	if near := plain.Nearest(word, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return otherwise
+}
+
+// explainFlag turns an error about flags from pflag into a helpful sentence.
+func explainFlag(c *cobra.Command, arguments []string, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(c, arguments, unknown)
+	case errors.As(err, &invalid):
+		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
+			wantedForm(invalid.GetFlag(), invalid.Unwrap()))
+	case errors.As(err, &missing):
+		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
+	}
+	return UsageError("%w", err)
+}
+
+func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistError) error {
+	name := unknown.GetSpecifiedName()
+	if !c.HasParent() {
+		// The flag may belong to a command that was misspelled or forgotten.
+		at := slices.IndexFunc(arguments, func(argument string) bool { return !strings.HasPrefix(argument, "-") })
+		if at >= 0 {
+			if err := c.ValidateArgs(arguments[at : at+1]); err != nil {
+				return err
+			}
+		}
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		if f := c.Flags().ShorthandLookup(strings.ToLower(name)); f != nil {
+			return UsageError("unknown flag -%s; did you mean -%s (--%s)?", name, f.Shorthand, f.Name)
+		}
+		return UsageError("unknown flag -%s; %s --help lists them", name, c.CommandPath())
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := plain.Nearest(name, names); near != "" {
+		return UsageError("unknown flag --%s; did you mean --%s?", name, near)
+	}
+	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
+}
+
+// wantedForm replaces the error of a flag's parser by a description of the flag's valid values.
+func wantedForm(f *pflag.Flag, err error) error {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return errors.New("is out of range")
+	case !errors.Is(err, strconv.ErrSyntax):
+		return err
+	case f.Value.Type() == "bool":
+		return errors.New("want true or false")
+	}
+	return errors.New("want a whole number")
 }

@@ -32,16 +32,19 @@ func AddTerminal(c *cobra.Command, t *Terminal, names ...string) {
 		case "verbose":
 			c.Flags().BoolVarP(&t.Verbose, name, "v", false, "print more to standard error")
 		case "color":
-			t.Color = "auto"
-			AddChoice(c, (*string)(&t.Color), name, "WHEN", "colour the table: auto, always or never", "auto", "always", "never")
+			addWhen(c, &t.Color, name, "colour the table")
 		case "progress":
-			t.Progress = "auto"
-			AddChoice(c, (*string)(&t.Progress), name, "WHEN", "draw progress bars: auto, always or never", "auto", "always", "never")
+			addWhen(c, &t.Progress, name, "draw progress bars")
 		default:
 			panic("ui: no flag about the terminal is called " + name)
 		}
 	}
 	Group(c, "Terminal", names...)
+}
+
+func addWhen(c *cobra.Command, to *When, name, usage string) {
+	*to = "auto"
+	AddChoice(c, (*string)(to), name, "WHEN", usage+": auto, always or never", "auto", "always", "never")
 }
 
 // Coloured reports whether standard output is coloured.

@@ -62,5 +62,6 @@ func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 
 // toFull is the script command CODE PROGRAM [ARGUMENT...]: it runs a program whose standard output goes to a full disk.
 func toFull(ts *testscript.TestScript, negated bool, arguments []string) {
-	ts.Check(ts.Exec("sh", append([]string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}, arguments...)...))
+	script := []string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}
+	ts.Check(ts.Exec("sh", append(script, arguments...)...))
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"qsim/results"
@@ -55,56 +54,61 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	query, most := results.TableQueries(&settings)[0], min(int(sc.Seeds), mostSimulations/len(sc.Policies))
 	info, _ := measure.Lookup(query.Metric)
 	watch := results.NewWatch(&settings, narrow)
-	p := progress{wake: make(chan struct{}, 1)}
-	ended := make(chan error, 1)
+	updates := make(chan update, len(sc.Policies)+most+1)
+	var err error // of the simulations, once there are no more updates
 	go func() {
-		_, err := world.Run(ctx, sc, world.Options{Parallel: s.o.Parallel, Gate: s.gate,
+		defer close(updates)
+		seeds := 0
+		_, err = world.Run(ctx, sc, world.Options{Parallel: s.o.Parallel, Gate: s.gate,
 			Ended: func(run *measure.Run) {
 				if run.Seed == sc.Seed {
-					p.add(run, nil)
+					updates <- update{first: run}
 				}
 			},
 			Enough: func(seed []measure.Run) bool {
-				runs := p.add(nil, seed)
-				return watch.Add(seed) || runs >= most*len(sc.Policies)
+				updates <- update{seed: seed}
+				seeds++
+				return watch.Add(seed) || seeds >= most
 			},
 		})
-		ended <- err
 	}()
-	var err error
-	var next time.Time // time of the next drawing of the results
-	for open, drawn := true, 0; open; {
-		select {
-		case <-p.wake:
-		case err = <-ended:
-			open = false
-		}
-		firsts, runs := p.take()
-		for _, run := range firsts {
-			out.send(first{run.Policy, valueOf(run, query, info), query.Label()})
-		}
-		seeds := len(runs) / len(sc.Policies)
-		if drawn == 0 && seeds > 0 && ctx.Err() == nil { // the first charts are of one seed, however fast others follow
-			if runs, seeds = runs[:len(sc.Policies)], 1; !open {
-				ended <- err // once more
-				open = true
-			}
-		}
-		if last := !open && seeds > 0; ctx.Err() == nil && (last || seeds > drawn && time.Now().After(next)) {
-			start := time.Now()
-			drawn = seeds
-			r, failed := resultOf(&settings, runs, !open && err == nil, int(sc.Seeds), s.o.Version)
-			if failed != nil {
-				err = failed
-				continue
-			}
+	var runs []measure.Run // runs of all policies, seed by seed
+	draw := func(done bool) error {
+		r, err := resultOf(&settings, runs, done, int(sc.Seeds), s.o.Version)
+		if err == nil {
 			out.send(r)
-			if seeds > 1 {
-				next = time.Now().Add(max(5*time.Since(start), 250*time.Millisecond))
-			}
+		}
+		return err
+	}
+	var next time.Time // time of the next drawing of the results
+	for u := range updates {
+		if u.first != nil {
+			out.send(first{u.first.Policy, valueOf(u.first, query, info), query.Label()})
+			continue
+		}
+		runs = append(runs, u.seed...)
+		one := len(runs) == len(sc.Policies) // the first charts are of one seed, however fast others follow
+		if ctx.Err() != nil || !one && (len(updates) > 0 || time.Now().Before(next)) {
+			continue
+		}
+		start := time.Now()
+		_ = draw(false) // what fails now, fails at the end
+		if !one {
+			next = time.Now().Add(max(5*time.Since(start), 250*time.Millisecond))
+		}
+	}
+	if len(runs) > 0 && ctx.Err() == nil {
+		if failed := draw(err == nil); failed != nil {
+			err = failed
 		}
 	}
 	out.failed(ctx, err)
+}
+
+// update is what has ended in a request's simulations: under the first seed that of one policy, or those of a seed.
+type update struct {
+	first *measure.Run
+	seed  []measure.Run
 }
 
 // relabel adds the changed parameters of a policy to its label, which may contain the old value: "Weighted 80/20, fresh
@@ -142,37 +146,6 @@ func judge(settings *measure.Settings) {
 
 // mostLabel is the length, in bytes, from which a policy's label is not extended.
 const mostLabel = 60
-
-// progress collects the simulations of one request as they end, for the goroutine that sends results to the page.
-type progress struct {
-	mutex  sync.Mutex
-	firsts []*measure.Run
-	runs   []measure.Run // runs of all policies, seed by seed
-	wake   chan struct{}
-}
-
-// add adds one run of the first seed, or all runs of the next seed, and returns the number of runs of whole seeds.
-func (p *progress) add(run *measure.Run, seed []measure.Run) int {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if run != nil {
-		p.firsts = append(p.firsts, run)
-	}
-	p.runs = append(p.runs, seed...)
-	select {
-	case p.wake <- struct{}{}:
-	default: // it is awake
-	}
-	return len(p.runs)
-}
-
-// take returns the first figures since the last call, and all runs.
-func (p *progress) take() (firsts []*measure.Run, runs []measure.Run) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	firsts, p.firsts = p.firsts, nil
-	return firsts, p.runs[:len(p.runs):len(p.runs)]
-}
 
 func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {
 	v := run.Find(query)

@@ -87,8 +87,8 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the settings shown at first beside parameters of policies, if their value is a number: workers, lease,
-// retries, loads, and keys of storms.
+// inFront matches the settings shown at first beside parameters of policies, if their value is a number: workers,
+// lease, retries, loads, and keys of storms.
 var (
 	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +

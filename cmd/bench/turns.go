@@ -39,16 +39,16 @@ func (s *session) turns(candidates []*candidate, rounds int) iter.Seq2[int, *can
 	return func(yield func(round int, c *candidate) bool) {
 		done, all := 0, rounds*len(candidates)
 		// Twice a second is rare enough not to disturb the measurements.
-		progress := s.console.Progress(&s.flags.Terminal, time.Second/2)
+		progress := s.console.Progress(&s.flags.Terminal, time.Second/2, "measurements", nil)
 		defer progress.Close()
-		progress.Add("", all, "measurements", nil)
+		progress.Set("", 0, all)
 		for round := range rounds {
 			for _, c := range candidates {
 				if !yield(round, c) {
 					return
 				}
 				done++
-				if progress.Set(0, done); s.flags.Verbose {
+				if progress.Set("", done, all); s.flags.Verbose {
 					s.console.Note("%d of %d: %s on %s", done, all, c.policy, c.store)
 				}
 			}

@@ -121,10 +121,10 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, terminal *ui.Terminal) error {
 	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
-	shown := console.Progress(terminal, refreshed)
+	shown := console.Progress(terminal, refreshed, "seeds", nil)
 	if options.Seeds > 0 {
-		shown.Add("chaos", int(min(options.Seeds, 1<<31)), "seeds", nil)
-		options.Progress = func(ended uint64) { shown.Set(0, int(ended)) }
+		options.Progress = func(ended uint64) { shown.Set("chaos", int(ended), int(min(options.Seeds, 1<<31))) }
+		options.Progress(0)
 	}
 	start := time.Now()
 	result, err := chaos.Swarm(ctx, options)

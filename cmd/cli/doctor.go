@@ -101,10 +101,11 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: nothing is written; once more to quit at once")
 	defer stop()
 	start := time.Now()
-	bars, done := s.bars("incidents", cmp.Or(len(f.incidents), len(study.Incidents())), l.Scenario.Name), new(atomic.Int64)
+	bars, done, all := s.progress("incidents", nil), new(atomic.Int64), cmp.Or(len(f.incidents), len(study.Incidents()))
+	bars.Set(l.Scenario.Name, 0, all)
 	doctor := study.Doctor{Source: source, Seeds: cmp.Or(f.seeds, 5), Incidents: f.incidents, Parallel: f.parallel}
 	doctor.Judged = func(incident string, e study.Exposure) {
-		if bars.Set(0, int(done.Add(1))); f.Verbose && !bars.Drawn() {
+		if bars.Set(l.Scenario.Name, int(done.Add(1)), all); f.Verbose && !bars.Drawn() {
 			s.console.Note("%s: %s", incident, e)
 		}
 	}

@@ -195,18 +195,19 @@ func (m *mapping) readMetric() error {
 }
 
 func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
-	current := m.bars("points", 0)
+	current := m.progress("points", nil)
 	m.plan.Progress = func(policy string, round, points int) func() {
 		current.Close()
 		label := policy + ": grid"
 		if round > 0 {
 			label = fmt.Sprintf("%s: edge, round %d", policy, round)
 		}
-		current = m.bars("points", points, label)
+		current = m.progress("points", nil)
+		current.Set(label, 0, points)
 		count := 0
 		return func() {
 			count++
-			current.Set(0, count)
+			current.Set(label, count, points)
 		}
 	}
 	defer func() { current.Close() }()

@@ -235,11 +235,14 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run,
 	error) {
 	labels := plain.Map(settings.Policies, func(p measure.PolicyInfo) string { return p.Label })
-	bars := s.bars("seeds", s.mostSeeds(sc), labels...)
+	bars, most := s.progress("seeds", nil), s.mostSeeds(sc)
 	defer bars.Close()
-	options := world.Options{Parallel: s.flags.parallel, MostSeeds: s.mostSeeds(sc), Check: s.flags.check,
+	for _, label := range labels {
+		bars.Set(label, 0, most)
+	}
+	options := world.Options{Parallel: s.flags.parallel, MostSeeds: most, Check: s.flags.check,
 		Progress: func(policy, finished, all int) {
-			if bars.Set(policy, finished); s.flags.Verbose && !bars.Drawn() {
+			if bars.Set(labels[policy], finished, most); s.flags.Verbose && !bars.Drawn() {
 				fmt.Fprintf(s.console, "%s: %d of %d seeds\n", labels[policy], finished, all)
 			}
 		}}

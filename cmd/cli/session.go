@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -165,45 +164,10 @@ func openable(name string) string {
 // refreshed is the interval at which progress bars are redrawn.
 const refreshed = 100 * time.Millisecond
 
-// bars shows a progress bar for each label, each up to most; what is the noun for the things counted.
-func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
-	p := s.console.Progress(&s.flags.Terminal, refreshed)
-	for _, label := range labels {
-		p.Add(label, most, what, nil)
-	}
-	return p
+// progress returns progress bars for tasks of which what is counted; see ui.Console.Progress.
+func (s *session) progress(what string, more func() string) *ui.Progress {
+	return s.console.Progress(&s.flags.Terminal, refreshed, what, more)
 }
-
-// sweepBar shows on standard error the progress of a sweep, with an estimate of the time left from the mean time of
-// this process's simulations. It may be used from several goroutines.
-type sweepBar struct {
-	*ui.Progress
-	start             time.Time
-	there, all        int // number of cells finished before the start, and of all cells of the shard
-	each              int // number of simulations of a cell
-	done, simulations atomic.Int64
-}
-
-func (s *sweeping) newBar(there, all int) *sweepBar {
-	b := &sweepBar{Progress: s.bars("", 0), start: time.Now(), there: there, all: all, each: s.plan.Simulations()}
-	b.Add(s.plan.Sweep.Scenario, all*b.each, "simulations", b.words)
-	b.Set(0, there*b.each)
-	return b
-}
-
-// words returns the number of finished cells and, from the first simulation on, an estimate of the time left.
-func (b *sweepBar) words() string {
-	words := fmt.Sprintf("%d of %s", b.there+int(b.done.Load()), cellCount(b.all))
-	simulations := int(b.simulations.Load())
-	left := (b.all-b.there)*b.each - simulations
-	if simulations == 0 || left == 0 {
-		return words
-	}
-	each := time.Since(b.start).Seconds() / float64(simulations)
-	return words + ", " + plain.Duration(each*float64(left)) + " left"
-}
-
-func (b *sweepBar) simulated() { b.Set(0, b.there*b.each+int(b.simulations.Add(1))) }
 
 // mostNotes is the highest number of printed warnings about cells of a study.
 const mostNotes = 10

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -201,17 +202,26 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(),
 			s.plan.Sweep.ConfigHash)
 	}
-	bar := s.newBar(work.Size()-len(left), work.Size())
+	size := work.Size()
+	count := &sweepCount{start: time.Now(), there: size - len(left), all: size, each: s.plan.Simulations()}
+	bar := s.progress("simulations", count.String)
+	draw := func() {
+		bar.Set(s.plan.Sweep.Scenario, count.there*count.each+int(count.simulations.Load()), size*count.each)
+	}
+	draw()
 	seen := s.plan.Sweep
 	err := s.plan.Run(ctx, left, study.Options{
 		Parallel: s.flags.parallel,
-		Progress: bar.simulated,
+		Progress: func() {
+			count.simulations.Add(1)
+			draw()
+		},
 		Keep: func(cell *results.Cell) error {
 			if err := work.Keep(cell); err != nil {
 				return ui.Fail(ui.ExitIO, err)
 			}
-			if bar.done.Add(1); s.flags.Verbose && !bar.Drawn() {
-				fmt.Fprintln(s.console, bar.words())
+			if count.done.Add(1); s.flags.Verbose && !bar.Drawn() {
+				fmt.Fprintln(s.console, count)
 			}
 			seen.Cells = append(seen.Cells, results.Cell{Index: cell.Index, Warnings: cell.Warnings})
 			return nil
@@ -222,7 +232,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others",
-			work.Size()-len(left)+int(bar.done.Load()), cellCount(work.Size()))
+			count.there+int(count.done.Load()), cellCount(size))
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case errors.As(err, &setting):
 		return s.failure(s.loaded, err, "")
@@ -235,6 +245,27 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		return studyError(err)
 	}
 	return nil
+}
+
+// sweepCount counts what a sweep has finished. It may be used from several goroutines.
+type sweepCount struct {
+	start             time.Time
+	there, all        int // number of cells finished before the start, and of all cells of the shard
+	each              int // number of simulations of a cell
+	done, simulations atomic.Int64
+}
+
+// String returns the number of finished cells and, from the first simulation on, an estimate of the time left from the
+// mean time of this process's simulations.
+func (c *sweepCount) String() string {
+	words := fmt.Sprintf("%d of %s", c.there+int(c.done.Load()), cellCount(c.all))
+	simulations := int(c.simulations.Load())
+	left := (c.all-c.there)*c.each - simulations
+	if simulations == 0 || left == 0 {
+		return words
+	}
+	each := time.Since(c.start).Seconds() / float64(simulations)
+	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
 // sweepOutput returns the output of a command for a sweep, which may be partial.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -169,8 +168,9 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		return s.checkError(err, l.Name, "--over")
 	}
 	s.tellNotes(l.Name, func(n int) string { return plain.Plural(n, "setting") }, "", notes)
-	counter := &tuneCounter{console: s.console, progress: s.bars("", 0), bars: map[string]int{}, lines: f.Verbose}
-	problem.Judged = counter.judged
+	var simulated atomic.Int64
+	bars := s.progress("settings judged", func() string { return fmt.Sprintf("%d simulations", simulated.Load()) })
+	problem.Judged = bars.Set
 	interrupted := "interrupted: nothing is kept"
 	if !f.noFiles {
 		problem.Keep = func(hash string) string {
@@ -178,21 +178,22 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		}
 		interrupted = "interrupted: what was simulated is kept; the same command goes on"
 	}
-	found, err := problem.Run(ctx, f.parallel, counter.count)
-	counter.progress.Close()
+	found, err := problem.Run(ctx, f.parallel, func(policy string) {
+		// Lines become rarer as simulations add up: after 10, 20, ..., 100, 200, ...
+		n, step := simulated.Add(1), int64(10)
+		for step*10 <= n {
+			step *= 10
+		}
+		if f.Verbose && n%step == 0 {
+			s.console.Note("%s: %d simulations so far", policy, n)
+		}
+	})
+	bars.Close()
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
-	table := func(w io.Writer, o text.TableOptions) error {
-		return study.WriteTuning(w, found, o, func(policy string, sets []string) string {
-			words := []string{"qsim", "run", name, "--policy", policy}
-			for _, set := range sets {
-				words = append(words, "--set", set)
-			}
-			return plain.ShellLine(words...)
-		})
-	}
-	result := s.output(ui.Bytes(found.MarshalJSON), table,
+	result := s.output(ui.Bytes(found.MarshalJSON),
+		func(w io.Writer, o text.TableOptions) error { return study.WriteTuning(w, found, o, commandOf(name)) },
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
 	folder := s.folder("tune", found.Scenario, found.ConfigHash)
 	if !f.noFiles {
@@ -218,37 +219,13 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	return nil
 }
 
-// tuneCounter shows the progress of tune on standard error: on a terminal a bar for each policy with the settings
-// judged, otherwise a line with the number of simulations now and then.
-type tuneCounter struct {
-	console  *ui.Console
-	progress *ui.Progress
-	lines    bool
-	done     atomic.Int64
-	mutex    sync.Mutex
-	bars     map[string]int // bars by policy
-}
-
-// judged updates the number of settings judged for a policy. It may be called from several goroutines.
-func (t *tuneCounter) judged(policy string, settings, of int) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	bar, there := t.bars[policy]
-	if !there {
-		bar = len(t.bars)
-		t.bars[policy] = bar
-		t.progress.Add(policy, of, "settings judged", func() string { return fmt.Sprintf("%d simulations", t.done.Load()) })
-	}
-	t.progress.Set(bar, settings)
-}
-
-// count counts a simulation under a policy. Lines become rarer as simulations add up: after 10, 20, ..., 100, 200, ...
-func (t *tuneCounter) count(policy string) {
-	n, step := t.done.Add(1), int64(10)
-	for step*10 <= n {
-		step *= 10
-	}
-	if t.lines && n%step == 0 {
-		t.console.Note("%s: %d simulations so far", policy, n)
+// commandOf returns a function that returns the command line for a scenario with a policy and values of its keys.
+func commandOf(name string) func(policy string, sets []string) string {
+	return func(policy string, sets []string) string {
+		words := []string{"qsim", "run", name, "--policy", policy}
+		for _, set := range sets {
+			words = append(words, "--set", set)
+		}
+		return plain.ShellLine(words...)
 	}
 }

@@ -86,16 +86,17 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	s := newSession(c, &f.runFlags)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	bars := s.bars("rows", len(rows), "verify")
+	bars := s.progress("rows", nil)
 	var list []verify.Result
 	for i, row := range rows {
+		bars.Set("verify", i, len(rows))
 		var result verify.Result
 		if result, err = verify.Check(ctx, row, verify.Options{Parallel: f.parallel}); err != nil {
 			break
 		}
 		list = append(list, result)
-		bars.Set(0, i+1)
 	}
+	bars.Set("verify", len(list), len(rows))
 	bars.Close()
 	return s.concludeVerify(list, len(rows), err)
 }

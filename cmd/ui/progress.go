@@ -3,57 +3,65 @@ package ui
 import (
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or nothing.
+// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or nothing. It
+// may be used from several goroutines.
 type Progress struct {
-	console   *Console
-	every     time.Duration // between two pictures; 0: nothing is drawn
+	console *Console
+	every   time.Duration // between two pictures; 0: nothing is drawn
+	what    string        // noun for what is counted
+	more    func() string // returns the text behind the bars; nil: the time elapsed
+
+	mutex     sync.Mutex
 	container *mpb.Progress // container of the bars; nil: there is no bar yet
-	bars      []*mpb.Bar
+	bars      map[string]*mpb.Bar
 }
 
-// Progress returns progress bars redrawn at an interval; none are drawn where the flags t exclude them.
-func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
+// Progress returns progress bars of a command with the flags t, redrawn at an interval: for each task its name, the
+// bar, "3/20" with the noun what, and the text that more returns, or without it the time elapsed.
+func (c *Console) Progress(t *Terminal, every time.Duration, what string, more func() string) *Progress {
 	if !t.Drawn() {
 		every = 0
 	}
-	return &Progress{console: c, every: every}
+	return &Progress{console: c, every: every, what: what, more: more, bars: map[string]*mpb.Bar{}}
 }
 
-// Drawn reports whether progress bars are drawn.
+// Drawn reports whether progress bars are drawn: the flags may exclude them.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
-// Add adds a bar: its name, the bar, "3/20" with the noun what, and the text that more, if not nil, returns.
-func (p *Progress) Add(name string, most int, what string, more func() string) {
+// Set sets how much of a task has finished, of most when the task is named first.
+func (p *Progress) Set(name string, done, most int) {
 	if !p.Drawn() {
 		return
 	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.bars[name] == nil {
+		p.bars[name] = p.add(name, most)
+	}
+	p.bars[name].SetCurrent(int64(done))
+}
+
+func (p *Progress) add(name string, most int) *mpb.Bar {
 	if p.container == nil {
 		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithRefreshRate(p.every),
 			mpb.WithWidth(34))
 		p.console.draw(p.container)
 	}
 	behind := decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace)
-	if more != nil {
-		behind = decor.Any(func(decor.Statistics) string { return more() }, decor.WCSyncSpaceR)
+	if p.more != nil {
+		behind = decor.Any(func(decor.Statistics) string { return p.more() }, decor.WCSyncSpaceR)
 	}
-	counted := func(s decor.Statistics) string { return fmt.Sprintf("%d/%d %s", s.Current, s.Total, what) }
+	counted := func(s decor.Statistics) string { return fmt.Sprintf("%d/%d %s", s.Current, s.Total, p.what) }
 	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
-	p.bars = append(p.bars, p.container.New(int64(most), style,
-		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
-		mpb.AppendDecorators(decor.Any(counted, decor.WCSyncSpace), behind)))
-}
-
-// Set sets how much of the bar with that number has finished. It may be called from several goroutines.
-func (p *Progress) Set(bar, done int) {
-	if p.Drawn() {
-		p.bars[bar].SetCurrent(int64(done))
-	}
+	return p.container.New(int64(most), style, mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
+		mpb.AppendDecorators(decor.Any(counted, decor.WCSyncSpace), behind))
 }
 
 // Close leaves the progress bars as they are, with an empty line below them.

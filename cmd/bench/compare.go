@@ -114,15 +114,16 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 	add := func(base, new *benchmark) {
 		var one []string
 		for _, unit := range base.units {
-			b := new.values[unit]
-			switch {
-			case len(b) > 0 && unit == "lost":
-				lost = append(lost, change{name: new.name, unit: unit, base: base.values[unit], new: b})
-			case len(b) == 0:
+			both := change{name: new.name, unit: unit, base: base.values[unit], new: new.values[unit]}
+			if len(both.new) == 0 {
 				one = append(one, unit)
+				continue
 			}
-			if len(b) > 0 && (len(units) == 0 || slices.Contains(units, unit)) {
-				changes = append(changes, change{name: new.name, unit: unit, base: base.values[unit], new: b})
+			if unit == "lost" {
+				lost = append(lost, both)
+			}
+			if len(units) == 0 || slices.Contains(units, unit) {
+				changes = append(changes, both)
 			}
 		}
 		for _, unit := range new.units {

@@ -10,10 +10,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"qsim/cmd/ui"
 	"qsim/policies"
-
-	"github.com/spf13/cobra"
 )
 
 // Main runs qbench with the arguments of the process, and ends the process. kinds are policies beside the built-in

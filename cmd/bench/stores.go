@@ -39,8 +39,10 @@ type opened struct {
 // needed.
 type stores struct {
 	console *ui.Console
-	dsn     string
-	server  *server                         // PostgreSQL server; nil: not needed yet
+	dsn     string                          // --dsn, and then the DSN of the PostgreSQL server
+	schemas string                          // prefix of this process's schemas; empty: no server was needed yet
+	count   int                             // number of schemas
+	own     *pgserver.Server                // server started by this process; nil: none
 	around  func(engine.Store) engine.Store // wraps each store in memory; nil: no wrapper
 }
 
@@ -71,44 +73,35 @@ func (o *opened) close(err *error) {
 	o.wall.Close()
 }
 
-// server is the PostgreSQL server under measurement.
-type server struct {
-	dsn   string
-	own   *pgserver.Server // server started by this process; nil: an external one is used
-	name  string           // common prefix of the names of this process's schemas
-	count int
-}
-
 // pgVariables are the environment variables that select a PostgreSQL server.
 var pgVariables = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"}
 
-// find returns the PostgreSQL server to use, and starts one if none is configured.
-func (s *stores) find(ctx context.Context) (*server, error) {
-	if s.server != nil {
-		return s.server, nil
+// find sets the DSN of the PostgreSQL server to use, and starts one if none is configured.
+func (s *stores) find(ctx context.Context) error {
+	if s.schemas != "" {
+		return nil
 	}
 	dsn, err := s.readDSN()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found := &server{dsn: dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
 	if dsn == "" && !slices.ContainsFunc(pgVariables, func(name string) bool { return os.Getenv(name) != "" }) {
 		own, err := pgserver.Start(ctx, pgserver.Options{})
 		switch {
 		case errors.Is(err, pgserver.ErrMissing):
-			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be "+
+			return fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be "+
 				"started: %w", err)
 		case errors.Is(err, context.Canceled):
-			return nil, context.Canceled
+			return context.Canceled
 		case err != nil:
-			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
+			return fmt.Errorf("start a PostgreSQL server: %w", err)
 		}
-		found.own, found.dsn = own, own.DSN()
+		s.own, dsn = own, own.DSN()
 		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary " +
 			"folder, for as long as this runs")
 	}
-	s.server = found
-	return found, nil
+	s.dsn, s.schemas = dsn, fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())
+	return nil
 }
 
 // password matches a DSN (connection string) that contains a password.
@@ -136,23 +129,22 @@ func (s *stores) readDSN() (string, error) {
 
 // openPostgres returns a store in a new schema, and a function that closes it and drops the schema.
 func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (engine.Store, func() error, error) {
-	server, err := s.find(ctx)
-	if err != nil {
+	if err := s.find(ctx); err != nil {
 		return nil, nil, err
 	}
-	server.count++
-	schema := fmt.Sprintf("%s_%d", server.name, server.count)
-	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	s.count++
+	schema := fmt.Sprintf("%s_%d", s.schemas, s.count)
+	store, err := pgstore.Open(ctx, s.dsn, pgstore.Options{Schema: schema, Store: options})
 	interrupted := err != nil && ctx.Err() != nil
 	if interrupted { // the schema may exist: the store is opened once more, to drop it
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		store, err = pgstore.Open(again, server.dsn, pgstore.Options{Schema: schema, Store: options})
+		store, err = pgstore.Open(again, s.dsn, pgstore.Options{Schema: schema, Store: options})
+	}
+	if err != nil && interrupted {
+		err = context.Canceled
 	}
 	if err != nil {
-		if interrupted {
-			return nil, nil, context.Canceled
-		}
 		return nil, nil, err
 	}
 	drop := func() error {
@@ -172,11 +164,11 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 
 // stop stops the PostgreSQL server if this process started it.
 func (s *stores) stop() error {
-	if s.server == nil || s.server.own == nil {
+	own := s.own
+	if own == nil {
 		return nil
 	}
-	own := s.server.own
-	s.server = nil
+	s.own = nil
 	if err := own.Stop(); err != nil {
 		return ui.Fail(ui.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
 	}

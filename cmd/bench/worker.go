@@ -117,7 +117,8 @@ type process struct {
 	log     *slog.Logger
 	told    atomic.Int64 // time of the latest log of an effect that failed, in nanoseconds
 
-	executions, applied, known, stale, failed atomic.Int64
+	executions, failed atomic.Int64
+	effected           [pgstore.EffectApplied + 1]atomic.Int64 // number of effects that did not fail, by their result
 }
 
 func worker(c *cobra.Command, f *workerFlags) error {
@@ -145,11 +146,10 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return ui.Fail(ui.ExitUsage, err)
 	}
 	defer wall.Close()
-	server, err := s.stores.find(ctx)
-	if err != nil {
+	if err := s.stores.find(ctx); err != nil {
 		return notServed(ctx, ui.Fail(ui.ExitIO, err))
 	}
-	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
+	store, err := pgstore.Open(ctx, s.stores.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
 	if err != nil {
 		return notServed(ctx, failed("", postgres, err))
 	}
@@ -224,9 +224,9 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 		c.Engine.Workers*c.Engines, f.schema)
 	err := live.Run(ctx, c)
 	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale, %d failed", p.node,
-		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load(), p.failed.Load())
-	var abandoned *live.AbandonedError
-	if errors.As(err, &abandoned) {
+		p.executions.Load(), p.effected[pgstore.EffectApplied].Load(), p.effected[pgstore.EffectKnown].Load(),
+		p.effected[pgstore.EffectStale].Load(), p.failed.Load())
+	if _, ok := errors.AsType[*live.AbandonedError](err); ok {
 		return ui.Fail(ui.ExitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err))
 	}
 	if err != nil {
@@ -248,13 +248,7 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 		p.complain(err)
 		return err
 	}
-	switch effect {
-	case pgstore.EffectApplied:
-		p.applied.Add(1)
-	case pgstore.EffectKnown:
-		p.known.Add(1)
-	default:
-		p.stale.Add(1)
+	if p.effected[effect].Add(1); effect == pgstore.EffectStale {
 		return errors.New("the job is somebody else's by now")
 	}
 	return nil

@@ -19,14 +19,10 @@ import (
 )
 
 type chaosFlags struct {
-	seeds, seed uint64
-	time        time.Duration
-	only        string
-	failures    int
-	replay      string
-	print       bool
-	catalogue   bool
-	parallel    int
+	options      chaos.Options
+	only, replay string
+	print        bool
+	catalogue    bool
 	ui.Terminal
 }
 
@@ -34,7 +30,7 @@ type chaosFlags struct {
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {
-	var f chaosFlags
+	f := chaosFlags{options: chaos.Options{Failures: 1}}
 	c := &cobra.Command{
 		Use:     "chaos [flags]",
 		Short:   "test the engine under random faults",
@@ -65,18 +61,17 @@ Exit codes:
 		Args:              cobra.NoArgs,
 		RunE:              func(c *cobra.Command, _ []string) error { return runChaos(c, &f) },
 	}
-	flags := c.Flags()
-	flags.Uint64VarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")
-	flags.Uint64Var(&f.seed, "seed", 1, "the first `SEED`")
-	flags.DurationVar(&f.time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
+	flags, o := c.Flags(), &f.options
+	flags.Uint64VarP(&o.Seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")
+	flags.Uint64Var(&o.First, "seed", 1, "the first `SEED`")
+	flags.DurationVar(&o.Time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
 	flags.StringVar(&f.only, "check-only", "", "check only these `INVARIANTS`, such as I-1,I-6")
-	f.failures = 1
-	ui.AddAtLeast(c, &f.failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
+	ui.AddAtLeast(c, &o.Failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
 	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
 	flags.BoolVar(&f.catalogue, "catalogue", false,
 		"list troubles known from production, with the settings that cause them")
-	ui.AddParallel(c, &f.parallel)
+	ui.AddParallel(c, &o.Parallel)
 	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "print", "catalogue")
@@ -85,16 +80,16 @@ Exit codes:
 }
 
 func runChaos(c *cobra.Command, f *chaosFlags) error {
+	options := f.options
 	switch {
-	case f.time < 0 || c.Flags().Changed("time") && f.time == 0:
-		return ui.UsageError("--time %v: want more than 0", f.time)
-	case c.Flags().Changed("seeds") && f.seeds == 0:
+	case options.Time < 0 || c.Flags().Changed("time") && options.Time == 0:
+		return ui.UsageError("--time %v: want more than 0", options.Time)
+	case c.Flags().Changed("seeds") && options.Seeds == 0:
 		return ui.UsageError("--seeds 0: want at least 1")
-	case f.seed+f.seeds < f.seed:
-		return ui.UsageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
+	case options.First+options.Seeds < options.First:
+		return ui.UsageError("--seed %d: there are no %d seeds from there", options.First, options.Seeds)
 	}
 	console := ui.NewConsole(c, f.Quiet)
-	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
 	if c.Flags().Changed("check-only") {
 		var err error
 		if options.Only, err = chaos.ParseInvariants(f.only); err != nil {
@@ -105,7 +100,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	case f.catalogue:
 		return printCatalogue(c.OutOrStdout())
 	case f.print:
-		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(f.seed).Text)
+		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(options.First).Text)
 		return ui.IOError("write world", err)
 	case f.replay != "":
 		return replayWorld(c, f.replay, options)

@@ -73,13 +73,13 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 		ValidArgsFunction: completeList,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			entries, one, err := listed(arguments)
+			entries, err := listed(arguments)
 			if err != nil {
 				return err
 			}
 			return ui.Output{
 				"table": func(w io.Writer) error {
-					list(w, entries, one, ui.Width())
+					list(w, entries, ui.Width())
 					return nil
 				},
 				"markdown": func(w io.Writer) error { return listMarkdown(w, entries) },
@@ -94,13 +94,10 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 }
 
 // listed returns the entries selected by the arguments of `qsim list`: all topics, the entries of one, or some of
-// these; one is true for a single entry.
-func listed(arguments []string) (entries []entry, one bool, err error) {
+// these.
+func listed(arguments []string) ([]entry, error) {
 	if len(arguments) == 0 {
-		for _, t := range topics {
-			entries = append(entries, entry{name: "qsim list " + t.name, doc: t.doc})
-		}
-		return entries, false, nil
+		return plain.Map(topics, func(t topic) entry { return entry{name: "qsim list " + t.name, doc: t.doc} }), nil
 	}
 	names := plain.Map(topics, func(t topic) string { return t.name })
 	index := slices.Index(names, arguments[0])
@@ -108,18 +105,19 @@ func listed(arguments []string) (entries []entry, one bool, err error) {
 		if len(arguments) == 1 {
 			return anywhere(arguments[0], names)
 		}
-		return nil, false, ui.Unknown("topic", arguments[0], names)
+		return nil, ui.Unknown("topic", arguments[0], names)
 	}
-	if entries = topics[index].entries(); len(arguments) == 1 {
-		return entries, false, nil
+	entries := topics[index].entries()
+	if len(arguments) == 1 {
+		return entries, nil
 	}
 	if some := named(entries, arguments[1]); len(some) > 0 {
-		return some, len(some) == 1, nil
+		return some, nil
 	}
 	if names[index] == "keys" {
 		return keysBelow(entries, arguments[1])
 	}
-	return nil, false, ui.Unknown("name of "+arguments[0], arguments[1], entryNames(entries))
+	return nil, ui.Unknown("name of "+arguments[0], arguments[1], entryNames(entries))
 }
 
 // named returns the entry with that name or alias, as a list of at most one.
@@ -136,8 +134,8 @@ func entryNames(entries []entry) []string {
 	return plain.Map(entries, func(e entry) string { return e.name })
 }
 
-// anywhere returns the entries with a name, in any topic; one is true for a single entry.
-func anywhere(name string, names []string) (found []entry, one bool, err error) {
+// anywhere returns the entry with a name, in any topic.
+func anywhere(name string, names []string) (found []entry, err error) {
 	var in []string
 	for _, topic := range topics {
 		if some := named(topic.entries(), name); len(some) > 0 {
@@ -146,17 +144,17 @@ func anywhere(name string, names []string) (found []entry, one bool, err error) 
 	}
 	switch len(in) {
 	case 0:
-		return nil, false, ui.Unknown("topic", name, names)
+		return nil, ui.Unknown("topic", name, names)
 	case 1:
-		return found, true, nil
+		return found, nil
 	}
-	return nil, false, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name,
+	return nil, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name,
 		strings.Join(in, ", and of the "), in[0])
 }
 
 // list prints one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
-func list(w io.Writer, entries []entry, one bool, width int) {
-	if one {
+func list(w io.Writer, entries []entry, width int) {
+	if len(entries) == 1 {
 		entries[0].detail(w, cmp.Or(width, 80))
 		return
 	}

@@ -46,7 +46,7 @@ func whenUnset(k *scenarios.Key) string {
 
 // keysBelow returns the keys with this path or last part, and the keys below them; a word in capitals in a key's path
 // stands for any name.
-func keysBelow(entries []entry, path string) (found []entry, one bool, err error) {
+func keysBelow(entries []entry, path string) (found []entry, err error) {
 	var below []entry
 	for _, e := range entries {
 		if leads(e.name, path) || strings.HasSuffix(e.name, "."+path) {
@@ -65,9 +65,9 @@ func keysBelow(entries []entry, path string) (found []entry, one bool, err error
 				names[i] = names[i][strings.LastIndexByte(names[i], '.')+1:]
 			}
 		}
-		return nil, false, ui.Unknown("key", path, names)
+		return nil, ui.Unknown("key", path, names)
 	}
-	return found, len(found) == 1, nil
+	return found, nil
 }
 
 // leads reports whether path matches the path of a key, where a word in capitals in key stands for any name.

@@ -48,7 +48,7 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 		l, err := loadOne(name, overrides, f, stderr, notes)
 		if err != nil {
 			worst = ui.Worse(worst, ui.Settle(c, err))
-			if failure := (*ui.Failure)(nil); !errors.As(err, &failure) || failure.Err != nil {
+			if failure, ok := errors.AsType[*ui.Failure](err); !ok || failure.Err != nil {
 				l.Diagnostics = append(l.Diagnostics, diagnostics.Diagnostic{Severity: diagnostics.Error, Message: err.Error()})
 			}
 		}

@@ -105,8 +105,7 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 
 // studyError adds an exit code to an error of a study: 2 for a refused setting, 4 for a failure to read or write.
 func studyError(err error) error {
-	var refusal *study.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*study.Refusal](err); ok {
 		return ui.Fail(ui.ExitUsage, err)
 	}
 	return ui.IOError("sweep", err)

@@ -20,9 +20,9 @@ import (
 
 type tuneFlags struct {
 	runFlags
-	over, objectives         []string
-	goals                    [4]string // values of the flags in goals
-	confidence, indifference float64
+	problem          study.Problem
+	over, objectives []string
+	goals            [4]string // values of the flags in goals
 }
 
 // goals lists the flags for the goal of a search, of which one at most is given.
@@ -86,10 +86,11 @@ same command goes on where it was.
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
-	f.maxSeeds, f.confidence, f.indifference = 200, 0.95, 0.05
-	ui.AddAtLeast(c, &f.maxSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
-	addPercent(c, &f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
-	addPercent(c, &f.indifference, "indifference", "ignore differences below this `PERCENT`")
+	p := &f.problem
+	p.MostSeeds, p.Confidence, p.Indifference, p.Version = 200, 0.95, 0.05, ui.Version
+	ui.AddAtLeast(c, &p.MostSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
+	addPercent(c, &p.Confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
+	addPercent(c, &p.Indifference, "indifference", "ignore differences below this `PERCENT`")
 	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)", judging...)
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel", "memory")
@@ -98,39 +99,38 @@ same command goes on where it was.
 	return judges(c, &f.format)
 }
 
-// problem builds the search problem (ranges, goal, limits) from the flags and loads its scenario.
-func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
-	p = &study.Problem{Confidence: f.confidence, Indifference: f.indifference, MostSeeds: f.maxSeeds,
-		Version: ui.Version}
-	if err := f.goal(c, p); err != nil {
-		return nil, l, err
+// prepare completes the search problem (ranges, goal, limits) of the flags and loads its scenario.
+func (f *tuneFlags) prepare(c *cobra.Command, s *session, name string) (l loaded, err error) {
+	if err := f.goal(c); err != nil {
+		return l, err
 	}
-	if p.Axes, err = study.ParseAxes("--over", f.over); err != nil {
-		return nil, l, ui.Fail(ui.ExitUsage, err)
+	if f.problem.Axes, err = study.ParseAxes("--over", f.over); err != nil {
+		return l, ui.Fail(ui.ExitUsage, err)
 	}
 	var more []scenarios.Override
 	if len(f.objectives) > 0 {
 		o, err := study.Objectives(f.objectives)
 		if err != nil {
-			return nil, l, ui.Fail(ui.ExitUsage, err)
+			return l, ui.Fail(ui.ExitUsage, err)
 		}
 		more = append(more, o)
 	}
-	l, p.Source, err = s.load(c, name, more...)
-	return p, l, err
+	l, f.problem.Source, err = s.load(c, name, more...)
+	return l, err
 }
 
 // goal reads from the flags the goal of tune: minimize, maximize, smallest or largest, or none.
-func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
+func (f *tuneFlags) goal(c *cobra.Command) error {
+	p := &f.problem
 	switch {
 	case c.Flags().Changed("seeds"):
 		return ui.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
 	case len(f.over) == 0:
 		return ui.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
-	case f.confidence < 0.5 || f.confidence >= 1:
-		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*f.confidence)
-	case f.indifference <= 0 || f.indifference >= 1:
-		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*f.indifference)
+	case p.Confidence < 0.5 || p.Confidence >= 1:
+		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*p.Confidence)
+	case p.Indifference <= 0 || p.Indifference >= 1:
+		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*p.Indifference)
 	}
 	given := 0
 	for i, g := range goals {
@@ -156,7 +156,8 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 
 func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	s := newSession(c, &f.runFlags)
-	problem, l, err := s.problem(c, name, f)
+	problem := &f.problem
+	l, err := f.prepare(c, s, name)
 	if err != nil {
 		return err
 	}

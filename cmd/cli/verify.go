@@ -116,7 +116,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 	}
 	if err != nil {
 		s.console.Note("%d of %d rows are done", len(list), rows)
-		if broken := (*world.Broken)(nil); errors.As(err, &broken) {
+		if broken, ok := errors.AsType[*world.Broken](err); ok {
 			return ui.Fail(ui.ExitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack))
 		}
 		return ui.UsageError("%w", err)

@@ -137,8 +137,7 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 // OpenError adds an exit code to an error of opening a scenario: a wrong name is a usage error, an unreadable file an
 // I/O error.
 func OpenError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return ui.Fail(ui.ExitIO, err)
 	}
 	return ui.Fail(ui.ExitUsage, err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"qsim/results/plain"
 )
 
 // SetUp completes the root of a program: its commands are listed under headings, of which the last is About and each
@@ -47,10 +49,7 @@ func addAbout(root *cobra.Command) {
 			}
 		case "completion":
 			command.Short = "print a script that completes commands in a shell"
-			var shells []string
-			for _, shell := range command.Commands() {
-				shells = append(shells, shell.Name())
-			}
+			shells := plain.Map(command.Commands(), (*cobra.Command).Name)
 			command.Args = cobra.ArbitraryArgs
 			command.RunE = func(c *cobra.Command, words []string) error {
 				if len(words) == 0 {

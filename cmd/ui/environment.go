@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -27,8 +28,7 @@ func ReadEnvironment(c *cobra.Command) error {
 		}
 		for _, value := range values {
 			if err := c.Flags().Set(f.Name, value); err != nil {
-				var invalid *pflag.InvalidValueError
-				if errors.As(err, &invalid) {
+				if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 					err = wantedForm(f, invalid.Unwrap())
 				}
 				problems = append(problems, fmt.Errorf("%s=%s: %w", variable(c, f), text, err))
@@ -64,3 +64,9 @@ func variable(c *cobra.Command, f *pflag.Flag) string {
 
 // prefix returns the common prefix of a program's environment variables, like QSIM_.
 func prefix(c *cobra.Command) string { return strings.ToUpper(c.Root().Name()) + "_" }
+
+// IsLocal reports whether a host name or address is a loopback one, reachable from this machine only.
+func IsLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

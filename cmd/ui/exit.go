@@ -82,8 +82,8 @@ func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {
 		return ExitMet
 	}
-	var f *Failure
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*Failure](err)
+	if !ok {
 		f = &Failure{ExitUsage, err}
 	}
 	if f.Err != nil {

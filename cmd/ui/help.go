@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -49,12 +50,8 @@ func SetHelp(root *cobra.Command) {
 }
 
 func printHelp(c *cobra.Command, _ []string) {
-	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
 	var all bytes.Buffer
-	fmt.Fprintf(&all, "%s\n\n", fit(text, Width()))
+	fmt.Fprintf(&all, "%s\n\n", fit(cmp.Or(c.Long, c.Short), Width()))
 	writeUsage(&all, c)
 	if _, err := c.OutOrStdout().Write(all.Bytes()); err != nil { // cobra takes no error of a help text
 		os.Exit(int(Settle(c, IOError("write help", err))))
@@ -125,17 +122,18 @@ func fit(text string, width int) string {
 	}
 	for _, line := range strings.Split(text, "\n") {
 		words := strings.TrimLeft(line, " ")
-		switch indent := len(line) - len(words); {
-		case words == "":
-			flush()
-			out = append(out, "")
-		case indent == 0:
+		indent := len(line) - len(words)
+		if words != "" && indent == 0 {
 			paragraph = strings.TrimSpace(paragraph + " " + line)
+			continue
+		}
+		flush()
+		switch {
+		case words == "":
+			out = append(out, "")
 		case utf8.RuneCountInString(line) <= width:
-			flush()
 			out = append(out, line)
 		default:
-			flush()
 			out = append(out, line[:indent]+explained(words, width, indent))
 		}
 	}

@@ -54,16 +54,14 @@ func Meant(word string, names []string, otherwise string) string {
 
 // explainFlag turns an error about flags from pflag into a helpful sentence.
 func explainFlag(c *cobra.Command, arguments []string, err error) error {
-	var unknown *pflag.NotExistError
-	var invalid *pflag.InvalidValueError
-	var missing *pflag.ValueRequiredError
-	switch {
-	case errors.As(err, &unknown):
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(c, arguments, unknown)
-	case errors.As(err, &invalid):
-		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
-			wantedForm(invalid.GetFlag(), invalid.Unwrap()))
-	case errors.As(err, &missing):
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := invalid.GetFlag()
+		return UsageError("--%s %s: %w", f.Name, invalid.GetValue(), wantedForm(f, invalid.Unwrap()))
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
 	}
 	return UsageError("%w", err)

@@ -64,11 +64,8 @@ func Width() int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns
 	}
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	width, _, _ := term.GetSize(int(os.Stdout.Fd())) // at most 0 if it fails
+	return max(width, 0)
 }
 
 // Capable reports whether file is a terminal that supports escape sequences.

@@ -63,10 +63,10 @@ var budgets = []budget{
 	{"results/plain", 355, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6687, 4300},
 	{"results/text", 1623, 1700},
-	{"cmd/bench", 5028, 3000},
-	{"cmd/cli", 5269, 3600},
-	{"cmd/input", 147, 100},
-	{"cmd/play", 1204, 700}, // the page of qsim play, served and static
+	{"cmd/bench", 4892, 3000},
+	{"cmd/cli", 5194, 3600},
+	{"cmd/input", 144, 100},
+	{"cmd/play", 1168, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1177, 700},

@@ -154,11 +154,14 @@ func hasSummary(folder string) bool {
 
 // redraw makes the charts and the report of a stored run again; with anew, for the equivalence band within.
 func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
-	files, stored, err := drawn(inFolder(folder), func(sum *results.Summary) {
+	stored, err := results.ReadStored(inFolder(folder))
+	var files []results.File
+	if err == nil {
 		if anew {
-			sum.FindLikeness(within)
+			stored.Summary.FindLikeness(within)
 		}
-	})
+		files, err = drawn(stored)
+	}
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
@@ -190,15 +193,7 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 
 // drawn returns the files computed from the other files of a run: charts and report. They depend on those alone, so
 // that they are the same whenever they are drawn.
-func drawn(read func(path string) ([]byte, error),
-	adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
-	stored, err := results.ReadStored(read)
-	if err != nil {
-		return nil, nil, err
-	}
-	if adjust != nil {
-		adjust(stored.Summary)
-	}
+func drawn(stored *results.Stored) (files []results.File, err error) {
 	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
 	if options.Version == "" {
 		options.Version = "of unknown version"
@@ -206,15 +201,15 @@ func drawn(read func(path string) ([]byte, error),
 	var figures []report.Figure
 	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
 		if figures, err = report.Charts(summary.Settings, summary, options.Version); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	page, err := report.Page(stored.Summary, figures, options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	files, err := report.Files("charts", figures)
-	return append(files, results.File{Path: reportFile, Data: page}), stored, err
+	files, err = report.Files("charts", figures)
+	return append(files, results.File{Path: reportFile, Data: page}), err
 }
 
 // absences returns the names of the parts missing from a report because the run's folder lacks their files. Settings

@@ -270,7 +270,11 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	drawn, _, err := drawn(reader(files), nil) // drawn from the stored files, as qsim report does
+	stored, err := results.ReadStored(reader(files)) // drawn from the stored files, as qsim report does
+	if err != nil {
+		return "", ui.IOError("write results", err)
+	}
+	drawn, err := drawn(stored)
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}

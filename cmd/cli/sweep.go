@@ -247,7 +247,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	return nil
 }
 
-// sweepCount counts what a sweep has finished. It may be used from several goroutines.
+// sweepCount counts the finished cells and simulations of a sweep. It may be used from several goroutines.
 type sweepCount struct {
 	start             time.Time
 	there, all        int // number of cells finished before the start, and of all cells of the shard

@@ -105,7 +105,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update is what has ended in a request's simulations: under the first seed that of one policy, or those of a seed.
+// update holds simulations of a request that have ended: one of the first seed, or all of the next seed.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run

@@ -131,8 +131,6 @@ func (s *session) settle(exit ui.Exit, err error) error {
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case err != nil:
 		return err
-	case exit != ui.ExitMet:
-		return ui.Fail(exit, nil)
 	}
-	return nil
+	return ui.Fail(exit, nil)
 }

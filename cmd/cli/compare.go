@@ -145,7 +145,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	}
 	result := s.output(ui.Bytes(func() ([]byte, error) { return results.MarshalComparisons(list) }),
 		func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) }, suites...)
-	return cmp.Or(s.print(result, "", ""), ended(worst))
+	return cmp.Or(s.print(result, "", ""), ui.Fail(worst, nil))
 }
 
 func writeComparison(file string, base, new result, c *results.Comparison) error {

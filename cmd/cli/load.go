@@ -54,7 +54,7 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 		}
 		all = append(all, l)
 	}
-	return all, ended(worst)
+	return all, ui.Fail(worst, nil)
 }
 
 // hasJobs matches the text of a YAML file that has a key jobs, and so may be a scenario: a folder may hold other YAML.

@@ -160,15 +160,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 			return err
 		}
 	}
-	return ended(worst)
-}
-
-// ended returns a failure with an exit code and no message; nil if the code is that of success.
-func ended(exit ui.Exit) error {
-	if exit == ui.ExitMet {
-		return nil
-	}
-	return ui.Fail(exit, nil)
+	return ui.Fail(worst, nil)
 }
 
 // fail notes and annotates that a scenario, the i-th, could not be simulated, or its results not be written.

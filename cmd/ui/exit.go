@@ -45,8 +45,13 @@ type Failure struct {
 	Err  error // error to print; nil: already printed
 }
 
-// Fail returns a Failure with an exit code; a nil err has been printed already.
-func Fail(exit Exit, err error) error { return &Failure{exit, err} }
+// Fail returns a Failure with an exit code, nil for that of success; a nil err has been printed already.
+func Fail(exit Exit, err error) error {
+	if exit == ExitMet {
+		return nil
+	}
+	return &Failure{exit, err}
+}
 
 // Error returns the text of the error, or the exit code if there is none.
 func (f *Failure) Error() string {

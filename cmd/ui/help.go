@@ -101,10 +101,7 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	if !chosen.HasAvailableFlags() {
 		return
 	}
-	if heading == "" {
-		heading = "Flags"
-	}
-	fmt.Fprintf(out, "\n%s:\n%s", heading, chosen.FlagUsagesWrapped(Width()))
+	fmt.Fprintf(out, "\n%s:\n%s", cmp.Or(heading, "Flags"), chosen.FlagUsagesWrapped(Width()))
 }
 
 // fit breaks a text into lines of width columns, 0: it stays as it is. Indented lines are not joined with others, and

@@ -71,9 +71,7 @@ func (p *Progress) Close() {
 	}
 	p.console.draw(nil)
 	for _, bar := range p.bars {
-		if !bar.Completed() {
-			bar.Abort(false)
-		}
+		bar.Abort(false) // of one that is complete it changes nothing
 	}
 	p.container.Wait()
 	fmt.Fprintln(os.Stderr)

@@ -63,8 +63,8 @@ var budgets = []budget{
 	{"results/plain", 355, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6687, 4300},
 	{"results/text", 1623, 1700},
-	{"cmd/bench", 4892, 3000},
-	{"cmd/cli", 5194, 3600},
+	{"cmd/bench", 4887, 3000},
+	{"cmd/cli", 5183, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1168, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -139,9 +141,4 @@ func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark
 }
 
 // processorsText returns the number of processors in the suffix of a benchmark's name.
-func processorsText(end string) string {
-	if end == "" {
-		return "1"
-	}
-	return end[1:]
-}
+func processorsText(end string) string { return cmp.Or(strings.TrimPrefix(end, "-"), "1") }

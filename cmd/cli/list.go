@@ -78,10 +78,7 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 				return err
 			}
 			return ui.Output{
-				"table": func(w io.Writer) error {
-					list(w, entries, ui.Width())
-					return nil
-				},
+				"table":    func(w io.Writer) error { return list(w, entries, ui.Width()) },
 				"markdown": func(w io.Writer) error { return listMarkdown(w, entries) },
 				"json":     ui.JSON(data(entries), "  "),
 			}.Print(c.OutOrStdout(), format)
@@ -153,10 +150,10 @@ func anywhere(name string, names []string) (found []entry, err error) {
 }
 
 // list prints one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
-func list(w io.Writer, entries []entry, width int) {
+func list(w io.Writer, entries []entry, width int) error {
 	if len(entries) == 1 {
 		entries[0].detail(w, cmp.Or(width, 80))
-		return
+		return nil
 	}
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
 	for i, e := range entries {
@@ -170,7 +167,8 @@ func list(w io.Writer, entries []entry, width int) {
 		}
 		t.Add(cells...)
 	}
-	fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
+	_, err := fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
+	return err
 }
 
 // wrap breaks each line of a text into lines of width columns.

@@ -20,7 +20,7 @@ type runFlags struct {
 	speed    world.Speed
 	seed     uint64
 	set      []string
-	load
+	load     // what is run without a scenario
 	policies []string
 	stores   []string
 	rounds   scenarios.Count

@@ -147,10 +147,7 @@ func runFolders(name string) ([]string, error) {
 	return folders, nil
 }
 
-func hasSummary(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, "summary.json"))
-	return err == nil
-}
+func hasSummary(folder string) bool { return isFile(filepath.Join(folder, "summary.json")) }
 
 // redraw makes the charts and the report of a stored run again; with anew, for the equivalence band within.
 func redraw(folder string, anew bool, within float64) (*results.Stored, error) {

@@ -21,13 +21,12 @@ import (
 
 type traceFlags struct {
 	scenarioFlags
-	policy            string
-	job, find         string
-	from, to          string
-	limit             int
-	calls, heartbeats bool
-	format            string
-	memory            memorySize
+	policy    string
+	job, find string
+	from, to  string
+	window    trace.WindowOptions
+	format    string
+	memory    memorySize
 }
 
 // linesOfWindow is the default limit on the lines of a trace printed as text.
@@ -68,10 +67,10 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
 	addMemory(c, &f.memory)
-	ui.AddAtLeast(c, &f.limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but all for "+
-		"json and chrome)")
-	flags.BoolVar(&f.calls, "calls", false, "include calls to the store")
-	flags.BoolVar(&f.heartbeats, "heartbeats", false, "include heartbeats")
+	ui.AddAtLeast(c, &f.window.Limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but "+
+		"all for json and chrome)")
+	flags.BoolVar(&f.window.Calls, "calls", false, "include calls to the store")
+	flags.BoolVar(&f.window.Heartbeats, "heartbeats", false, "include heartbeats")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json",
 		"chrome")
 	ui.Group(c, "Which simulation", "policy", "seed", "set", "memory")
@@ -82,12 +81,11 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 
 type tracer struct {
 	loaded
-	flags  *traceFlags
-	sim    *trace.Simulation
-	window trace.WindowOptions
-	all    bool // neither --from nor --to is set
-	out    *bufio.Writer
-	width  int
+	flags *traceFlags
+	sim   *trace.Simulation
+	all   bool // neither --from nor --to is set
+	out   *bufio.Writer
+	width int
 }
 
 func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
@@ -164,12 +162,12 @@ func (t *tracer) choose() error {
 
 func (t *tracer) read() error {
 	f, end := t.flags, t.sim.End()
-	t.window = trace.WindowOptions{To: end, Limit: f.limit, Calls: f.calls, Heartbeats: f.heartbeats}
+	f.window.To = end
 	t.all = f.from == "" && f.to == ""
 	for _, bound := range []struct {
 		flag, text string
 		to         *time.Duration
-	}{{"from", f.from, &t.window.From}, {"to", f.to, &t.window.To}} {
+	}{{"from", f.from, &f.window.From}, {"to", f.to, &f.window.To}} {
 		if bound.text == "" {
 			continue
 		}
@@ -182,7 +180,7 @@ func (t *tracer) read() error {
 		}
 		*bound.to = d.Std()
 	}
-	if t.window.From > t.window.To {
+	if f.window.From > f.window.To {
 		return ui.UsageError("--from %s lies after --to %s", f.from, f.to)
 	}
 	if f.job != "" {
@@ -190,10 +188,10 @@ func (t *tracer) read() error {
 		if err != nil {
 			return ui.UsageError("--job: %w", err)
 		}
-		t.window.Job = id
+		f.window.Job = id
 	}
-	if f.limit == 0 && f.format != "json" && f.format != "chrome" {
-		t.window.Limit = linesOfWindow
+	if f.window.Limit == 0 && f.format != "json" && f.format != "chrome" {
+		f.window.Limit = linesOfWindow
 	}
 	return nil
 }
@@ -207,17 +205,17 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	}
 	switch {
 	case f.format == "chrome":
-		if t.window.Job != 0 && f.find == "" {
+		if f.window.Job != 0 && f.find == "" {
 			if _, err := t.life(ctx); err != nil {
 				return err
 			}
 		}
-		stopped, limited, err := t.sim.Chrome(ctx, t.window, t.out)
+		stopped, limited, err := t.sim.Chrome(ctx, f.window, t.out)
 		if limited && err == nil {
-			messages.Note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), t.window.Limit)
+			messages.Note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), f.window.Limit)
 		}
 		return err
-	case t.window.Job != 0 && t.all:
+	case f.window.Job != 0 && t.all:
 		life, err := t.life(ctx)
 		if life == nil {
 			return err
@@ -225,10 +223,10 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 		// A run that broke an invariant has events up to the breach.
 		return cmp.Or(err, t.sim.PrintHistory(t.out, life, f.format, t.width))
 	case !t.all:
-		stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, f.format, t.width)
+		stopped, limited, err := t.sim.PrintWindow(ctx, t.out, f.window, f.format, t.width)
 		if limited && err == nil {
 			messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many",
-				trace.Clock(stopped), t.window.Limit)
+				trace.Clock(stopped), f.window.Limit)
 		}
 		return err
 	}
@@ -256,7 +254,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 				t.sim.Seed())
 		}
 		messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
-		t.window.Job = found.Job
+		t.flags.window.Job = found.Job
 		return nil
 	}
 	panic("qsim: an interest without a finding")
@@ -275,10 +273,10 @@ func ofJobs(found *trace.Finding) string {
 
 // life returns the history of the job that --job or --find names; an error if the run has no such job.
 func (t *tracer) life(ctx context.Context) (*trace.JobHistory, error) {
-	life, err := t.sim.Job(ctx, t.window.Job)
+	life, err := t.sim.Job(ctx, t.flags.window.Job)
 	if err == nil && life == nil {
 		err = ui.UsageError("--job %s: no such job arrives under %s with seed %d",
-			t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
+			t.sim.Scenario().JobName(t.flags.window.Job), t.sim.Policy(), t.sim.Seed())
 	}
 	return life, err
 }

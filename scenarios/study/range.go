@@ -51,12 +51,11 @@ type Value struct {
 
 // parseRange parses the text of a range of values, such as 10s..60s/10s. Its errors show a correct form.
 func parseRange(text string) (Range, error) {
-	var r Range
+	r := Range{Numeric: true, whole: true, unit: bare}
 	parts, err := split(text)
 	if err != nil {
 		return Range{}, err
 	}
-	r.Numeric, r.whole = true, true
 	for _, part := range parts {
 		begun := len(r.Values)
 		if err := r.append(part.text); err != nil {
@@ -257,9 +256,6 @@ func (r *Range) settle() {
 		}
 	}
 	r.Log, r.whole = r.Log && r.Numeric, r.whole && r.Numeric
-	if !r.Numeric {
-		r.unit = unit{}
-	}
 }
 
 // value returns the Value for an exact number, rounded if it has too many digits for its text.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"qsim/engine/quantity"
@@ -21,11 +23,21 @@ const (
 	aShare         // base unit: 1
 )
 
-// unit is the dimension of a number in a range with the unit in which it is written.
+// unit is a unit in which numbers in a range are written.
 type unit struct {
-	sort sort
-	per  string // period of a rate: /s, /m or /h
+	sort   sort
+	suffix string
+	size   *big.Rat // in base units
 }
+
+// units lists the units of one suffix; the last one has none, and all texts end with it. Durations are apart: they may
+// have several suffixes.
+var (
+	units = []unit{{aRate, "/s", big.NewRat(3600, 1)}, {aRate, "/m", big.NewRat(60, 1)}, {aRate, "/h", big.NewRat(1, 1)},
+		{aShare, "%", big.NewRat(1, 100)}, {aNumber, "", big.NewRat(1, 1)}}
+	bare      = units[len(units)-1]
+	inSeconds = unit{sort: aDuration}
+)
 
 // typedNumber is a number with its unit, as typed in a range.
 type typedNumber struct {
@@ -47,8 +59,6 @@ var numberAtStart = regexp.MustCompile(`^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?
 // nanosecond is the smallest time step, in seconds.
 var nanosecond = big.NewRat(1, 1_000_000_000)
 
-var perHour = map[string]*big.Rat{"/s": big.NewRat(3600, 1), "/m": big.NewRat(60, 1), "/h": big.NewRat(1, 1)}
-
 // numberAndSteps parses the end of a range and returns it with the text after it: steps that begin with / or *.
 func numberAndSteps(text string) (n typedNumber, steps string, ok bool) {
 	text = strings.TrimSpace(text)
@@ -66,58 +76,39 @@ func readNumber(text string) (typedNumber, bool) {
 	if text == "" || len(text) > 60 || numberAtStart.FindString(text) != text {
 		return typedNumber{}, false
 	}
-	n := typedNumber{typed: text}
-	digits, one := text, big.NewRat(1, 1)
-	if per := text[max(0, len(text)-2):]; perHour[per] != nil {
-		digits, n.unit, one = text[:len(text)-2], unit{aRate, per}, perHour[per]
-	} else if body, found := strings.CutSuffix(text, "%"); found {
-		digits, n.unit.sort, one = body, aShare, big.NewRat(1, 100)
+	u := units[slices.IndexFunc(units, func(u unit) bool { return strings.HasSuffix(text, u.suffix) })]
+	if value, ok := quantity.ParseNumber(strings.TrimSuffix(text, u.suffix)); ok {
+		whole := u.sort == aNumber && value.IsInt() && (strings.ContainsAny(text, "kM") || !strings.Contains(text, "."))
+		return typedNumber{text, value.Mul(value, u.size), u, whole}, true
 	}
-	value, ok := quantity.ParseNumber(digits)
-	if !ok && n.unit.sort == aNumber {
-		var length quantity.Offset
-		if length.UnmarshalText([]byte(text)) != nil {
-			return typedNumber{}, false
-		}
-		n.unit.sort, one, value = aDuration, nanosecond, big.NewRat(int64(length), 1)
-	} else if !ok {
+	var length quantity.Offset
+	if u.sort != aNumber || length.UnmarshalText([]byte(text)) != nil {
 		return typedNumber{}, false
 	}
-	n.whole = n.unit.sort == aNumber && value.IsInt() && (strings.ContainsAny(text, "kM") || !strings.Contains(text, "."))
-	n.value = value.Mul(value, one)
-	return n, true
+	return typedNumber{text, big.NewRat(int64(length), int64(time.Second)), inSeconds, false}, true
 }
 
 // write returns a number of base units in a scenario's syntax, and the number rounded to that text. A number of endless
 // digits is rounded to four; nothing is shorter than a nanosecond.
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
-	unit := big.NewRat(1, 1)
-	switch u.sort {
-	case aDuration:
+	if u.sort == aDuration {
 		if _, finite := decimals(exact, 9); !finite {
 			exact = round(exact, 4)
 		}
-		nanoseconds := toWhole(new(big.Rat).Mul(exact, big.NewRat(1_000_000_000, 1)))
+		nanoseconds := toWhole(new(big.Rat).Quo(exact, nanosecond))
 		if d := nanoseconds.Num(); d.IsInt64() {
 			return quantity.Offset(d.Int64()).String(), nanoseconds.Mul(nanoseconds, nanosecond)
 		}
 		text, _ = decimals(exact, 9) // too long a number, which the scenario will refuse
 		return text + "s", exact
-	case aRate:
-		unit = perHour[u.per]
-	case aShare:
-		unit = big.NewRat(1, 100)
 	}
-	shown := new(big.Rat).Quo(exact, unit)
+	shown := new(big.Rat).Quo(exact, u.size)
 	text, finite := decimals(shown, 12)
 	if !finite {
 		shown = round(shown, 4)
 		text, _ = decimals(shown, 18)
 	}
-	if u.sort == aShare {
-		text += "%"
-	}
-	return text + u.per, shown.Mul(shown, unit)
+	return text + u.suffix, shown.Mul(shown, u.size)
 }
 
 // decimals returns x as text with at most most digits behind the point, and reports whether that is exact.

@@ -116,15 +116,13 @@ func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 		// A bound counts for as much as it says: without it the mean would be that of the seeds
 		// that came off lightly.
 		sum, numbers = sum+value.Value, numbers+1
-		far := p.beyond(&value, info.MoreIsBetter)
 		if value.Bound != "" {
 			v.Bounds++
 		}
-		if far {
-			beyond++
-		}
-		if far && value.Bound != "" {
-			never++
+		if p.beyond(&value, info.MoreIsBetter) {
+			if beyond++; value.Bound != "" {
+				never++
+			}
 		}
 	}
 	if numbers > 0 {
@@ -298,13 +296,8 @@ func (m *Map) panel(label string) results.MapPanel {
 		x, y := float64(c.X0+c.X1)/2, float64(c.Y0+c.Y1)/2
 		corners := c.corners()
 		for _, p := range corners {
-			t := results.MapTile{X0: float64(c.X0), X1: x, Y0: float64(c.Y0), Y1: y, Value: m.Values[p]}
-			if p.X == c.X1 {
-				t.X0, t.X1 = x, float64(c.X1)
-			}
-			if p.Y == c.Y1 {
-				t.Y0, t.Y1 = y, float64(c.Y1)
-			}
+			t := results.MapTile{X0: min(float64(p.X), x), X1: max(float64(p.X), x),
+				Y0: min(float64(p.Y), y), Y1: max(float64(p.Y), y), Value: m.Values[p]}
 			panel.Tiles = append(panel.Tiles, t)
 			area := (t.X1 - t.X0) * (t.Y1 - t.Y0)
 			all += area

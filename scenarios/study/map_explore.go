@@ -108,24 +108,18 @@ func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error
 			m.Patches = append(m.Patches, Patch{x, x + l.Steps, y, y + l.Steps})
 		}
 	}
-	if err := m.measure(l.corners(), measure); err != nil {
-		return m, err
-	}
-	for size := l.Steps; size > 1; size /= 2 {
+	err := m.measure(l.corners(), measure)
+	for size := l.Steps; size > 1 && err == nil; {
 		// A cell whose neighbour was halved may have got a point on its side that disagrees:
 		// until there is none, it is halved too.
-		for {
-			patches, points := m.split(size)
-			if len(points) == 0 {
-				break
-			}
-			if err := m.measure(points, measure); err != nil {
-				return m, err
-			}
+		patches, points := m.split(size)
+		if len(points) == 0 {
+			size /= 2
+		} else if err = m.measure(points, measure); err == nil {
 			m.Patches = patches
 		}
 	}
-	return m, nil
+	return m, err
 }
 
 func (m *Map) measure(points []Point, measure func(points []Point) ([]results.MapValue, error)) error {
@@ -188,18 +182,15 @@ func (c Patch) corners() []Point {
 // disagrees reports whether the edge crosses a map's patch: points measured on its rim lie on both sides.
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
-	differs := func(p Point) bool {
-		v, known := m.Values[p]
-		return known && v.Beyond != first
-	}
-	for x := c.X0; x <= c.X1; x++ {
-		if differs(Point{x, c.Y0}) || differs(Point{x, c.Y1}) {
-			return true
-		}
-	}
 	for y := c.Y0; y <= c.Y1; y++ {
-		if differs(Point{c.X0, y}) || differs(Point{c.X1, y}) {
-			return true
+		step := 1
+		if y > c.Y0 && y < c.Y1 {
+			step = c.X1 - c.X0 // of the rows in between only the ends are on the rim
+		}
+		for x := c.X0; x <= c.X1; x += step {
+			if v, known := m.Values[Point{x, y}]; known && v.Beyond != first {
+				return true
+			}
 		}
 	}
 	return false

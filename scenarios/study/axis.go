@@ -196,24 +196,16 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 // ofKey reports whether a problem is with an axis's key rather than a value: it occurs with every value, and it
 // quotes a part of the key.
 func (w *Wrong) ofKey(p *problem) bool {
-	axis := &w.plan.Axes[p.axis]
-	for _, word := range strings.Split(axis.Key, ".") {
-		if strings.Contains(p.Message, strconv.Quote(word)) || strings.HasSuffix(p.Message, " named "+word) {
-			return len(axis.Range.Values) == w.values(p)
-		}
-	}
-	return len(axis.Range.Values) > 1 && len(axis.Range.Values) == w.values(p)
-}
-
-// values returns how many values of the problem's axis have the same problem.
-func (w *Wrong) values(p *problem) int {
-	n := 0
+	axis, alike := &w.plan.Axes[p.axis], 0
 	for i := range w.problems {
 		if q := &w.problems[i]; q.axis == p.axis && q.Message == p.Message {
-			n++
+			alike++
 		}
 	}
-	return n
+	quoted := func(word string) bool {
+		return strings.Contains(p.Message, strconv.Quote(word)) || strings.HasSuffix(p.Message, " named "+word)
+	}
+	return alike == len(axis.Range.Values) && (alike > 1 || slices.ContainsFunc(strings.Split(axis.Key, "."), quoted))
 }
 
 // Note is a warning about one or more cells of a study.
@@ -228,7 +220,7 @@ type Note struct {
 // a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found first,
 // without loading all cells.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
-	found := checks{plan: p, strict: strict}
+	var wrong, notes []problem
 	few := p.few()
 	rest := slices.DeleteFunc(slices.Clone(cells), func(cell int) bool { return slices.Contains(few, cell) })
 	for i, list := range [][]int{few, rest} {
@@ -243,45 +235,39 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 			return nil, err
 		}
 		for k, cell := range list {
-			found.add(cell, loaded[k])
-		}
-		if len(found.wrong) > 0 {
-			inOrder(found.wrong)
-			return nil, &Wrong{p, found.wrong, i > 0}
-		}
-	}
-	inOrder(found.notes)
-	note := func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }
-	return plain.Map(found.notes, note), nil
-}
-
-// checks collects the diagnostics of the scenarios of cells, in any order.
-type checks struct {
-	plan   *Plan
-	strict bool
-	wrong  []problem
-	notes  []problem
-}
-
-func (c *checks) add(cell int, found diagnostics.List) {
-	for _, d := range found {
-		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
-		position := c.plan.Sweep.Position(cell)
-		for i, o := range c.plan.Overrides(cell) {
-			if d.Set == o.String() {
-				p.axis, p.value = i, position[i]
+			for _, d := range loaded[k] {
+				switch {
+				case d.Severity == diagnostics.Error || strict:
+					wrong = withProblem(wrong, p.problemOf(cell, d))
+				case !p.known[d.Message]:
+					notes = withProblem(notes, p.problemOf(cell, d))
+				}
 			}
 		}
-		switch {
-		case d.Severity == diagnostics.Error || c.strict:
-			c.wrong = addProblem(c.wrong, p)
-		case !c.plan.known[d.Message]:
-			c.notes = addProblem(c.notes, p)
+		if len(wrong) > 0 {
+			inOrder(wrong)
+			return nil, &Wrong{p, wrong, i > 0}
 		}
 	}
+	inOrder(notes)
+	note := func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }
+	return plain.Map(notes, note), nil
 }
 
-func addProblem(list []problem, p problem) []problem {
+// problemOf returns a diagnostic of the scenario of a cell, with the axis whose value is at fault.
+func (p *Plan) problemOf(cell int, d diagnostics.Diagnostic) problem {
+	found := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
+	position := p.Sweep.Position(cell)
+	for i, o := range p.Overrides(cell) {
+		if d.Set == o.String() {
+			found.axis, found.value = i, position[i]
+		}
+	}
+	return found
+}
+
+// withProblem returns a list with one more problem, which counts for an equal one in the list if there is one.
+func withProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]
 		if q.axis == p.axis && q.value == p.value && q.Message == p.Message && q.Line == p.Line && q.Col == p.Col {

@@ -111,7 +111,8 @@ func (p *patient) policies(cure string) scenarios.Override {
 func (p *patient) scaled(share float64) []scenarios.Override {
 	e := &p.sc.Engine
 	all := scaledCount(e.Nodes*e.Workers, share)
-	nodes := min(max(mostNodes, scaledCount(e.Nodes, share)), e.Nodes, max(1, all/min(2, e.Workers))) // some policies divide the workers of a node
+	most := max(1, all/min(2, e.Workers)) // some policies divide the workers of a node
+	nodes := min(max(mostNodes, scaledCount(e.Nodes, share)), e.Nodes, most)
 	workers := min(e.Workers, max(2, all/nodes))
 	p.scale = float64(nodes*workers) / float64(e.Nodes*e.Workers)
 	sets := []scenarios.Override{scenarios.Set("engine.nodes", nodes), scenarios.Set("engine.workers", workers),
@@ -157,7 +158,8 @@ func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 			switch {
 			case amounts != param.Amount:
 			case param.Type == policies.TypeCountOrShare && count.UnmarshalText(text) == nil:
-				sets = append(sets, scenarios.Set(path, max(min(1, count), count*workers/p.sc.Engine.Workers))) // less than all stays less
+				own := count * workers / p.sc.Engine.Workers // less than all stays less
+				sets = append(sets, scenarios.Set(path, max(min(1, count), own)))
 			case param.Type == policies.TypeRate && each.UnmarshalText(text) == nil && each.Num > 0:
 				sets = append(sets, scenarios.Set(path, rate(each.PerSecond()*share)))
 			case param.Type == policies.TypeNumber && count.UnmarshalText(text) == nil && amounts:

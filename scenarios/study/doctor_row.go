@@ -268,21 +268,18 @@ func (r *row) storm() {
 	for _, s := range r.library.Storms {
 		s.At, s.For = r.here(s.At), min(s.For, scenarios.Duration(r.longest))
 		if s.Repeat != nil {
-			repeat := *s.Repeat
-			repeat.Times = min(repeat.Times, scenarios.Count(1+r.longest/repeat.Every.Std()))
-			s.Repeat = &repeat
+			s.Repeat = new(*s.Repeat)
+			s.Repeat.Times = min(s.Repeat.Times, scenarios.Count(1+r.longest/s.Repeat.Every.Std()))
 		}
 		switch {
 		case s.Burst != nil:
 			s.Burst = r.burst(*s.Burst)
 		case s.Fail != nil:
-			fail := *s.Fail
-			fail.Hits = r.hits(fail.Hits)
-			s.Fail = &fail
+			s.Fail = new(*s.Fail)
+			s.Fail.Hits = r.hits(s.Fail.Hits)
 		case s.Slow != nil:
-			slow := *s.Slow
-			slow.Hits = r.hits(slow.Hits)
-			s.Slow = &slow
+			s.Slow = new(*s.Slow)
+			s.Slow.Hits = r.hits(s.Slow.Hits)
 		}
 		storms = append(storms, s)
 		length := scenarios.Duration(max(s.End()-s.At.Std(), time.Second))

@@ -58,8 +58,8 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	return results.MarshalLines(all)
 }
 
-// StoredRows returns the names of the files of rows that a doctor wrote into a folder, by its doctor.json; none if there
-// is no such file, or one of another form.
+// StoredRows returns the names of the files of rows that a doctor wrote into a folder, by its doctor.json; none if
+// there is no such file, or one of another form.
 func StoredRows(folder string) (names []string) {
 	text, _ := os.ReadFile(filepath.Join(folder, "doctor.json"))
 	var stored diagnosisJSON
@@ -83,8 +83,8 @@ func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 		}
 		c := results.Case{Policy: d.Policy, Name: f.Incident, Outcome: results.Unclear, Words: f.Why,
 			Failed: f.Exposure == Exposed || strict && f.Exposure == Unsure}
-		if f.Scenario != nil {
-			c.Name, c.Outcome, c.Words = f.Incident+", "+f.Yours.Query.String()+" "+f.Yours.Text, f.Yours.Outcome, f.Yours.Words()
+		if y := &f.Yours; f.Scenario != nil {
+			c.Name, c.Outcome, c.Words = f.Incident+", "+y.Query.String()+" "+y.Text, y.Outcome, y.Words()
 			if f.Exposure != Safe {
 				c.Words += "; " + strings.TrimPrefix("cure: "+f.remedy(), "cure: its ") // or it does not fit
 			}

@@ -208,7 +208,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 		}
 		for k := range row.Verdicts {
 			v := &row.Verdicts[k]
-			r.Objectives = append(r.Objectives, rowVerdict{slices.Index(s.Queries, v.Query), jsonOfVerdict(v), v.Seeds, v.Reason})
+			metric := slices.Index(s.Queries, v.Query)
+			r.Objectives = append(r.Objectives, rowVerdict{metric, jsonOfVerdict(v), v.Seeds, v.Reason})
 		}
 		l.Rows = append(l.Rows, r)
 	}

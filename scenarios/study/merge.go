@@ -78,19 +78,16 @@ func take(dir string) (*inventory, error) {
 		return nil, err
 	}
 	v := &inventory{dir: dir}
-	var copies []string // files with other names come after the shards that they may duplicate
+	var whole, copies []string // files with other names come after the shards that they may duplicate
 	for _, name := range names {
-		_, ending, isShard := shardOf(name)
-		switch {
+		switch _, ending, isShard := shardOf(name); {
 		case isShard && ending == complete:
-			if err := v.file(name); err != nil {
-				return nil, err
-			}
+			whole = append(whole, name)
 		case !isShard && strings.HasPrefix(name, "shard-") && strings.HasSuffix(name, complete):
 			copies = append(copies, name)
 		}
 	}
-	for _, name := range copies {
+	for _, name := range append(whole, copies...) {
 		if err := v.file(name); err != nil {
 			return nil, err
 		}

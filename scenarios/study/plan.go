@@ -85,10 +85,8 @@ func (e *SettingError) Error() string {
 func (e *SettingError) Unwrap() error { return e.Err }
 
 // Values returns the values of the keys in the syntax of --set.
-func (e *SettingError) Values() []string { return setsOf(e.Sets) }
-
-func setsOf(overrides []scenarios.Override) []string {
-	return plain.Map(overrides, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
+func (e *SettingError) Values() []string {
+	return plain.Map(e.Sets, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
 }
 
 // Plan is a scenario with the keys that a sweep varies, before any simulation.
@@ -175,7 +173,17 @@ func (p *Plan) Overrides(cell int) []scenarios.Override {
 }
 
 // cellName returns the values of a cell as text: engine.workers=40 retry.jitter=none.
-func (p *Plan) cellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
+func (p *Plan) cellName(cell int) string {
+	return strings.Join(setsOf(p.Sweep.Axes, p.Sweep.Values(cell)), " ")
+}
+
+// setsOf returns the keys of axes with a value of each in the syntax of --set.
+func setsOf(axes []results.Axis, values []string) (sets []string) {
+	for i, value := range values {
+		sets = append(sets, axes[i].Key+"="+value)
+	}
+	return sets
+}
 
 // Load loads the scenario with the values of a cell.
 func (p *Plan) Load(cell int) (*scenarios.Scenario, diagnostics.List, error) {

@@ -56,11 +56,9 @@ func Warnings(s *results.Sweep) []Note {
 			if !found {
 				k = len(notes)
 				at[text] = k
-				var sets []string
-				for axis, value := range s.Values(s.Cells[i].Index) {
-					sets = append(sets, s.Axes[axis].Key+"="+value)
-				}
-				notes = append(notes, Note{Text: strings.TrimSpace(text), First: strings.Join(sets, " "), cell: s.Cells[i].Index})
+				cell := s.Cells[i].Index
+				first := strings.Join(setsOf(s.Axes, s.Values(cell)), " ")
+				notes = append(notes, Note{Text: strings.TrimSpace(text), First: first, cell: cell})
 			}
 			notes[k].Cells++
 		}

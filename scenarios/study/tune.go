@@ -46,33 +46,26 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 			return nil, fmt.Errorf("keep observations: %w", err)
 		}
 	}
-	if err := p.search(ctx, t, kept, parallel, progress); err != nil {
-		return nil, errors.Join(err, kept.close(false))
+	for _, policy := range p.policies {
+		s := &simulated{problem: p, policy: policy, label: p.settings.Policies[policy].Label, kept: kept,
+			judged: map[int]bool{}, simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
+		if progress != nil {
+			s.simulator.ended = func() { progress(s.label) }
+		}
+		one, err := p.search(ctx, s)
+		if err != nil {
+			return nil, errors.Join(err, kept.close(false))
+		}
+		t.Policies = append(t.Policies, *one)
+		if p.Judged != nil {
+			p.Judged(s.label, p.plan.Size(), p.plan.Size())
+		}
 	}
 	return t, kept.close(true)
 }
 
-func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, parallel int, progress func(policy string)) error {
-	for _, policy := range p.policies {
-		label := p.settings.Policies[policy].Label
-		s := &simulated{problem: p, policy: policy, label: label, kept: kept, judged: map[int]bool{},
-			simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
-		if progress != nil {
-			s.simulator.ended = func() { progress(label) }
-		}
-		one, err := p.one(ctx, s)
-		if err != nil {
-			return err
-		}
-		t.Policies = append(t.Policies, *one)
-		if p.Judged != nil {
-			p.Judged(label, p.plan.Size(), p.plan.Size())
-		}
-	}
-	return nil
-}
-
-func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
+// search searches the best setting for one policy.
+func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error
 	objectives := p.objectives[s.policy]
@@ -167,7 +160,7 @@ type simulated struct {
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
 	answers, tasks := make([][]observation, len(asks)), make([]*task, len(asks))
 	for i := range asks {
-		seen, known := s.kept.recall(s.label, &asks[i])
+		seen, known := s.kept.known[asks[i].name(s.label)]
 		if tasks[i] = s.task(&asks[i]); known {
 			answers[i], tasks[i] = seen, nil
 			s.judge(asks[i].setting)
@@ -198,11 +191,7 @@ func (s *simulated) task(a *ask) *task {
 }
 
 func (s *simulated) observations(runs []measure.Run) []observation {
-	var all []observation
-	for k := range runs {
-		all = append(all, s.problem.observe(s.policy, &runs[k]))
-	}
-	return all
+	return plain.Map(runs, func(run measure.Run) observation { return s.problem.observe(s.policy, &run) })
 }
 
 // check simulates the seeds of a request, and returns the observations and the verdicts on the objectives over all of
@@ -245,10 +234,10 @@ func (p *Problem) trial(c *candidate) results.Trial {
 // memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
 // same order, resumes without repeating simulations. The zero memory stores nothing.
 type memory struct {
-	mutex sync.Mutex
 	path  string
+	known map[string][]observation // observations found in the file at first, by the name of their request
+	mutex sync.Mutex               // guards the file
 	file  *os.File
-	known map[string][]observation
 }
 
 // memoryLine is one line of the file in which a search stores its observations.
@@ -297,14 +286,6 @@ func (a *ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
-// recall returns the stored observations for a request; false if the file lacks them.
-func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	seen, known := m.known[a.name(policy)]
-	return seen, known
-}
-
 // keep appends the observations for a request to the file.
 func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	if m.file == nil {
@@ -314,11 +295,9 @@ func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	if err := gob.NewEncoder(&encoded).Encode(seen); err != nil {
 		return err
 	}
-	line := memoryLine{Ask: a.name(policy), Seen: encoded.Bytes()}
-	text, _ := json.Marshal(line) // texts always encode
+	text, _ := json.Marshal(memoryLine{Ask: a.name(policy), Seen: encoded.Bytes()}) // texts always encode
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.known[line.Ask] = seen
 	_, err := m.file.Write(append(text, '\n'))
 	return err
 }

@@ -177,15 +177,12 @@ func (p *Problem) number(setting int) float64 {
 }
 
 func (p *Problem) goal() string {
-	switch p.Aim {
-	case Minimize:
-		return "least " + p.Query.String()
-	case Maximize:
-		return "greatest " + p.Query.String()
-	case Smallest:
-		return "smallest " + p.Key
-	case Largest:
-		return "largest " + p.Key
+	extreme := [...]string{Minimize: "least ", Maximize: "greatest ", Smallest: "smallest ", Largest: "largest "}[p.Aim]
+	switch {
+	case p.Aim.ofMetric():
+		return extreme + p.Query.String()
+	case p.Aim.ofKey():
+		return extreme + p.Key
 	}
 	return "greatest margin to the objectives"
 }

@@ -267,11 +267,7 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 			fmt.Fprintf(&b, "%s\n", line)
 		}
 		if p.Best >= 0 {
-			var sets []string
-			for i, value := range p.Trials[p.Best].Values {
-				sets = append(sets, t.Axes[i].Key+"="+value)
-			}
-			fmt.Fprintf(&b, "%s\n", command(p.Label, sets))
+			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Trials[p.Best].Values)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

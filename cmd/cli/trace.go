@@ -210,8 +210,8 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 				return err
 			}
 		}
-		stopped, limited, err := t.sim.Chrome(ctx, f.window, t.out)
-		if limited && err == nil {
+		stopped, err := t.sim.Chrome(ctx, f.window, t.out)
+		if stopped >= 0 && err == nil {
 			messages.Note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), f.window.Limit)
 		}
 		return err
@@ -223,8 +223,8 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 		// A run that broke an invariant has events up to the breach.
 		return cmp.Or(err, t.sim.PrintHistory(t.out, life, f.format, t.width))
 	case !t.all:
-		stopped, limited, err := t.sim.PrintWindow(ctx, t.out, f.window, f.format, t.width)
-		if limited && err == nil {
+		stopped, err := t.sim.PrintWindow(ctx, t.out, f.window, f.format, t.width)
+		if stopped >= 0 && err == nil {
 			messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many",
 				trace.Clock(stopped), f.window.Limit)
 		}

@@ -45,21 +45,13 @@ type chromeEvent struct {
 	Binds    string        `json:"bp,omitempty"`
 }
 
-// named and the types below are the arguments of events in a Chrome trace.
-type (
-	named struct {
-		Name string `json:"name"`
-	}
-	sorted struct {
-		Index int `json:"sort_index"`
-	}
-	attempted struct {
-		Job     string `json:"job,omitempty"`
-		What    string `json:"what,omitempty"`
-		Attempt string `json:"attempt"`
-		Ended   string `json:"ended,omitempty"`
-	}
-)
+// attempted holds the arguments of an event about an attempt in a Chrome trace.
+type attempted struct {
+	Job     string `json:"job,omitempty"`
+	What    string `json:"what,omitempty"`
+	Attempt string `json:"attempt"`
+	Ended   string `json:"ended,omitempty"`
+}
 
 // microseconds is a duration that JSON has in microseconds, exactly.
 type microseconds time.Duration
@@ -76,17 +68,17 @@ func (m microseconds) MarshalJSON() ([]byte, error) {
 // Chrome writes a window of time as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for
 // each worker of each node with its executions, one for each storm, and for refusals of the store. With o.Job, it has a
 // track for the states of that job, and executions of that job only. Arrows lead from one attempt of a job to the next.
-// stopped is the time at which the limit, a number of lines, was reached, if it was; the trace is complete up to there.
-func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
-	stopped time.Duration, limited bool, err error,
-) {
+// stopped is the time at which the limit, a number of lines, was reached, below 0 if it was not; the trace is complete
+// up to there.
+func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (stopped Span, err error) {
+	stopped = none
 	c := &chrome{s: s, o: o, out: bufio.NewWriter(w), runs: map[place]*slice{}, lanes: map[int32][]bool{},
 		latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
 	c.head()
 	end, last := min(o.To, s.End()), time.Duration(0)
 	err = s.watch(ctx, o.To, func(e *engine.Event) error {
 		if o.Limit > 0 && c.lines >= o.Limit {
-			stopped, limited, end = time.Duration(e.At), true, time.Duration(e.At)
+			stopped, end = Span(e.At), time.Duration(e.At)
 			return errEnough
 		}
 		c.see(e)
@@ -101,9 +93,9 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		c.err = flushed
 	}
 	if c.err != nil {
-		return stopped, limited, fmt.Errorf("write trace: %w", c.err)
+		return stopped, fmt.Errorf("write trace: %w", c.err)
 	}
-	return stopped, limited, err
+	return stopped, err
 }
 
 // place identifies a slot (worker) of a node's engine.
@@ -173,13 +165,11 @@ func (c *chrome) head() {
 func (c *chrome) see(e *engine.Event) {
 	at := time.Duration(e.At)
 	switch e.Kind {
-	case engine.NodeUp:
+	case engine.NodeUp, engine.NodeWake:
 		for ; c.nodes <= e.Node; c.nodes++ {
 			c.process(firstNode+int(c.nodes), "node "+strconv.Itoa(int(c.nodes)))
 			c.thread(firstNode+int(c.nodes), nodeThread, "process")
 		}
-		c.nodeState(e.Node, "", at)
-	case engine.NodeWake:
 		c.nodeState(e.Node, "", at)
 	case engine.NodeDown:
 		c.nodeState(e.Node, "down", at)
@@ -321,14 +311,19 @@ func (c *chrome) close(end time.Duration) {
 	c.write("\n]}\n")
 }
 
-func (c *chrome) process(id int, name string) {
-	c.event(chromeEvent{Phase: "M", Process: id, Name: "process_name", Args: named{name}})
-	c.event(chromeEvent{Phase: "M", Process: id, Name: "process_sort_index", Args: sorted{id}})
-}
+func (c *chrome) process(id int, name string) { c.track("process", id, 0, name, id) }
 
 func (c *chrome) thread(process, thread int, name string) {
-	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_name", Args: named{name}})
-	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_sort_index", Args: sorted{thread}})
+	c.track("thread", process, thread, name, thread)
+}
+
+// track writes the name of a track, and the number by which it is sorted among others.
+func (c *chrome) track(kind string, process, thread int, name string, index int) {
+	e := chromeEvent{Phase: "M", Process: process, Thread: thread}
+	e.Name, e.Args = kind+"_name", map[string]string{"name": name}
+	c.event(e)
+	e.Name, e.Args = kind+"_sort_index", map[string]int{"sort_index": index}
+	c.event(e)
 }
 
 func (c *chrome) span(s *slice, to time.Duration, arguments any) {

@@ -37,7 +37,8 @@ type Finding struct {
 // number of all jobs. It stores some tens of bytes for every job that has not ended, lost a lease or was fenced, and,
 // where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
-	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}, redrives: s.seen.Does(fault.Redrive)}
+	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{},
+		redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {
 		f.best[i] = &candidate{}
 	}

@@ -235,7 +235,8 @@ func (t *jobTracer) move(e *engine.Event) {
 	case engine.Leased:
 		t.byToken[e.Token] = len(h.Attempts)
 		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
-			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", Started: none, Ran: none, Delay: none, Due: none})
+			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed",
+			Started: none, Ran: none, Delay: none, Due: none})
 	case engine.Nacked:
 		if t.s.seen.Engine.Waiting == "held" {
 			h.State = "waiting"

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"qsim/engine"
@@ -202,16 +201,18 @@ func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format strin
 	return s.WriteHistory(w, history, width)
 }
 
-// PrintWindow writes the events in a window of time as json, as a table, or in words for any other format. It reports
-// where the window ended early because of its limit.
-func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptions, format string, width int) (stopped time.Duration, limited bool, err error) {
+// PrintWindow writes the events in a window of time as json, as a table, or in words for any other format. stopped is
+// the time at which the window ended early because of its limit, below 0 if it did not.
+func (s *Simulation) PrintWindow(
+	ctx context.Context, w io.Writer, o WindowOptions, format string, width int,
+) (stopped Span, err error) {
 	inJSON, table := format == "json", format == "table"
 	emit := func(f Fact) error { return writeFact(w, &f, table, width) }
 	switch {
 	case inJSON:
 		head, err := json.Marshal(s.header())
 		if err != nil {
-			return 0, false, err
+			return none, err
 		}
 		fmt.Fprintf(w, "%s,\"from_s\":%v,\"to_s\":%v,\"events\":[", head[:len(head)-1], o.From.Seconds(), o.To.Seconds())
 		separator := "\n"
@@ -226,19 +227,18 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 	case table:
 		fmt.Fprintln(w, factCells("time", "job", "#", "node", "event", "error"))
 	}
-	stopped, limited, err = s.Window(ctx, o, emit)
+	stopped, err = s.Window(ctx, o, emit)
 	if inJSON && err == nil {
-		end := "null"
-		if limited {
-			end = fmt.Sprint(stopped.Seconds())
-		}
+		end, _ := json.Marshal(stopped) // a number or null
 		_, err = fmt.Fprintf(w, "\n],\"stopped_s\":%s}\n", end)
 	}
-	return stopped, limited, err
+	return stopped, err
 }
 
 // PrintFindings lists the extreme jobs of a run as json or a table, with the command that shows one of them.
-func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, width int, command func(job string) string) error {
+func (s *Simulation) PrintFindings(
+	w io.Writer, findings []Finding, format string, width int, command func(job string) string,
+) error {
 	if format == "json" {
 		return writeJSON(w, document{header: s.header(), Findings: findings})
 	}

@@ -127,14 +127,13 @@ type WindowOptions struct {
 }
 
 // Window calls emit with all events in a window of time, in order, those of storms and nodes included. If emit returns
-// an error, it stops and returns that. stopped is the time at which the limit was reached, if it was.
-func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (
-	stopped time.Duration, limited bool, err error,
-) {
+// an error, it stops and returns that. stopped is the time at which the limit was reached, below 0 if it was not.
+func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (stopped Span, err error) {
+	stopped = none
 	told := 0
 	tell := func(f Fact) error {
 		if o.Limit > 0 && told == o.Limit {
-			stopped, limited = time.Duration(f.At), true
+			stopped = f.At
 			return errEnough
 		}
 		told++
@@ -162,12 +161,12 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 		}
 		return tell(s.tell(e))
 	})
-	if err == nil && !limited {
-		if err = upTo(o.To); limited {
+	if err == nil && stopped == none {
+		if err = upTo(o.To); errors.Is(err, errEnough) {
 			err = nil
 		}
 	}
-	return stopped, limited, err
+	return stopped, err
 }
 
 // edges returns the beginnings and ends of storms between two times, in order.

@@ -199,7 +199,7 @@ func TestWindow(t *testing.T) {
 		return func(f Fact) error { *list = append(*list, f); return nil }
 	}
 	ctx := context.Background()
-	if _, _, err := s.Window(ctx, WindowOptions{To: s.End(), Calls: true, Heartbeats: true}, into(&all)); err != nil {
+	if _, err := s.Window(ctx, WindowOptions{To: s.End(), Calls: true, Heartbeats: true}, into(&all)); err != nil {
 		t.Fatal(err)
 	}
 	n := counts(events(t, s))
@@ -215,20 +215,20 @@ func TestWindow(t *testing.T) {
 		t.Error("not in order")
 	}
 	o := WindowOptions{From: 30 * time.Second, To: 31 * time.Second, Calls: true, Heartbeats: true}
-	if _, limited, err := s.Window(ctx, o, into(&some)); err != nil || limited {
-		t.Fatalf("limited %v, %v", limited, err)
+	if stopped, err := s.Window(ctx, o, into(&some)); err != nil || stopped != none {
+		t.Fatalf("stopped at %v, %v", stopped, err)
 	}
 	want := slices.DeleteFunc(slices.Clone(all), func(f Fact) bool { return f.At < Span(o.From) || f.At > Span(o.To) })
 	if !slices.Equal(some, want) || len(some) == 0 || some[0].Event != "storm-begins" {
 		t.Errorf("a window of %d facts, want %d; the first is %+v", len(some), len(want), some[0])
 	}
 	o.Limit = 7
-	stopped, limited, err := s.Window(ctx, o, into(&few))
-	if err != nil || !limited || len(few) != 7 || Span(stopped) < few[6].At {
-		t.Errorf("limited %v to %d facts at %v (%v)", limited, len(few), stopped, err)
+	stopped, err := s.Window(ctx, o, into(&few))
+	if err != nil || len(few) != 7 || stopped < few[6].At {
+		t.Errorf("limited to %d facts at %v (%v)", len(few), stopped, err)
 	}
 	full := errors.New("disk full")
-	if _, _, err := s.Window(ctx, o, func(Fact) error { return full }); !errors.Is(err, full) {
+	if _, err := s.Window(ctx, o, func(Fact) error { return full }); !errors.Is(err, full) {
 		t.Errorf("writing failed, and the window says %v", err)
 	}
 }
@@ -274,7 +274,7 @@ type line struct {
 func chromeLines(t *testing.T, s *Simulation, o WindowOptions) []line {
 	t.Helper()
 	var text bytes.Buffer
-	if _, _, err := s.Chrome(context.Background(), o, &text); err != nil {
+	if _, err := s.Chrome(context.Background(), o, &text); err != nil {
 		t.Fatal(err)
 	}
 	var document struct {
@@ -343,7 +343,7 @@ func TestChromeInterrupted(t *testing.T) {
 	s := simulation(t, trouble, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	out := &cutter{cut: cancel}
-	if _, _, err := s.Chrome(ctx, WindowOptions{To: s.End()}, out); !errors.Is(err, context.Canceled) {
+	if _, err := s.Chrome(ctx, WindowOptions{To: s.End()}, out); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
 	var document struct {
@@ -468,7 +468,7 @@ func TestBroken(t *testing.T) {
 	if !errors.As(err, &broken) {
 		t.Fatalf("got %v", err)
 	}
-	_, _, err = s.Window(context.Background(), WindowOptions{To: s.End()}, func(Fact) error {
+	_, err = s.Window(context.Background(), WindowOptions{To: s.End()}, func(Fact) error {
 		if told++; told == 100 {
 			panic("engine: broken on purpose")
 		}

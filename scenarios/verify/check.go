@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 
 	"qsim/results/plain"
 	"qsim/results/text"
@@ -179,17 +179,15 @@ func written(v any, number func(v float64) string) string {
 
 // writeVerdict writes the notes below the table: rows left out and why, failures, and the probability of a false alarm.
 func (s *Summary) writeVerdict(to io.Writer) error {
-	var notes, lines []string
-	measured, passedOver := 0, 0
+	var reasons []string // in the order in which they are first given
+	given := map[string][]string{}
 	note := func(what, reason string) {
-		if line := reason + ": "; reason != "" {
-			if at := slices.Index(notes, line); at >= 0 {
-				lines[at] += ", " + what
-				return
-			}
-			notes, lines = append(notes, line), append(lines, what)
+		if given[reason] == nil {
+			reasons = append(reasons, reason)
 		}
+		given[reason] = append(given[reason], what)
 	}
+	measured, passedOver := 0, 0
 	for _, r := range s.Rows {
 		note(r.ID, r.Reason)
 		for _, q := range r.Quantities {
@@ -208,11 +206,12 @@ func (s *Summary) writeVerdict(to io.Writer) error {
 	} else if passedOver > 0 {
 		fmt.Fprintf(to, "; of the others %d quantities are left out", passedOver)
 	}
-	fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
-	for i := range notes {
-		if _, err := fmt.Fprintf(to, "  %s%s\n", notes[i], lines[i]); err != nil {
-			return err
+	_, err := fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\n"+
+		"so that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
+	for _, reason := range reasons {
+		if reason != "" && err == nil {
+			_, err = fmt.Fprintf(to, "  %s: %s\n", reason, strings.Join(given[reason], ", "))
 		}
 	}
-	return nil
+	return err
 }

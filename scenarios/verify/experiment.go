@@ -13,6 +13,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -271,17 +272,13 @@ func list(b *strings.Builder, key string, elements []string) {
 }
 
 // seconds returns a duration as scenario text, exact to the nanosecond.
-func seconds(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "s" }
+func seconds(v float64) string { return plain.Fixed(v, 9) + "s" }
 
 // perSecond returns a rate as scenario text.
-func perSecond(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "/s" }
+func perSecond(v float64) string { return plain.Fixed(v, 9) + "/s" }
 
 // percent returns a share as scenario text.
-func percent(v float64) string { return trimmed(strconv.FormatFloat(v*100, 'f', 7, 64)) + "%" }
-
-func trimmed(decimal string) string {
-	return strings.TrimSuffix(strings.TrimRight(decimal, "0"), ".")
-}
+func percent(v float64) string { return plain.Fixed(100*v, 7) + "%" }
 
 func poisson(rate float64) string {
 	return fmt.Sprintf("{process: poisson, rate: %s}", perSecond(rate))

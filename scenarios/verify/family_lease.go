@@ -3,12 +3,14 @@ package verify
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/results"
 )
 
 // Leases that lapse.
@@ -192,18 +194,6 @@ func crashes(p *params) ([]experiment, error) {
 			o.list = append(o.list, (float64(e.At)-o.own[0])/1e9)
 		}
 	}
-	of := func(from func(n, sum, squares, least, most float64) float64) func(o *observer) float64 {
-		return func(o *observer) float64 {
-			sum, squares, least, most := 0.0, 0.0, math.Inf(1), 0.0
-			for _, v := range o.list {
-				sum, squares, least, most = sum+v, squares+float64(v*v), min(least, v), max(most, v)
-			}
-			if len(o.list) == 0 {
-				return math.NaN()
-			}
-			return from(float64(len(o.list)), sum, squares, least, most)
-		}
-	}
 	moved := func(cfg *sim.Config, _ *observer) {
 		by := duration(reaper * cfg.Nodes[0].Rand.Uniform(keyed.ForStorm, 0, 0, 0))
 		for i := range cfg.Controls {
@@ -211,9 +201,9 @@ func crashes(p *params) ([]experiment, error) {
 		}
 	}
 	return []experiment{{setup: s, plan: plan, alter: moved, measures: map[string]gauge{
-		"mean": mean(of(func(n, sum, _, _, _ float64) float64 { return sum / n })),
-		"var":  moment(of(func(n, sum, squares, _, _ float64) float64 { return squares/n - float64(sum*sum)/(n*n) })),
-		"min":  {shape: ofLeast, of: of(func(_, _, _, least, _ float64) float64 { return least })},
-		"max":  {shape: ofMost, of: of(func(_, _, _, _, most float64) float64 { return most })},
+		"mean": mean(listed(results.MeanOf)),
+		"var":  moment(listed(spread)),
+		"min":  {shape: ofLeast, of: listed(slices.Min)},
+		"max":  {shape: ofMost, of: listed(slices.Max)},
 	}}}, nil
 }

@@ -55,37 +55,38 @@ func policyChain(p *params) ([]experiment, error) {
 	rate, own, c, fail := p.positive("lam_f"), exponentialService(p), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
 	x := retrying(rate, own, c, fail, 0, randomDelay(delay), delay, "{kind: fifo}")
-	phi, cap := 0.0, math.MaxInt
-	if p.has("cap") {
-		cap = p.count("cap")
-	}
-	switch word := p.text("policy"); word {
-	case "fresh_first":
-		phi = 1
-	case "retry_first":
-		phi = 0
-	case "bernoulli":
-		phi = p.share("phi")
-	case "fifo":
-		if p.has("cap") {
-			x[0].setup.policy = fmt.Sprintf("{kind: inflight-cap, retries: %d}", cap)
-		}
-		return x, nil
-	default:
-		p.wrong("params.policy: %q is none of fresh_first, retry_first, bernoulli, fifo", word)
-		return nil, nil
-	}
-	if p.has("cap") {
-		x[0].policy = func(int) engine.Policy { return &cappedCoins{fresh: phi, cap: cap} }
-		return x, nil
-	}
-	x[0].setup.policy = fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
-	if phi == 1 {
+	switch phi, fifo := freshShare(p); {
+	case fifo && p.has("cap"):
+		x[0].setup.policy = fmt.Sprintf("{kind: inflight-cap, retries: %d}", p.count("cap"))
+	case fifo:
+	case p.has("cap"):
+		most := p.count("cap")
+		x[0].policy = func(int) engine.Policy { return &cappedCoins{fresh: phi, cap: most} }
+	case phi == 1:
 		x[0].setup.policy = "{kind: fresh-first}"
-	} else if phi == 0 {
+	case phi == 0:
 		x[0].setup.policy = "{kind: retry-first}"
+	default:
+		x[0].setup.policy = fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
 	}
 	return x, nil
+}
+
+// freshShare returns the probability that the policy of a verify row claims a fresh job where a retry is ready, too;
+// fifo is true for a policy that does not tell them apart.
+func freshShare(p *params) (phi float64, fifo bool) {
+	switch word := p.text("policy"); word {
+	case "fresh_first":
+		return 1, false
+	case "retry_first":
+		return 0, false
+	case "bernoulli":
+		return p.share("phi"), false
+	case "fifo":
+	default:
+		p.wrong("params.policy: %q is none of fresh_first, retry_first, bernoulli, fifo", word)
+	}
+	return 0, true
 }
 
 // cappedCoins is the policy bernoulli with a cap on retries in flight, a combination not available in scenarios.

@@ -127,26 +127,16 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"
-	switch word := p.text("policy"); word {
-	case "fifo":
-	case "fresh_first":
+	switch phi, fifo := freshShare(p); {
+	case fifo:
+	case phi == 1:
 		second = 1
-	case "retry_first":
+	case phi == 0:
 		first = 1
-	case "bernoulli":
-		switch phi := p.share("phi"); phi {
-		case 0:
-			first = 1
-		case 1:
-			second = 1
-		default:
-			const parts = 1e6
-			weight := min(max(math.Round(phi*parts), 1), parts-1)
-			policy = fmt.Sprintf("{kind: queues, weights: {fresh: %.0f, retry: %.0f}}", weight, parts-weight)
-		}
 	default:
-		p.wrong("params.policy: %q is none of fresh_first, retry_first, bernoulli, fifo", word)
-		return nil, nil
+		const parts = 1e6
+		weight := min(max(math.Round(phi*parts), 1), parts-1)
+		policy = fmt.Sprintf("{kind: queues, weights: {fresh: %.0f, retry: %.0f}}", weight, parts-weight)
 	}
 	load := (fresh + retries) * mean / float64(c)
 	slowest := relaxation(load, float64(c)/mean, 1) / (1 - min(max(fresh, retries)*mean/float64(c), 0.9))

@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/results"
 	"qsim/results/plain"
 )
 
@@ -89,22 +90,16 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 		if e.Kind != engine.Nacked || int(e.Delivery) != n || !o.inWindow(e.At-engine.Time(e.Age)) {
 			return
 		}
-		d := e.Delay.Seconds() / unit
-		o.own[0]++
-		o.own[1] += d
-		o.own[2] += float64(d * d)
+		o.list = append(o.list, e.Delay.Seconds()/unit)
 		if e.Delay >= limit {
-			o.own[3]++
+			o.own[0]++
 		}
 	}}
+	count := func(o *observer) float64 { return float64(len(o.list)) }
 	return []experiment{{setup: s, plan: plan, measures: map[string]gauge{
-		"mean": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
-		"var": moment(func(o *observer) float64 {
-			m := o.own[1] / o.own[0]
-			return o.own[2]/o.own[0] - float64(m*m)
-		}),
-		"p_at_cap": shareBy(func(o *observer) float64 { return o.own[3] / o.own[0] },
-			func(o *observer) float64 { return o.own[0] }),
+		"mean":     mean(listed(results.MeanOf)),
+		"var":      moment(listed(spread)),
+		"p_at_cap": shareBy(func(o *observer) float64 { return o.own[0] / count(o) }, count),
 	}}}, nil
 }
 

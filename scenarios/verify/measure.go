@@ -65,6 +65,26 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
+// listed applies a function to the list of an observer, NaN if it is empty.
+func listed(of func(list []float64) float64) observed {
+	return func(o *observer) float64 {
+		if len(o.list) == 0 {
+			return math.NaN()
+		}
+		return of(o.list)
+	}
+}
+
+// spread returns the variance of all values of a list.
+func spread(list []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, v := range list {
+		sum, squares = sum+v, squares+float64(v*v)
+	}
+	n := float64(len(list))
+	return squares/n - float64(sum*sum)/(n*n)
+}
+
 // total returns the gauge of a counter's sum over all classes.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 

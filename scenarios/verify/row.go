@@ -149,14 +149,14 @@ func (p *params) has(name string) bool {
 // misspelt reports as problems the parameters of a row that no model reads and that are spelt almost like a missing
 // one. Other unread parameters are remarks, including those that are the first word of a missing one.
 func (p *params) misspelt() {
-	var missing []string
-	for _, name := range p.read {
-		if _, found := p.values[name]; !found {
-			missing = append(missing, name)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(p.read), func(name string) bool {
+		_, found := p.values[name]
+		return found
+	})
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
-		if near := plain.Nearest(name, missing); near != "" && !strings.HasPrefix(near, name+"_") && len(name) > 1 && !slices.Contains(p.read, name) {
+		near := plain.Nearest(name, missing)
+		unread := len(name) > 1 && !slices.Contains(p.read, name)
+		if near != "" && unread && !strings.HasPrefix(near, name+"_") {
 			p.wrong("there is no parameter %s; did you mean %s?", name, near)
 		}
 	}

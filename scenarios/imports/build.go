@@ -59,7 +59,8 @@ func (t *Target) name() string {
 // Check returns an error if the scenario cannot be written to the target, before a long reading of records begins.
 func (t *Target) Check() error {
 	if name := t.name(); slug(name, true) != name || name == "" {
-		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario), longestKind)
+		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario),
+			longestKind)
 	}
 	folder := filepath.Dir(t.Scenario)
 	info, err := os.Stat(folder)

@@ -44,15 +44,6 @@ type labelGroup struct {
 	split    bool // other groups have the same name
 }
 
-// labelled counts the rows of one class name by priority.
-type labelled struct {
-	name   string
-	rows   int64
-	ranked int64        // rows with a priority
-	ranks  []labelGroup // rows of one priority, which ascends
-	bare   []int        // label without a priority, if any row has none
-}
-
 // prioritySign separates a class name from its priority in a label; no trimmed text contains it.
 const prioritySign = "\x00"
 
@@ -125,68 +116,76 @@ func (n *classNames) unused(name string) string {
 // groups groups the labels of these rows, the group with the most rows first. Each name gets a group before any name is
 // split by priority.
 func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
-	all := byName(labels, rows)
-	room := mostClasses - min(len(all), mostClasses/2)
-	for i := range all {
-		own := n.split(&all[i], room)
-		room -= len(own) - 1
-		groups = append(groups, own...)
-	}
-	slices.SortStableFunc(groups, func(a, b labelGroup) int {
-		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name),
-			cmp.Compare(a.priority.value, b.priority.value))
-	})
-	return groups
-}
-
-// byName returns the rows by class name, the name with the most rows first.
-func byName(labels []string, rows []int64) (all []labelled) {
-	at := map[string]int{}
+	byName := map[string][]labelGroup{} // a group for each label
 	for label, text := range labels {
 		if rows[label] == 0 {
 			continue
 		}
 		name, rank, known := strings.Cut(text, prioritySign)
-		i, found := at[name]
-		if !found {
-			i = len(all)
-			at[name], all = i, append(all, labelled{name: name})
-		}
-		l := &all[i]
-		if l.rows += rows[label]; !known {
-			l.bare = append(l.bare, label)
-			continue
-		}
-		l.ranked += rows[label]
 		value, _ := strconv.Atoi(rank) // it was written by ranked
-		l.ranks = append(l.ranks, labelGroup{name: name, labels: []int{label}, rows: rows[label],
-			priority: classPriority{value: value, known: true}})
+		byName[name] = append(byName[name], labelGroup{name: name, labels: []int{label}, rows: rows[label],
+			priority: classPriority{value: value, known: known}})
 	}
-	for i := range all {
-		slices.SortFunc(all[i].ranks, func(a, b labelGroup) int { return cmp.Compare(a.priority.value, b.priority.value) })
+	var all []labelGroup
+	for _, own := range byName {
+		slices.SortFunc(own, func(a, b labelGroup) int { return cmp.Compare(a.priority.value, b.priority.value) })
+		all = append(all, whole(own))
 	}
-	slices.SortFunc(all, func(a, b labelled) int {
-		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name))
-	})
+	mostRows := func(a, b labelGroup) int {
+		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name),
+			cmp.Compare(a.priority.value, b.priority.value))
+	}
+	slices.SortFunc(all, mostRows)
+	room := mostClasses - min(len(all), mostClasses/2)
+	for _, one := range all {
+		own := n.split(byName[one.name], room)
+		if own == nil {
+			own = []labelGroup{one}
+		}
+		room -= len(own) - 1
+		groups = append(groups, own...)
+	}
+	slices.SortStableFunc(groups, mostRows)
+	return groups
+}
+
+// whole joins the groups of one name to a group without a priority.
+func whole(groups []labelGroup) labelGroup {
+	all, bare := labelGroup{name: groups[0].name}, int64(0)
+	for _, g := range groups {
+		all.labels, all.rows = append(all.labels, g.labels...), all.rows+g.rows
+		if g.priority.known {
+			all.priority.several = append(all.priority.several, g.priority.value)
+		} else {
+			bare += g.rows
+		}
+	}
+	if 2*bare > all.rows {
+		all.priority.lacking = "most"
+	}
 	return all
 }
 
-// split divides the rows of a name into a group for each priority, at most room groups more. Rows without a priority
-// join the most frequent one, those with a rare one the nearest; where most rows are such, or there are too many
-// priorities, all rows form one group without a priority.
-func (n *classNames) split(l *labelled, room int) []labelGroup {
-	var kept []labelGroup
-	var rare int64
-	for _, g := range l.ranks {
-		if len(l.ranks) == 1 || g.rows >= FewestToFit { // as many as a distribution needs
+// split divides the rows of a name, given by label, into a group for each priority, at most room groups more. Rows
+// without a priority join the most frequent one, those with a rare one the nearest. It returns nil where most rows are
+// such, or there are too many priorities.
+func (n *classNames) split(groups []labelGroup, room int) (kept []labelGroup) {
+	var ranked, rare, bare int64 // rows
+	priorities := len(whole(groups).priority.several)
+	for _, g := range groups {
+		switch {
+		case !g.priority.known:
+			bare += g.rows
+			continue
+		case priorities == 1 || g.rows >= FewestToFit: // as many as a distribution needs
 			kept = append(kept, g)
-		} else {
+		default:
 			rare += g.rows
 		}
+		ranked += g.rows
 	}
-	bare := l.rows - l.ranked
-	if len(kept) == 0 || len(kept) > room+1 || bare > l.ranked || float64(rare) > mostRare*float64(l.ranked) {
-		return []labelGroup{l.whole()}
+	if len(kept) == 0 || len(kept) > room+1 || bare > ranked || float64(rare) > mostRare*float64(ranked) {
+		return nil
 	}
 	n.unsaid, n.rare = n.unsaid+bare, n.rare+rare
 	frequent := 0
@@ -195,29 +194,17 @@ func (n *classNames) split(l *labelled, room int) []labelGroup {
 			frequent = i
 		}
 	}
-	join := func(i int, labels []int, rows int64) {
-		kept[i].labels, kept[i].rows = append(kept[i].labels, labels...), kept[i].rows+rows
-	}
-	for _, g := range l.ranks {
-		if to := nearest(kept, g.priority.value); g.priority.value != kept[to].priority.value {
-			join(to, g.labels, g.rows)
+	for _, g := range groups {
+		to := frequent
+		if g.priority.known {
+			to = nearest(kept, g.priority.value)
 		}
+		if g.priority.known && g.priority.value == kept[to].priority.value {
+			continue // it is kept itself
+		}
+		kept[to].labels, kept[to].rows = append(kept[to].labels, g.labels...), kept[to].rows+g.rows
 	}
-	join(frequent, l.bare, bare)
 	return kept
-}
-
-// whole returns all rows of a name as one group, without a priority.
-func (l *labelled) whole() labelGroup {
-	g := labelGroup{name: l.name, labels: l.bare, rows: l.rows}
-	for _, rank := range l.ranks {
-		g.labels = append(g.labels, rank.labels...)
-		g.priority.several = append(g.priority.several, rank.priority.value)
-	}
-	if l.rows-l.ranked > l.ranked {
-		g.priority.lacking = "most"
-	}
-	return g
 }
 
 // nearest returns the group whose priority is nearest to priority, the more urgent of two.

@@ -275,46 +275,35 @@ const (
 
 // incident returns the stretch of time in which attempts fail most above the usual share; share is 0 if there is none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
-	order := t.order()
-	if len(order) == 0 {
-		return 0, 0, 0
-	}
-	for span := order[len(order)-1] - order[0]; span > binsOfSpan; span /= 2 {
-		t.widen()
-	}
-	order = t.order()
 	var all, worst, stretch bin
-	for _, i := range order {
-		all = all.plus(t.bins[i])
+	for _, b := range t.bins {
+		all = all.plus(b)
 	}
 	if all.attempts < leastTrying {
 		return 0, 0, 0
+	}
+	order := t.order()
+	for span := order[len(order)-1] - order[0]; span > binsOfSpan; span /= 2 {
+		t.widen()
 	}
 	usual := func(without bin) float64 {
 		rest := all.minus(without)
 		return float64(rest.failed) / float64(max(1, rest.attempts))
 	}
-	var begun int64
-	for n, i := range order {
+	var begun, end int64 // of the stretch, in bins
+	for _, i := range t.order() {
 		b := t.bins[i]
 		attempts, failed := float64(b.attempts), float64(b.failed)
-		bad := b.attempts >= leastInBin && failed >= leastShare*attempts && failed >= timesUsual/2*usual(b)*attempts
-		if !bad || n > 0 && order[n-1] != i-1 {
-			stretch = bin{}
-		}
-		if !bad {
+		if b.attempts < leastInBin || failed < leastShare*attempts || failed < timesUsual/2*usual(b)*attempts {
 			continue
 		}
-		if stretch.attempts == 0 {
-			begun = i
+		if i != end {
+			stretch, begun = bin{}, i
 		}
-		stretch = stretch.plus(b)
+		stretch, end = stretch.plus(b), i+1
 		if stretch.failed > worst.failed && float64(stretch.failed) >= timesUsual*usual(stretch)*float64(stretch.attempts) {
-			worst, from, to = stretch, timestamp(begun*int64(t.width)), timestamp((i+1)*int64(t.width))
+			worst, from, to = stretch, timestamp(begun*int64(t.width)), timestamp(end*int64(t.width))
 		}
 	}
-	if worst.attempts == 0 {
-		return 0, 0, 0
-	}
-	return from, to, float64(worst.failed) / float64(worst.attempts)
+	return from, to, float64(worst.failed) / float64(max(1, worst.attempts))
 }

@@ -147,17 +147,16 @@ func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 		{"dead share", "dead.share", float64(dead) / n, true},
 		{"attempts per job", "attempts.mean", float64(attempts) / n, false},
 	} {
-		for _, e := range summary.Policies[0].Metrics {
-			if e.Query != (measure.Query{Metric: one.metric}) || math.IsNaN(e.Mean) {
-				continue
-			}
-			pair := NumberPair{one.recorded, e.Mean, closeNumber * one.recorded, one.share}
-			if one.share { // a share's own scatter, and that of the simulation, at 99 %
-				p := (one.recorded + e.Mean) / 2
-				pair.Tolerance += 2.58*math.Sqrt(2*p*(1-p)/n) + 1/n
-			}
-			all = append(all, Comparison{What: one.what, Number: &pair})
+		e := summary.Policies[0].Find(measure.Query{Metric: one.metric})
+		if e == nil || math.IsNaN(e.Mean) {
+			continue
 		}
+		pair := NumberPair{one.recorded, e.Mean, closeNumber * one.recorded, one.share}
+		if one.share { // a share's own scatter, and that of the simulation, at 99 %
+			p := (one.recorded + e.Mean) / 2
+			pair.Tolerance += 2.58*math.Sqrt(2*p*(1-p)/n) + 1/n
+		}
+		all = append(all, Comparison{What: one.what, Number: &pair})
 	}
 	return all
 }

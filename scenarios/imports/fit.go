@@ -64,25 +64,20 @@ func fitDistributions(sample []float64) []Fit {
 			P99: median, Distance: float64(max(below, above)) / float64(n)}}
 	}
 	logs, zeros := withoutZeros(sorted)
+	of := map[bool][]float64{false: sorted, true: logs} // values for a candidate, by whether it is positive
 	var fits []Fit
-	of := map[string][]float64{}
 	for _, f := range candidates {
 		if f.positive && zeros > n/100 {
 			continue
 		}
-		values := sorted
-		if f.positive {
-			values = logs
-		}
-		if fit, ok := f.fit(values); ok {
+		if fit, ok := f.fit(of[f.positive]); ok {
 			fits = append(fits, fit)
-			of[f.kind] = values
 		}
 	}
 	slices.SortStableFunc(fits, func(a, b Fit) int { return cmp.Compare(a.Score, b.Score) })
 	for i := range fits[:min(len(fits), mostHopeful)] {
-		at := slices.IndexFunc(candidates, func(c candidate) bool { return c.kind == fits[i].Kind })
-		fits[i].P = candidates[at].p(of[fits[i].Kind])
+		f := &candidates[slices.IndexFunc(candidates, func(c candidate) bool { return c.kind == fits[i].Kind })]
+		fits[i].P = f.p(of[f.positive])
 	}
 	return fits
 }

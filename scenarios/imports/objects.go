@@ -17,14 +17,17 @@ type objects struct {
 	decoder *json.Decoder
 	lines   *lineCounter
 	queued  []any // remaining elements of an array
-	inArray bool
-	seen    bool
+	inArray bool  // in the array at the start of the file
 }
 
-func newObjects(in *input) *objects {
-	o := &objects{input: in, lines: &lineCounter{from: in.text}}
+// newObjects returns the source of a file's objects; inArray reports whether the file begins with an array.
+func newObjects(in *input, inArray bool) *objects {
+	o := &objects{input: in, lines: &lineCounter{from: in.text}, inArray: inArray}
 	o.decoder = json.NewDecoder(o.lines)
 	o.decoder.UseNumber()
+	if inArray {
+		o.decoder.Token() // its [, which has been peeked at
+	}
 	return o
 }
 
@@ -79,15 +82,6 @@ func (o *objects) more() error {
 		o.inArray = false
 		_, err := o.decoder.Token()
 		return err
-	}
-	if !o.seen && o.decoder.More() { // which fills the buffer, and skips white space
-		o.seen = true
-		start := make([]byte, 1)
-		if _, err := io.ReadFull(o.decoder.Buffered(), start); err == nil && start[0] == '[' {
-			o.inArray = true
-			_, err := o.decoder.Token()
-			return err
-		}
 	}
 	var value any
 	if err := o.decoder.Decode(&value); err != nil {

@@ -76,9 +76,9 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 	if options.mostRecords == 0 {
 		options.mostRecords = MostRecords
 	}
-	r := &reader{options: options, files: files, labels: newNames(mostLabels), queues: newNames(mostLabels),
-		tenants: newNames(mostTenants), nodes: newNames(mostNodes), kinds: newNames(mostKinds), coarse: true,
-		latest: unknown, timestamps: timestamps{zone: options.Zone, last: unknown}}
+	r := &reader{options: options, files: files, repairs: repairLog{}, coarse: true, latest: unknown,
+		labels: newNames(mostLabels), queues: newNames(mostLabels), tenants: newNames(mostTenants),
+		nodes: newNames(mostNodes), kinds: newNames(mostKinds), timestamps: timestamps{zone: options.Zone, last: unknown}}
 	for _, limit := range []struct {
 		name, text string
 		to         *timestamp

@@ -98,7 +98,7 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 	case from == "sidekiq":
 		return &lines{input: in, failed: map[string]string{}}, nil
 	case text[0] == '{' || text[0] == '[':
-		return newObjects(in), nil
+		return newObjects(in, text[0] == '['), nil
 	}
 	return newTable(in, start)
 }
@@ -142,80 +142,72 @@ type Repair struct {
 }
 
 // repair is the kind of mistake behind a Repair.
-type repair uint8
+type repair struct {
+	what  string
+	loses bool // the repair loses data: many of these are an error
+}
 
-const (
-	twice repair = iota
-	endsBeforeStart
-	startsBitBeforeDue
-	startsBeforeDue
-	noEnqueued
-	noTime
-	laterAttemptsFirst
-	noStart
-	noFinish
-	dueForEnqueued
-	repeatedHour
-	zeroIsUnknown
-	outsideWindow
-	tenantsLeftOut
-	noPriority
-	repairCount
+var (
+	twice           = &repair{what: "stand there twice, word for word: taken once"}
+	endsBeforeStart = &repair{"end before they start: their run time is left out", true}
+
+	startsBitBeforeDue = &repair{what: "start up to a second before they are enqueued, as when two clocks differ: " +
+		"their wait is 0"}
+	startsBeforeDue = &repair{"start more than a second before they are enqueued: their wait is left out", true}
+	noEnqueued      = &repair{what: "do not say when they were enqueued: the first time that they do say stands in, " +
+		"and their wait is not known"}
+	noTime             = &repair{"say no time at all: left out", true}
+	laterAttemptsFirst = &repair{"start before the attempt before them ended: the pause between the two is left out", true}
+	noStart            = &repair{what: "ended and do not say when they began: their run time and wait are left out"}
+	noFinish           = &repair{what: "began and do not say when they ended: their run time is left out, and with no " +
+		"other word of it they count as still running"}
+	dueForEnqueued = &repair{what: "do not say when they were enqueued: when they were due stands in"}
+	repeatedHour   = &repair{what: "have a time without a zone in the hour that a clock change repeats: of the two that " +
+		"which follows the times before it is taken"}
+	outsideWindow  = &repair{what: "are outside the window asked for: left out"}
+	zeroIsUnknown  = &repair{what: "have a time of 0: taken for unknown"}
+	tenantsLeftOut = &repair{what: "have a tenant beyond the limit: tenants are left out altogether"}
+	noPriority     = &repair{what: "have a priority that is no whole number from -32768 to 32767: left out"}
 )
 
-// repairs lists the repair for each kind of mistake, and whether it loses data: many of these are an error.
-var repairs = [repairCount]struct {
-	what  string
-	loses bool
-}{
-	twice:           {"stand there twice, word for word: taken once", false},
-	endsBeforeStart: {"end before they start: their run time is left out", true},
-	startsBitBeforeDue: {"start up to a second before they are enqueued, as when two clocks differ: their wait is 0",
-		false},
-	startsBeforeDue: {"start more than a second before they are enqueued: their wait is left out", true},
-	noEnqueued: {"do not say when they were enqueued: the first time that they do say stands in, and their wait is " +
-		"not known", false},
-	noTime:             {"say no time at all: left out", true},
-	laterAttemptsFirst: {"start before the attempt before them ended: the pause between the two is left out", true},
-	noStart:            {"ended and do not say when they began: their run time and wait are left out", false},
-	noFinish: {"began and do not say when they ended: their run time is left out, and with no other word of it " +
-		"they count as still running", false},
-	dueForEnqueued: {"do not say when they were enqueued: when they were due stands in", false},
-	repeatedHour: {"have a time without a zone in the hour that a clock change repeats: of the two that which follows " +
-		"the times before it is taken", false},
-	outsideWindow:  {"are outside the window asked for: left out", false},
-	zeroIsUnknown:  {"have a time of 0: taken for unknown", false},
-	tenantsLeftOut: {"have a tenant beyond the limit: tenants are left out altogether", false},
-	noPriority:     {"have a priority that is no whole number from -32768 to 32767: left out", false},
-}
+// repairs lists all kinds of repairs in the order in which they are reported.
+var repairs = []*repair{twice, endsBeforeStart, startsBitBeforeDue, startsBeforeDue, noEnqueued, noTime,
+	laterAttemptsFirst, noStart, noFinish, dueForEnqueued, repeatedHour, zeroIsUnknown, outsideWindow, tenantsLeftOut,
+	noPriority}
 
 // mostRepaired is the share of rows with data lost by repairs beyond which the whole file is an error.
 const mostRepaired = 0.1
 
-// repairLog counts the repairs of each kind, with the position of the first.
-type repairLog struct {
-	count [repairCount]int64
-	first [repairCount]sourcePos
+// repairLog holds the repairs made of each kind.
+type repairLog map[*repair]*repaired
+
+// repaired counts repairs of one kind.
+type repaired struct {
+	count int64
+	first sourcePos
 }
 
-func (r *repairLog) add(what repair, at sourcePos) {
-	if r.count[what]++; r.count[what] == 1 || at.before(r.first[what]) {
-		r.first[what] = at
+func (r repairLog) add(what *repair, at sourcePos) {
+	if r[what] == nil {
+		r[what] = &repaired{first: at}
+	}
+	if r[what].count++; at.before(r[what].first) {
+		r[what].first = at
 	}
 }
 
 // list returns the repairs made, or an error if they are too many for the number of rows.
-func (r *repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
-	for kind, n := range r.count {
-		if n == 0 {
+func (r repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
+	for _, kind := range repairs {
+		made := r[kind]
+		if made == nil {
 			continue
 		}
-		how, first := &repairs[kind], r.first[kind]
-		one := Repair{how.what, n, files[first.file].Name, int64(first.line)}
+		n, one := made.count, Repair{kind.what, made.count, files[made.first.file].Name, int64(made.first.line)}
 		switch {
-		case strict && repair(kind) != outsideWindow:
+		case strict && kind != outsideWindow:
 			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", n, one.What)
-		case how.loses && float64(n) > mostRepaired*float64(rows):
+		case kind.loses && float64(n) > mostRepaired*float64(rows):
 			err = fmt.Errorf("%d of %d rows, from here on, %s. So many are no exception: are columns and time zones right? "+
 				"--columns and --timezone say otherwise", n, rows, one.What)
 		}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"qsim/engine/keyed"
-	"qsim/results/plain"
 )
 
 // Fit is a distribution of the scenario language fitted to a sample by maximum likelihood, with its distance from the
@@ -115,20 +114,11 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 
 // thinned returns a pseudorandom subset of at most most sorted values, sorted: chosen by a hash of ranks.
 func thinned(sorted []float64, most int) []float64 {
-	if len(sorted) <= most {
-		return sorted
+	chosen, rand := sample{most: most}, keyed.Rand{Seed: 2}
+	for rank, value := range sorted {
+		chosen.add(rand.Uint64(keyed.ForRunTime, uint64(rank), 0, 0), value)
 	}
-	ranks := make([]int, len(sorted))
-	for i := range ranks {
-		ranks[i] = i
-	}
-	rand := keyed.Rand{Seed: 2}
-	slices.SortFunc(ranks, func(a, b int) int {
-		return cmp.Compare(rand.Uint64(keyed.ForRunTime, uint64(a), 0, 0), rand.Uint64(keyed.ForRunTime, uint64(b), 0, 0))
-	})
-	ranks = ranks[:most]
-	slices.Sort(ranks)
-	return plain.Map(ranks, func(rank int) float64 { return sorted[rank] })
+	return chosen.values()
 }
 
 // fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.

@@ -95,28 +95,18 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 			d.tell(&f)
 		}
 	}
-	troubled := func(r *row) []scenarios.Override { return r.sets }
-	calm := func(r *row) []scenarios.Override { return r.calm }
-	err = d.each(ctx, p, rows, troubled, func(i int, settings *measure.Settings, runs []measure.Run) error {
-		r, f := rows[i], &found.Findings[i]
-		r.settings, r.runs = settings, runs
-		if err := f.judge(r); err != nil {
-			return err
+	s := &simulator{source: &p.source, parallel: d.Parallel, each: d.Seeds}
+	err = s.all(ctx, len(rows), func(i int, simulate simulation) error {
+		if rows[i] == nil {
+			return nil
 		}
-		if f.Exposure == Safe || len(r.calm) == 0 {
-			rows[i] = nil
-			d.tell(f)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = d.each(ctx, p, rows, calm, func(i int, settings *measure.Settings, runs []measure.Run) error {
-		err := found.Findings[i].compare(rows[i], settings, runs)
+		err := found.Findings[i].judge(rows[i], simulate)
 		d.tell(&found.Findings[i])
 		return err
 	})
+	if failed := (*SettingError)(nil); errors.As(err, &failed) { // repeat the values from the scenario itself
+		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)
+	}
 	found.sort()
 	return found, err
 }
@@ -127,26 +117,20 @@ func (d *Doctor) tell(f *Finding) {
 	}
 }
 
-// each simulates the rows that are not nil, with the overrides that sets returns.
-func (d *Doctor) each(ctx context.Context, p *patient, rows []*row, sets func(*row) []scenarios.Override,
-	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
-	tasks := make([]*task, len(rows))
-	for i, r := range rows {
-		if r != nil {
-			tasks[i] = &task{sets: r.judged(sets(r))}
-		}
+// judge simulates a row and judges it; a row that is not safe again, given its runs without the trouble.
+func (f *Finding) judge(r *row, simulate simulation) error {
+	settings, runs, err := simulate(&task{sets: r.judged(r.sets)})
+	if err != nil {
+		return err
 	}
-	s := &simulator{source: &p.source, parallel: d.Parallel, each: d.Seeds}
-	err := s.run(ctx, tasks, done)
-	if failed := (*SettingError)(nil); errors.As(err, &failed) { // repeat the values from the scenario itself
-		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)
+	if err := f.conclude(r, settings, runs); err != nil || f.Exposure == Safe || len(r.calm) == 0 {
+		return err
 	}
-	return err
-}
-
-// compare judges a row anew, given its runs without the trouble.
-func (f *Finding) compare(r *row, settings *measure.Settings, runs []measure.Run) error {
-	summary, err := results.Summarize(settings, runs, results.Options{})
+	calmSettings, calm, err := simulate(&task{sets: r.judged(r.calm)})
+	if err != nil {
+		return err
+	}
+	summary, err := results.Summarize(calmSettings, calm, results.Options{})
 	if err != nil {
 		return err
 	}
@@ -159,12 +143,13 @@ func (f *Finding) compare(r *row, settings *measure.Settings, runs []measure.Run
 	if f.Scenario, err = r.source.setting(r.judged(r.sets)); err != nil {
 		return err
 	}
-	r.settings.Objectives = world.Settings(f.Scenario).Objectives
-	return f.judge(r)
+	settings.Objectives = world.Settings(f.Scenario).Objectives
+	return f.conclude(r, settings, runs)
 }
 
-func (f *Finding) judge(r *row) error {
-	summary, err := results.Summarize(r.settings, r.runs, results.Options{})
+// conclude sets the verdict on a row by its runs.
+func (f *Finding) conclude(r *row, settings *measure.Settings, runs []measure.Run) error {
+	summary, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
 		return err
 	}

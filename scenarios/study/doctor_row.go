@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
@@ -29,8 +30,6 @@ type row struct {
 	fails      []scenarios.Override // overrides for classes that never fail, where the incident is about failures
 	sets, calm []scenarios.Override // overrides with the incident, and without its trouble
 	objective  measure.Objective
-	settings   *measure.Settings // settings of the runs
-	runs       []measure.Run
 }
 
 // lay applies an incident to the patient. why is the reason why it does not apply; "" if it does.
@@ -239,27 +238,20 @@ func (r *row) arrive() {
 // rank returns the priority of a class of the trouble: as much above or below the patient's own classes as it is above
 // or below those that stand for them.
 func (r *row) rank(priority int16) int16 {
-	least, most, own := int16(math.MaxInt16), int16(math.MinInt16), int16(0)
-	for i := range r.library.Jobs {
-		j := &r.library.Jobs[i]
-		class := r.sc.ClassIndex(r.as[j.Class])
-		if class < 0 {
-			continue
-		}
-		own = j.Priority
-		for k := range r.sc.Jobs {
-			least, most = min(least, r.sc.Jobs[k].Priority), max(most, r.sc.Jobs[k].Priority)
+	above, standing := int16(0), false
+	for _, j := range r.library.Jobs {
+		if r.sc.ClassIndex(r.as[j.Class]) >= 0 {
+			above, standing = priority-j.Priority, true
 		}
 	}
+	byPriority := func(a, b scenarios.JobClass) int { return int(a.Priority) - int(b.Priority) }
 	switch {
-	case least > most:
+	case !standing:
 		return priority
-	case priority < own:
-		return least - (own - priority)
-	case priority > own:
-		return most + (priority - own)
+	case above < 0:
+		return slices.MinFunc(r.sc.Jobs, byPriority).Priority + above
 	}
-	return most
+	return slices.MaxFunc(r.sc.Jobs, byPriority).Priority + above
 }
 
 // storm adds the storms of the incident, and to the calm row windows of the same names in which nothing happens.
@@ -302,19 +294,8 @@ func (r *row) storm() {
 }
 
 // hits returns the patient's classes and dependencies that stand for the given ones of the incident.
-func (r *row) hits(names []string) (here []string) {
-	for _, name := range names {
-		switch {
-		case r.on[name] != "":
-			name = r.on[name]
-		case r.as[name] != "":
-			name = r.as[name]
-		}
-		if !slices.Contains(here, name) {
-			here = append(here, name)
-		}
-	}
-	return here
+func (r *row) hits(names []string) []string {
+	return plain.Distinct(plain.Map(names, func(name string) string { return cmp.Or(r.on[name], r.as[name], name) }))
 }
 
 // burst returns a burst of the incident, scaled to the patient's workers, or to its dependency.

@@ -89,10 +89,13 @@ func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 
 func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
 	measured func()) ([]results.MapValue, error) {
-	tasks := plain.Map(points, func(at Point) *task { return &task{sets: p.sets(l, at), policy: policy} })
 	values := make([]results.MapValue, len(points))
 	var mutex sync.Mutex
-	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
+	err := s.all(ctx, len(points), func(i int, simulate simulation) error {
+		_, runs, err := simulate(&task{sets: p.sets(l, points[i]), policy: policy})
+		if err != nil {
+			return err
+		}
 		mutex.Lock()
 		defer mutex.Unlock()
 		values[i] = p.value(runs)

@@ -276,25 +276,16 @@ func (w *Work) clear() error {
 	if err != nil {
 		return err
 	}
-	paths := []string{w.Path, w.dir}
-	for _, s := range strays {
-		paths = append(paths, filepath.Join(w.parent, s.name))
-	}
-	for _, name := range []string{summaryJSON, "sweep.csv", "sweep.yaml"} {
-		paths = append(paths, filepath.Join(w.parent, name))
-	}
-	charts := filepath.Join(w.parent, "charts")
-	names, err := entries(charts)
+	names, err := fs.Glob(os.DirFS(w.parent), "charts/sweep-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("clear %s: %w", w.parent, err)
+	}
+	names = append(names, summaryJSON, "sweep.csv", "sweep.yaml", w.shard.name()+complete, w.shard.name()+partial)
+	for _, s := range strays {
+		names = append(names, s.name)
 	}
 	for _, name := range names {
-		if strings.HasPrefix(name, "sweep-") {
-			paths = append(paths, filepath.Join(charts, name))
-		}
-	}
-	for _, path := range paths {
-		if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(w.parent, name)); err != nil {
 			return fmt.Errorf("clear %s: %w", w.parent, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 	"qsim/scenarios/world"
@@ -28,9 +27,13 @@ type Options struct {
 // ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	s := &simulator{source: &p.Source, parallel: o.Parallel, each: p.Simulations(), ended: o.Progress}
-	tasks := plain.Map(cells, func(cell int) *task { return &task{sets: p.Overrides(cell)} })
 	var keeping sync.Mutex
-	return s.run(ctx, tasks, func(i int, settings *measure.Settings, runs []measure.Run) error {
+	return s.all(ctx, len(cells), func(i int, simulate simulation) error {
+		sets := p.Overrides(cells[i])
+		settings, runs, err := simulate(&task{sets: sets})
+		if err != nil {
+			return err
+		}
 		summary, err := results.Summarize(settings, runs, results.Options{Seeds: p.Sweep.Seeds})
 		one := p.Sweep
 		one.Cells = nil
@@ -38,7 +41,7 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 			err = one.AddCell(cells[i], summary)
 		}
 		if err != nil {
-			return &SettingError{tasks[i].sets, err}
+			return &SettingError{sets, err}
 		}
 		keeping.Lock()
 		defer keeping.Unlock()
@@ -82,24 +85,19 @@ type simulator struct {
 	ended    func() // called after every simulation, from several goroutines at once; may be nil
 }
 
-// run simulates the tasks that are not nil, several in parallel, and calls done with the runs of each, in any order and
-// from several goroutines at once. Its error is ctx.Err(), that of done, or a *SettingError, which wraps a
-// *world.Broken if an invariant broke; of several it is that of the first task.
-func (s *simulator) run(ctx context.Context, tasks []*task,
-	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
+// simulation is a function that simulates a task.
+type simulation = func(t *task) (*measure.Settings, []measure.Run, error)
+
+// all calls do for 0 to n-1, in any order and from several goroutines at once, with a function that simulates a task.
+// Its error is ctx.Err(), that of do, or a *SettingError, which wraps a *world.Broken if an invariant broke; of several
+// it is that of the first task.
+func (s *simulator) all(ctx context.Context, n int, do func(i int, simulate simulation) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many tasks are open that one can be simulated while another is loaded, summarized and
 	// written: their simulations share the processors, and few tasks are in memory.
 	open := min(cap(gate), 1+(cap(gate)+s.each-1)/s.each)
-	return pool.Each(ctx, open, len(tasks), func(ctx context.Context, i int) error {
-		if tasks[i] == nil {
-			return nil
-		}
-		settings, runs, err := s.simulate(ctx, tasks[i], gate)
-		if err != nil {
-			return err
-		}
-		return done(i, settings, runs)
+	return pool.Each(ctx, open, n, func(ctx context.Context, i int) error {
+		return do(i, func(t *task) (*measure.Settings, []measure.Run, error) { return s.simulate(ctx, t, gate) })
 	})
 }
 

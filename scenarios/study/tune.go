@@ -153,40 +153,45 @@ type simulated struct {
 	simulator simulator
 	runs      int // number of simulations so far
 	kept      *memory
-	mutex     sync.Mutex
+	mutex     sync.Mutex   // guards runs and judged
 	judged    map[int]bool // settings judged so far
 }
 
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
-	answers, tasks := make([][]observation, len(asks)), make([]*task, len(asks))
-	for i := range asks {
-		seen, known := s.kept.known[asks[i].name(s.label)]
-		if tasks[i] = s.task(&asks[i]); known {
-			answers[i], tasks[i] = seen, nil
-			s.judge(asks[i].setting)
+	answers := make([][]observation, len(asks))
+	err := s.simulator.all(ctx, len(asks), func(i int, simulate simulation) error {
+		a := asks[i]
+		seen, known := s.kept.known[a.name(s.label)]
+		if !known {
+			_, runs, err := simulate(s.task(a))
+			if err != nil {
+				return err
+			}
+			seen = s.observations(runs)
+			if err := s.kept.keep(s.label, a, seen); err != nil {
+				return err
+			}
 		}
-	}
-	err := s.simulator.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) error {
-		answers[i] = s.observations(runs)
-		s.judge(asks[i].setting)
-		return s.kept.keep(s.label, &asks[i], answers[i])
+		answers[i] = seen
+		s.judge(a)
+		return nil
 	})
 	return answers, err
 }
 
-// judge counts one more setting as judged and reports progress.
-func (s *simulated) judge(setting int) {
+// judge counts a request as done, its setting as judged, and reports progress.
+func (s *simulated) judge(a ask) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.judged[setting] = true
+	s.runs += a.to - a.from
+	s.judged[a.setting] = true
 	if s.problem.Judged != nil {
 		s.problem.Judged(s.label, len(s.judged), s.problem.plan.Size())
 	}
 }
 
-// task returns the simulations of a request, and counts them.
-func (s *simulated) task(a *ask) *task {
-	s.runs += a.to - a.from
+// task returns the simulations of a request.
+func (s *simulated) task(a ask) *task {
 	return &task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
 }
 
@@ -197,7 +202,12 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 // check simulates the seeds of a request, and returns the observations and the verdicts on the objectives over all of
 // these seeds.
 func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
-	err = s.simulator.run(ctx, []*task{s.task(&a)}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
+	s.runs += a.to - a.from
+	err = s.simulator.all(ctx, 1, func(_ int, simulate simulation) error {
+		settings, runs, err := simulate(s.task(a))
+		if err != nil {
+			return err
+		}
 		summary, err := results.Summarize(settings, runs, results.Options{})
 		if err != nil {
 			return fmt.Errorf("summarize: %w", err)
@@ -282,12 +292,12 @@ func openMemory(path, search string) (*memory, error) {
 	return m, err
 }
 
-func (a *ask) name(policy string) string {
+func (a ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
 // keep appends the observations for a request to the file.
-func (m *memory) keep(policy string, a *ask, seen []observation) error {
+func (m *memory) keep(policy string, a ask, seen []observation) error {
 	if m.file == nil {
 		return nil
 	}

@@ -237,8 +237,6 @@ type bin struct{ attempts, failed int64 }
 
 func (b bin) plus(c bin) bin { return bin{b.attempts + c.attempts, b.failed + c.failed} }
 
-func (b bin) minus(c bin) bin { return bin{b.attempts - c.attempts, b.failed - c.failed} }
-
 const mostBins = 4096
 
 func (t *timeline) add(at timestamp, failed bool) {
@@ -287,8 +285,7 @@ func (t *timeline) incident() (from, to timestamp, share float64) {
 		t.widen()
 	}
 	usual := func(without bin) float64 {
-		rest := all.minus(without)
-		return float64(rest.failed) / float64(max(1, rest.attempts))
+		return float64(all.failed-without.failed) / float64(max(1, all.attempts-without.attempts))
 	}
 	var begun, end int64 // of the stretch, in bins
 	for _, i := range t.order() {

@@ -138,19 +138,14 @@ func (j *job) number() {
 		}
 		return
 	}
-	seen, highest := int32(0), int32(0)
+	seen, highest, failure := int32(0), int32(0), uint16(0)
 	for i := range j.tries {
 		if j.tries[i].number != highest {
 			seen++
 		}
-		highest = j.tries[i].number
+		highest, failure = j.tries[i].number, max(failure, j.tries[i].failure)
 	}
-	j.unseen = max(0, highest-seen)
-	if j.unseenFor == 0 {
-		for i := range j.tries {
-			j.unseenFor = max(j.unseenFor, j.tries[i].failure)
-		}
-	}
+	j.unseen, j.unseenFor = max(0, highest-seen), cmp.Or(j.unseenFor, failure)
 }
 
 // when returns the begin of an attempt or, if that is not known, its end.

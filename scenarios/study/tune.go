@@ -68,7 +68,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error
-	objectives := p.objectives[s.policy]
+	of := search{arena: s, objectives: p.objectives[s.policy], confidence: p.Confidence, most: p.MostSeeds}
 	settings := make([]int, p.plan.Size())
 	for i := range settings {
 		settings[i] = i
@@ -77,11 +77,10 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 		if p.Aim == Largest {
 			slices.Reverse(settings)
 		}
-		a, err = bisect(ctx, &bisection{arena: s, objectives: objectives, confidence: p.Confidence, most: p.MostSeeds,
-			order: settings})
+		a, err = bisect(ctx, &bisection{search: of, order: settings})
 	} else {
-		a, err = choose(ctx, &selection{arena: s, objectives: objectives, confidence: p.Confidence,
-			indifference: p.Indifference, absolute: p.Aim == Margin, most: p.MostSeeds, settings: settings})
+		a, err = choose(ctx, &selection{search: of, indifference: p.Indifference, absolute: p.Aim == Margin,
+			settings: settings})
 	}
 	if err != nil {
 		return nil, err
@@ -118,20 +117,28 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 }
 
 // confirm judges the best setting once more, with as many fresh seeds as chose it.
-func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) (err error) {
+func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) error {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
 		return nil
 	}
-	var fresh []observation
-	if fresh, out.Checked, err = s.check(ctx,
-		ask{best.setting, a.spent + len(best.seen), a.spent + 2*len(best.seen)}); err != nil {
-		return err
-	}
-	if a.refuted = !best.holds(fresh, objectives, p.Confidence); a.refuted {
-		out.Decided, out.Outcome = false, results.Unclear
-	}
-	return nil
+	n := len(best.seen)
+	s.runs += n
+	return s.simulator.all(ctx, 1, func(_ int, simulate simulation) error {
+		settings, runs, err := simulate(s.task(ask{best.setting, a.spent + n, a.spent + 2*n}))
+		if err != nil {
+			return err
+		}
+		summary, err := results.Summarize(settings, runs, results.Options{})
+		if err != nil {
+			return fmt.Errorf("summarize: %w", err)
+		}
+		out.Checked = summary.Objectives
+		if a.refuted = !best.holds(s.observations(runs), objectives, p.Confidence); a.refuted {
+			out.Decided, out.Outcome = false, results.Unclear
+		}
+		return nil
+	})
 }
 
 // ask is a request to simulate a setting under the seeds with the numbers [from, to), counted from 0.
@@ -197,25 +204,6 @@ func (s *simulated) task(a ask) *task {
 
 func (s *simulated) observations(runs []measure.Run) []observation {
 	return plain.Map(runs, func(run measure.Run) observation { return s.problem.observe(s.policy, &run) })
-}
-
-// check simulates the seeds of a request, and returns the observations and the verdicts on the objectives over all of
-// these seeds.
-func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
-	s.runs += a.to - a.from
-	err = s.simulator.all(ctx, 1, func(_ int, simulate simulation) error {
-		settings, runs, err := simulate(s.task(a))
-		if err != nil {
-			return err
-		}
-		summary, err := results.Summarize(settings, runs, results.Options{})
-		if err != nil {
-			return fmt.Errorf("summarize: %w", err)
-		}
-		fresh, verdicts = s.observations(runs), summary.Objectives
-		return nil
-	})
-	return fresh, verdicts, err
 }
 
 // trial returns the entry of a candidate setting in the results.

@@ -11,17 +11,36 @@ import (
 	"qsim/results/plain"
 )
 
-// bisection searches a list of settings, from the most wanted to the easiest, for the first that meets all objectives.
-type bisection struct {
+// search is what bisection and selection have in common.
+type search struct {
 	arena      arena
 	objectives []measure.Objective
 	confidence float64
-	most       int   // highest number of seeds of a setting
-	order      []int // settings, the most wanted first
-	tried      map[int]*candidate
-	monotone   bool
-	level      float64
-	err        error // first error of the arena, after which the search judges nothing
+	most       int // highest number of seeds of a setting
+	offset     int // number of seeds spent before those of the candidates
+}
+
+// extend simulates further seeds of candidates until each has that many in all.
+func (s *search) extend(ctx context.Context, list []*candidate, seeds int) error {
+	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.offset + len(c.seen), s.offset + seeds} })
+	answers, err := s.arena.observe(ctx, asks)
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		c.seen = append(c.seen, answers[i]...)
+	}
+	return nil
+}
+
+// bisection searches a list of settings, from the most wanted to the easiest, for the first that meets all objectives.
+type bisection struct {
+	search
+	order    []int // settings, the most wanted first
+	tried    map[int]*candidate
+	monotone bool
+	level    float64
+	err      error // first error of the arena, after which the search judges nothing
 }
 
 // answer is the result of a search for one policy: the settings tried, the best of them, and its confidence.
@@ -122,11 +141,9 @@ func (b *bisection) meets(ctx context.Context, at int) bool {
 
 func (b *bisection) judge(ctx context.Context, c *candidate) error {
 	for _, n := range looks(firstSeeds, b.most) {
-		answers, err := b.arena.observe(ctx, []ask{{c.setting, len(c.seen), n}})
-		if err != nil {
+		if err := b.extend(ctx, []*candidate{c}, n); err != nil {
 			return err
 		}
-		c.seen = append(c.seen, answers[0]...)
 		if c.settle(b.objectives, b.level); c.outcome != results.Unclear || hopeless(c) {
 			break
 		}

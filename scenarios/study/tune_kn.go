@@ -7,20 +7,14 @@ import (
 	"slices"
 
 	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 )
 
 // selection searches, among the settings that meet all objectives, the one with the smallest goal value.
 type selection struct {
-	arena        arena
-	objectives   []measure.Objective
-	confidence   float64
+	search
 	indifference float64 // difference in the goal that does not matter, relative, or absolute if the goal is the margin
 	absolute     bool
-	most         int // highest number of seeds of a setting
 	settings     []int
-	offset       int // number of seeds spent on halving
 
 	all     []*candidate
 	delta   float64
@@ -100,19 +94,6 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 }
 
 func bySetting(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) }
-
-// extend simulates further seeds of candidates until each has that many in all.
-func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {
-	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.offset + len(c.seen), s.offset + seeds} })
-	answers, err := s.arena.observe(ctx, asks)
-	if err != nil {
-		return err
-	}
-	for i, c := range list {
-		c.seen = append(c.seen, answers[i]...)
-	}
-	return nil
-}
 
 // pilot is the first stage of the procedure KN: it estimates the variances, and sets the indifference zone.
 func (s *selection) pilot(ctx context.Context) error {

@@ -94,10 +94,10 @@ func TestRareCatastrophesAreFound(t *testing.T) {
 		search func(a arena) (*answer, error)
 	}{
 		{"bisection", func(a arena) (*answer, error) {
-			return bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 200, order: upTo(16)})
+			return bisect(context.Background(), &bisection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, order: upTo(16)})
 		}},
 		{"choice", func(a arena) (*answer, error) {
-			return choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, absolute: true, most: 200, settings: upTo(4)})
+			return choose(context.Background(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.05, absolute: true, settings: upTo(4)})
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	// At 4 the mean slack is 0: it is never clear.
 	a := &planted{noise: 1, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return float64(i - 4) }}
-	got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 100, order: upTo(10)})
+	got, err := bisect(context.Background(), &bisection{search: search{arena: a, objectives: one, confidence: 0.95, most: 100}, order: upTo(10)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestKNFindsThePlantedOptimum(t *testing.T) {
 			}
 			return 2 + 0.2*math.Abs(float64(i-7))
 		}, slack: func(i int) float64 { return map[bool]float64{true: -0.15, false: 0.6}[i < 3] }}
-		s := &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.1, absolute: true, most: 3000, settings: upTo(12)}
+		s := &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 3000}, indifference: 0.1, absolute: true, settings: upTo(12)}
 		got, err := choose(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -256,7 +256,7 @@ func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 	wrong, runs := 0, 0
 	for seed := range uint64(20) {
 		a := &planted{noise: 0.3, seed: seed, mean: func(i int) float64 { return 1 + math.Abs(float64(i-321))/10 }, slack: func(int) float64 { return 1 }}
-		s := &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, absolute: true, most: 200, settings: upTo(500)}
+		s := &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.05, absolute: true, settings: upTo(500)}
 		got, err := choose(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +280,7 @@ func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 func TestEqualSettings(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0, mean: func(int) float64 { return 3 }, slack: func(int) float64 { return 1 }}
-	got, err := choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, most: 100, settings: upTo(5)})
+	got, err := choose(context.Background(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 100}, indifference: 0.05, settings: upTo(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestEqualSettings(t *testing.T) {
 func TestNoSettingMeetsTheObjective(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0.1, mean: func(i int) float64 { return float64(i) }, slack: func(int) float64 { return -1 }}
-	got, err := choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, most: 100, settings: upTo(5)})
+	got, err := choose(context.Background(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 100}, indifference: 0.05, settings: upTo(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestBisectionFindsTheThreshold(t *testing.T) {
 	wrong, runs := 0, 0
 	for seed := range uint64(200) {
 		a := &planted{noise: 1, seed: seed, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return (float64(i) - 36.5) / 5 }}
-		got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 800, order: upTo(64)})
+		got, err := bisect(context.Background(), &bisection{search: search{arena: a, objectives: one, confidence: 0.95, most: 800}, order: upTo(64)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestBisectionAtTheEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := &planted{noise: 0.01, slack: func(i int) float64 { return map[bool]float64{true: 1, false: -1}[i >= tt.first] }, mean: func(int) float64 { return 0 }}
-			got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 50, order: upTo(10)})
+			got, err := bisect(context.Background(), &bisection{search: search{arena: a, objectives: one, confidence: 0.95, most: 50}, order: upTo(10)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -358,7 +358,7 @@ func TestBisectionAtTheEnds(t *testing.T) {
 func TestBisectionFindsContradictions(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0.01, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return map[bool]float64{true: 1, false: -1}[i != 5 && i >= 4] }}
-	got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 50, order: upTo(10)})
+	got, err := bisect(context.Background(), &bisection{search: search{arena: a, objectives: one, confidence: 0.95, most: 50}, order: upTo(10)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,24 +145,18 @@ func (p *Problem) choosePolicies() {
 // chooseObjectives sets the objectives for each policy. Objectives that are expected to be missed count, too.
 func (p *Problem) chooseObjectives() error {
 	p.objectives = make([][]measure.Objective, len(p.settings.Policies))
-	any := false
-	for k, policy := range p.settings.Policies {
-		for _, o := range p.settings.Objectives {
-			if o.Policy == "" || o.Policy == policy.Label || o.Policy == policy.Kind && !p.isLabel(o.Policy) {
+	for _, o := range p.settings.Objectives {
+		for k := range p.objectives {
+			if o.Policy == "" || slices.Contains(p.plan.base.PoliciesNamed(o.Policy), k) {
 				p.objectives[k] = append(p.objectives[k], o)
-				any = true
 			}
 		}
 	}
-	if !any && !p.Aim.ofMetric() {
+	if len(p.settings.Objectives) == 0 && !p.Aim.ofMetric() {
 		return errors.New("there is no objective: give one, as --objective 'fresh.wait.p99 below 10s', or a metric to " +
 			"minimize")
 	}
 	return nil
-}
-
-func (p *Problem) isLabel(name string) bool {
-	return slices.ContainsFunc(p.settings.Policies, func(i measure.PolicyInfo) bool { return i.Label == name })
 }
 
 func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }

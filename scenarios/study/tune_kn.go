@@ -18,9 +18,8 @@ type selection struct {
 
 	all     []*candidate
 	delta   float64
-	least   float64     // smallest mean goal in the first stage
-	scale   float64     // h² of the procedure KN
-	spread  [][]float64 // by two settings, variance of their difference over the first stage
+	least   float64 // smallest mean goal in the first stage
+	scale   float64 // h² of the procedure KN
 	decided bool
 }
 
@@ -101,11 +100,6 @@ func (s *selection) pilot(ctx context.Context) error {
 	if err := s.extend(ctx, s.all, n); err != nil {
 		return err
 	}
-	for _, c := range s.all {
-		if math.IsNaN(mean(c)) {
-			c.why = "has no value in some seed"
-		}
-	}
 	k := max(2, len(s.all))
 	// η and h² of KN with c = 1; half of the error probability is for objectives.
 	alpha := (1 - s.confidence) / 2
@@ -116,10 +110,12 @@ func (s *selection) pilot(ctx context.Context) error {
 	s.scale = 2 * eta * float64(n-1)
 	best, largest := math.Inf(1), 0.0
 	for _, c := range s.all {
-		if c.why == "" {
-			best = math.Min(best, mean(c))
-			largest = math.Max(largest, math.Abs(mean(c)))
+		goal := mean(c)
+		if math.IsNaN(goal) {
+			c.why = "has no value in some seed"
+			continue
 		}
+		best, largest = math.Min(best, goal), math.Max(largest, math.Abs(goal))
 	}
 	s.least = best
 	if s.delta = s.indifference; !s.absolute {
@@ -127,21 +123,13 @@ func (s *selection) pilot(ctx context.Context) error {
 			s.delta = s.indifference * largest
 		}
 	}
-	s.spread = make([][]float64, len(s.all))
-	for i := range s.all {
-		s.spread[i] = make([]float64, len(s.all))
-		for k := range s.all[:i] {
-			v := differenceVariance(s.all[i], s.all[k])
-			s.spread[i][k], s.spread[k][i] = v, v
-		}
-	}
 	return nil
 }
 
-// differenceVariance returns the variance of the paired differences of two candidates, which common random numbers make
-// small.
-func differenceVariance(a, b *candidate) float64 {
-	n := min(len(a.seen), len(b.seen))
+// differenceVariance returns the variance of the paired differences of two candidates in the first stage, which common
+// random numbers make small.
+func (s *selection) differenceVariance(a, b *candidate) float64 {
+	n := min(pilotSeeds, s.most)
 	d := make([]float64, n)
 	for i := range d {
 		d[i] = a.seen[i].Goal - b.seen[i].Goal
@@ -214,7 +202,7 @@ func (s *selection) eliminate(n int) {
 			}
 			w := 0.0
 			if s.delta > 0 {
-				w = math.Max(0, s.delta/(2*r)*(s.scale*s.spread[i][k]/(s.delta*s.delta)-r))
+				w = math.Max(0, s.delta/(2*r)*(s.scale*s.differenceVariance(c, other)/(s.delta*s.delta)-r))
 			}
 			d := mean(c) - mean(other)
 			// Who is equal to the end is equal: the first one stands for both.

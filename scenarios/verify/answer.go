@@ -84,9 +84,7 @@ func (a *answer) add(o *observer, run *measure.Run) {
 	if a.metric != "" && a.kind != "exact" && o.counted == nil {
 		v, known = valueOf(run, a.metric)
 	}
-	if expected, _ := a.value.(float64); !known && a.given != nil {
-		v = a.given(o, expected)
-	} else if !known {
+	if !known {
 		v = a.of(o)
 	}
 	if math.IsNaN(v) {
@@ -219,11 +217,10 @@ func (a *answer) judge() Verdict {
 	case a.shape == ofSame:
 		return met(half == 0 && distance <= allowed)
 	case a.shape == ofLimit:
-		p, sharp := a.law(expected)
-		if sharp && half > allowed {
+		if a.sharp && half > allowed {
 			return Wide
 		}
-		return met(sharp && math.Abs(centre-p) <= half)
+		return met(a.sharp && math.Abs(centre-a.law) <= half)
 	case a.shape == atLeast && half > allowed, a.shape != atLeast && half > allowed && expected != 0:
 		return Wide
 	case a.shape == atLeast:
@@ -260,17 +257,15 @@ func (a *answer) quantity() Quantity {
 	case !math.IsNaN(centre):
 		q.Measured = centre
 	}
-	if a.shape == atLeast {
+	switch {
+	case a.shape == atLeast:
 		least := strconv.FormatFloat(a.bound, 'f', -1, 64)
 		q.Reason = "measured: the share of those up to it, which must be at least " + least
-	}
-	if expected, ok := a.value.(float64); ok && a.shape == ofLimit {
-		switch p, sharp := a.law(expected); {
-		case sharp:
-			q.Reason = "measured: the share that keeps the limit; the law of the coin says " + strconv.FormatFloat(p, 'f', 6, 64)
-		default:
-			q.Reason = "by the law of the coin another limit is the tightest"
-		}
+	case a.shape == ofLimit && a.sharp:
+		q.Reason = "measured: the share that keeps the limit; the law of the coin says " +
+			strconv.FormatFloat(a.law, 'f', 6, 64)
+	case a.shape == ofLimit:
+		q.Reason = "by the law of the coin another limit is the tightest"
 	}
 	if a.nothing > 0 && len(a.values) > 0 {
 		q.Reason = fmt.Sprintf("%d of the replications had no value", a.nothing)

@@ -420,10 +420,6 @@ func TestLimitsOfCoins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	experiments, err := coins(p)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if got := noLongerRun(1000, 0.2, 10); math.Abs(got-0.9999837758725728) > 1e-12 { // bern.1
 		t.Errorf("no run above 10: %v", got)
 	}
@@ -440,6 +436,11 @@ func TestLimitsOfCoins(t *testing.T) {
 		{"hi", 841, 0.9996, Met}, {"hi", 1000, 1, Missed}, {"hi", 840, 0.9995, Missed}, {"hi", 841, 1, Missed},
 		{"longest_nonfresh_run_p999", 8, 0.9996, Met}, {"longest_nonfresh_run_p999", 9, 1, Missed}, {"longest_nonfresh_run_p999", 1000, 1, Missed},
 	} {
+		p.expected = []item{{tt.name, tt.limit}}
+		experiments, err := coins(p)
+		if err != nil {
+			t.Fatal(err)
+		}
 		a := answer{item: item{tt.name, tt.limit}, gauge: experiments[0].measures[tt.name], kind: "exact", tries: 100_000, values: []float64{tt.keep, tt.keep, tt.keep}}
 		if got := a.judge(); got != tt.want {
 			t.Errorf("%s %v, kept by %v: %s, want %s", tt.name, tt.limit, tt.keep, got, tt.want)

@@ -29,21 +29,18 @@ func coins(p *params) ([]experiment, error) {
 	}
 	fresh := func(window []byte) float64 { return float64(bytes.Count(window, []byte("F"))) }
 	perWindow := func(*observer) float64 { return coinWindows }
-	// within is the tightest limit kept by a share of at least least of the windows. By the law of the coin a window keeps
-	// it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell the limit from
-	// the next one.
+	// within measures the tightest limit kept by a share of at least least of the windows. By the law of the coin a window
+	// keeps it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell the limit
+	// from the next one.
 	within := func(
-		least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool,
+		name string, least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool,
 	) gauge {
-		return gauge{shape: ofLimit, trials: perWindow,
-			given: func(o *observer, limit float64) float64 {
-				return share(func(w []byte) bool { return ok(w, limit) })(o)
-			},
-			law: func(limit float64) (p float64, sharp bool) {
-				k := int(limit)
-				return law(k), float64(k) == limit && law(k) >= least && law(k+tighter) < least
-			}}
+		limit := p.expects(name)
+		k := int(limit)
+		return gauge{shape: ofLimit, trials: perWindow, of: share(func(w []byte) bool { return ok(w, limit) }),
+			law: law(k), sharp: float64(k) == limit && law(k) >= least && law(k+tighter) < least}
 	}
+	const run = "longest_nonfresh_run_p999"
 	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
 	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]gauge{
 		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
@@ -56,11 +53,11 @@ func coins(p *params) ([]experiment, error) {
 			m := sum / coinWindows
 			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
 		}),
-		"lo": within(0.9995, 1, func(k int) float64 { return 1 - binomial(n, phi, k-1) },
+		"lo": within("lo", 0.9995, 1, func(k int) float64 { return 1 - binomial(n, phi, k-1) },
 			func(w []byte, limit float64) bool { return fresh(w) >= limit }),
-		"hi": within(0.9995, -1, func(k int) float64 { return binomial(n, phi, k) },
+		"hi": within("hi", 0.9995, -1, func(k int) float64 { return binomial(n, phi, k) },
 			func(w []byte, limit float64) bool { return fresh(w) <= limit }),
-		"longest_nonfresh_run_p999": within(0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
+		run: within(run, 0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
 			func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
 		"p_longest_run_le_10": shareBy(share(func(w []byte) bool { return longestRun(w, 'R') <= 10 }), perWindow),
 	}}}, nil

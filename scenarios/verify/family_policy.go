@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"qsim/engine"
 	"qsim/engine/quantity"
@@ -201,31 +202,23 @@ func framePolicy(p *params) func(int) engine.Policy {
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))
-	windows := func(better func(a, b int) bool) gauge {
+	windows := func(extreme func(counts []float64) float64) gauge {
 		return same(func(o *observer) float64 {
 			if len(o.text) < total {
 				return math.NaN()
 			}
-			best, fresh := -1, 0
-			for i, c := range o.text {
-				if c == 'F' {
-					fresh++
-				}
-				if i >= n && o.text[i-n] == 'F' {
-					fresh--
-				}
-				if i >= n-1 && (best < 0 || better(fresh, best)) {
-					best = fresh
-				}
+			var fresh []float64
+			for end := n; end <= len(o.text); end++ {
+				fresh = append(fresh, float64(bytes.Count(o.text[end-n:end], []byte("F"))))
 			}
-			return float64(best)
+			return extreme(fresh)
 		})
 	}
 	plan := observation{on: claimLog(total)}
 	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: plan,
 		measures: map[string]gauge{
-			"fresh_min":             windows(func(a, b int) bool { return a < b }),
-			"fresh_max":             windows(func(a, b int) bool { return a > b }),
+			"fresh_min":             windows(slices.Min),
+			"fresh_max":             windows(slices.Max),
 			"max_consecutive_retry": same(func(o *observer) float64 { return float64(longestRun(o.text, 'R')) }),
 		}}}, nil
 }

@@ -149,10 +149,8 @@ func tokenBucket(p *params) ([]experiment, error) {
 		"success":       mean(func(o *observer) float64 { return o.clockDone / o.sum(enqueued) }),
 	}}
 	all := []experiment{own}
-	for _, it := range p.expected {
-		if knee, ok := it.value.(float64); ok && it.path == "knee_failure_rate" && knee > 0 && knee*(1+besideKnee) < 1 {
-			all = append(all, kneeOf(budget(kneeRate, 0), knee, fill))
-		}
+	if knee := p.expects("knee_failure_rate"); knee > 0 && knee*(1+besideKnee) < 1 {
+		all = append(all, kneeOf(budget(kneeRate, 0), knee, fill))
 	}
 	return all, nil
 }

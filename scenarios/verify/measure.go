@@ -23,7 +23,7 @@ const (
 	ofLeast               // the least of all, and not less than expected
 	ofMost                // the most of all, and not more than expected
 	ofSame                // the same in every replication, number or text
-	ofLimit               // a whole number that a share of all keeps, see measure.law
+	ofLimit               // a whole number that a share of all keeps, see gauge.law
 )
 
 // gauge is the measurement of one quantity in a replication.
@@ -33,16 +33,13 @@ type gauge struct {
 	// metric is the metric with the value, in place of of, unless the row is of kind exact; "": none.
 	metric string
 	text   func(o *observer) string // value as text, for a quantity that is no number
-	// given replaces of for a value that depends on the expected one.
-	given func(o *observer, expected float64) float64
 	// trials returns, for shares, the number of trials in a replication: a share near 0 or 1 without any differing
 	// trial has an uncertainty of its own. nil: no share.
 	trials func(o *observer) float64
 	bound  float64
 	peak   float64
-	// law returns the share of all values that keeps a limit, by an exact formula, and whether the limit is the
-	// tightest that enough keep.
-	law func(limit float64) (p float64, sharp bool)
+	law    float64 // share of all values that keeps the expected limit, by an exact formula
+	sharp  bool    // the expected limit is the tightest that enough keep
 	// distribution and quantile, in (0, 1), are instead of of for quantiles of durations.
 	distribution func(c *classCount) *durations
 	class        int // job class of the distribution; -1: all classes counted

@@ -136,6 +136,16 @@ func newParams(object json.RawMessage) (*params, error) {
 	return p, nil
 }
 
+// expects returns an expected value of the row that is a number, NaN if there is none.
+func (p *params) expects(path string) float64 {
+	for _, it := range p.expected {
+		if v, ok := it.value.(float64); ok && it.path == path {
+			return v
+		}
+	}
+	return math.NaN()
+}
+
 func (p *params) wrong(format string, arguments ...any) {
 	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
 }

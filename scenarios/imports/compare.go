@@ -103,10 +103,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 		return nil, fmt.Errorf("summarize: %w", err)
 	}
 	for _, m := range measured {
-		sum, slack := new(measure.Histogram), Slack
-		for i := range r.Classes {
-			sum.Merge(m.of(&r.Classes[i]))
-		}
+		slack := Slack
 		if m.metric == "sojourn" { // it ends with the ack, which waits for others; a record's with the run
 			slack += sc.Engine.Commit.Linger.Std()
 		}
@@ -119,7 +116,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 				}
 			}
 		}
-		add(m.what, sum, "")
+		add(m.what, m.of(&r.all), "")
 		for i := range classes {
 			add(m.what+" "+classes[i].Name, m.of(&classes[i]), classes[i].Name)
 		}
@@ -130,22 +127,17 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 // numbers compares the share of dead jobs and the attempts per job. For jobs still open at the end of the records,
 // attempts until then count.
 func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
-	var jobs, dead, attempts int64
-	for i := range r.Classes {
-		c := &r.Classes[i]
-		jobs, dead, attempts = jobs+c.Jobs, dead+c.Dead, attempts+c.Attempts
-	}
-	if jobs < leastCompared {
+	if r.all.Jobs < leastCompared {
 		return nil
 	}
-	n := float64(jobs)
+	n := float64(r.all.Jobs)
 	for _, one := range []struct {
 		what, metric string
 		recorded     float64
 		share        bool
 	}{
-		{"dead share", "dead.share", float64(dead) / n, true},
-		{"attempts per job", "attempts.mean", float64(attempts) / n, false},
+		{"dead share", "dead.share", float64(r.all.Dead) / n, true},
+		{"attempts per job", "attempts.mean", float64(r.all.Attempts) / n, false},
 	} {
 		e := summary.Policies[0].Find(measure.Query{Metric: one.metric})
 		if e == nil || math.IsNaN(e.Mean) {

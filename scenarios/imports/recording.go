@@ -38,6 +38,7 @@ type Recording struct {
 	Notes      []string
 
 	options  Options
+	all      Class     // counts and waits of the jobs of all classes
 	arrivals []arrival // arrivals by class, in order
 	origin   timestamp
 	index    []int // index in Classes of an arrival's class; -1: none of its jobs is left
@@ -220,7 +221,7 @@ const (
 // finish computes the properties of the whole recording: its length, workers, classes, retries and notes.
 func (g *gathering) finish() error {
 	f := g.found
-	f.origin, f.Length = g.first, g.last.since(g.first)
+	f.all, f.origin, f.Length = g.all.class, g.first, g.last.since(g.first)
 	if g.lastRun > g.last {
 		f.Tail = g.lastRun.since(g.last)
 	}

@@ -144,30 +144,32 @@ type Repair struct {
 // repair is the kind of mistake behind a Repair.
 type repair struct {
 	what  string
-	loses bool // the repair loses data: many of these are an error
+	loses bool // data: many of these are an error
 }
 
-var (
-	twice           = &repair{what: "stand there twice, word for word: taken once"}
-	endsBeforeStart = &repair{"end before they start: their run time is left out", true}
+func keeps(what string) *repair { return &repair{what, false} }
+func loses(what string) *repair { return &repair{what, true} }
 
-	startsBitBeforeDue = &repair{what: "start up to a second before they are enqueued, as when two clocks differ: " +
-		"their wait is 0"}
-	startsBeforeDue = &repair{"start more than a second before they are enqueued: their wait is left out", true}
-	noEnqueued      = &repair{what: "do not say when they were enqueued: the first time that they do say stands in, " +
-		"and their wait is not known"}
-	noTime             = &repair{"say no time at all: left out", true}
-	laterAttemptsFirst = &repair{"start before the attempt before them ended: the pause between the two is left out", true}
-	noStart            = &repair{what: "ended and do not say when they began: their run time and wait are left out"}
-	noFinish           = &repair{what: "began and do not say when they ended: their run time is left out, and with no " +
-		"other word of it they count as still running"}
-	dueForEnqueued = &repair{what: "do not say when they were enqueued: when they were due stands in"}
-	repeatedHour   = &repair{what: "have a time without a zone in the hour that a clock change repeats: of the two that " +
-		"which follows the times before it is taken"}
-	outsideWindow  = &repair{what: "are outside the window asked for: left out"}
-	zeroIsUnknown  = &repair{what: "have a time of 0: taken for unknown"}
-	tenantsLeftOut = &repair{what: "have a tenant beyond the limit: tenants are left out altogether"}
-	noPriority     = &repair{what: "have a priority that is no whole number from -32768 to 32767: left out"}
+var (
+	twice              = keeps("stand there twice, word for word: taken once")
+	endsBeforeStart    = loses("end before they start: their run time is left out")
+	startsBitBeforeDue = keeps("start up to a second before they are enqueued, as when two clocks differ: " +
+		"their wait is 0")
+	startsBeforeDue = loses("start more than a second before they are enqueued: their wait is left out")
+	noEnqueued      = keeps("do not say when they were enqueued: the first time that they do say stands in, " +
+		"and their wait is not known")
+	noTime             = loses("say no time at all: left out")
+	laterAttemptsFirst = loses("start before the attempt before them ended: the pause between the two is left out")
+	noStart            = keeps("ended and do not say when they began: their run time and wait are left out")
+	noFinish           = keeps("began and do not say when they ended: their run time is left out, and with no other " +
+		"word of it they count as still running")
+	dueForEnqueued = keeps("do not say when they were enqueued: when they were due stands in")
+	repeatedHour   = keeps("have a time without a zone in the hour that a clock change repeats: of the two that " +
+		"which follows the times before it is taken")
+	outsideWindow  = keeps("are outside the window asked for: left out")
+	zeroIsUnknown  = keeps("have a time of 0: taken for unknown")
+	tenantsLeftOut = keeps("have a tenant beyond the limit: tenants are left out altogether")
+	noPriority     = keeps("have a priority that is no whole number from -32768 to 32767: left out")
 )
 
 // repairs lists all kinds of repairs in the order in which they are reported.

@@ -97,7 +97,7 @@ func (s *Simulation) errorName(kind engine.ErrorKind) string {
 	return "error " + strconv.Itoa(int(kind))
 }
 
-// sentences maps events to sentences without subject and stop. Simulation.field replaces the names behind $.
+// sentences maps events to sentences without subject and stop. The texts of fields replace the names behind $.
 var sentences = map[engine.EventKind]string{
 	engine.Enqueued: "enqueued$tenant: ready, as a fresh job",
 	engine.Promoted: "its delay is over: ready again, as a retry",
@@ -150,61 +150,53 @@ func (s *Simulation) words(e *engine.Event) string {
 	case e.Kind == engine.Returned && e.Error == engine.LeaseExpired:
 		sentence = "$who makes it ready again$was"
 	}
-	return os.Expand(sentence, func(name string) string { return s.field(e, name) })
+	return os.Expand(sentence, func(name string) string { return fields[name](s, e) })
 }
 
-// field returns the text of the event e for a placeholder of a sentence in a job's trace: "2" for $node.
-func (s *Simulation) field(e *engine.Event, name string) string {
-	switch name {
-	case "attempt":
-		return fmt.Sprint(e.Delivery)
-	case "attempts":
-		return plain.Plural(int(e.Delivery), "attempt")
-	case "node":
-		return fmt.Sprint(e.Node)
-	case "holder":
-		return fmt.Sprint(e.Holder.Node())
-	case "who":
+// field returns the text of an event for a placeholder of a sentence: "2" for $node.
+type field func(s *Simulation, e *engine.Event) string
+
+// fields maps the placeholders of sentences to their texts.
+var fields = map[string]field{
+	"attempt":  func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Delivery) },
+	"attempts": func(_ *Simulation, e *engine.Event) string { return plain.Plural(int(e.Delivery), "attempt") },
+	"node":     func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Node) },
+	"holder":   func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Holder.Node()) },
+	"token":    func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Token) },
+	"class":    func(_ *Simulation, e *engine.Event) string { return e.Class.String() },
+	"op":       func(_ *Simulation, e *engine.Event) string { return e.Op.String() },
+	"rows":     func(_ *Simulation, e *engine.Event) string { return plain.Plural(int(e.Count), "row") },
+	"jobs":     func(_ *Simulation, e *engine.Event) string { return plain.Plural(int(e.Count), "job") },
+	"ran":      func(_ *Simulation, e *engine.Event) string { return Length(e.Ran) },
+	"age":      func(_ *Simulation, e *engine.Event) string { return Length(e.Age) },
+	"delay":    func(_ *Simulation, e *engine.Event) string { return Length(e.Delay) },
+	"waited":   func(_ *Simulation, e *engine.Event) string { return Length(e.Waited) },
+	"error":    func(s *Simulation, e *engine.Event) string { return s.errorName(e.Error) },
+	"who": func(_ *Simulation, e *engine.Event) string {
 		if e.Error == engine.LeaseExpired { // a holder that knows it has nothing to tell
 			return fmt.Sprintf("the reaper of node %d", e.Node)
 		}
 		return fmt.Sprintf("node %d", e.Node)
-	case "token":
-		return fmt.Sprint(e.Token)
-	case "class":
-		return e.Class.String()
-	case "op":
-		return e.Op.String()
-	case "rows":
-		return plain.Plural(int(e.Count), "row")
-	case "jobs":
-		return plain.Plural(int(e.Count), "job")
-	case "ran":
-		return Length(e.Ran)
-	case "age":
-		return Length(e.Age)
-	case "delay":
-		return Length(e.Delay)
-	case "waited":
-		return Length(e.Waited)
-	case "error":
-		return s.errorName(e.Error)
-	case "why":
-		if e.Error != engine.NoError {
-			return " (" + s.errorName(e.Error) + ")"
+	},
+	"why": func(s *Simulation, e *engine.Event) string {
+		if e.Error == engine.NoError {
+			return ""
 		}
-	case "was":
-		if e.From == engine.Ready || e.From == engine.Waiting {
-			return ", although it was " + e.From.String() + " again"
+		return " (" + s.errorName(e.Error) + ")"
+	},
+	"was": func(_ *Simulation, e *engine.Event) string {
+		if e.From != engine.Ready && e.From != engine.Waiting {
+			return ""
 		}
-	case "tenant":
-		if names := s.seen.TenantNames(); s.manyTenants(e.JobKind) && int(e.Tenant) < len(names) {
-			return " for tenant " + names[e.Tenant]
+		return ", although it was " + e.From.String() + " again"
+	},
+	"tenant": func(s *Simulation, e *engine.Event) string {
+		names := s.seen.TenantNames()
+		if !s.manyTenants(e.JobKind) || int(e.Tenant) >= len(names) {
+			return ""
 		}
-	default:
-		panic("trace: no sentence has a " + name)
-	}
-	return ""
+		return " for tenant " + names[e.Tenant]
+	},
 }
 
 func (s *Simulation) manyTenants(kind engine.Kind) bool {

@@ -117,12 +117,6 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe does nothing: the policy learns nothing from claims.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// endless returns the scenario text of a class whose jobs always fail and are ready again at once: retries without end.
-// The worker that takes one is busy for the service time.
-func endless(workers int, service string) string {
-	return class("again", atOnce(10*workers+100, 0), service, fails(1))
-}
-
 // saturated returns an experiment where each claim is of a fresh job with probability phi, else of an endless retry.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
@@ -138,13 +132,14 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	length, cv := own.mean, max(own.cv, retries.cv)
 	turn := (phi*length + (1-phi)*retries.mean) / phi / float64(c) // s between claims for fresh jobs
 	policy := fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
-	again := endless(c, retries.text)
+	endless := 10*c + 100 // jobs that always fail and are ready again at once: retries without end
+	again := class("again", atOnce(endless, 0), retries.text, fails(1))
 	waits := setup{workers: c, policy: policy, classes: []string{again, class("job", poisson(rate), own.text)}}
-	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate)
+	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(endless)*turn, rate)
 	waits.window = max(waits.window/4, usualJobs/rate)
 	waits.drain = 100 * turn / (1 - min(rate*turn, 0.99))
 	full := setup{workers: c, policy: policy, classes: []string{again, class("job", atOnce(30_000+20*c, 0), own.text)}}
-	full.warmup, full.window = math.Ceil(float64(10*c+100)*turn), math.Ceil(20_000*turn)
+	full.warmup, full.window = math.Ceil(float64(endless)*turn), math.Ceil(20_000*turn)
 	capacity := func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }
 	fresh := observation{counted: []bool{false, true}}
 	waiting := observation{counted: fresh.counted, on: countRetries}

@@ -125,7 +125,7 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 // classes. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
 // features that distinguish classes: priorities, weighted queues, and a limit on running jobs of a class.
 func openChain(p *params) ([]experiment, error) {
-	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
+	fresh, retries, length, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"
 	switch phi, fifo := freshShare(p); {
 	case fifo:
@@ -138,41 +138,32 @@ func openChain(p *params) ([]experiment, error) {
 		weight := min(max(math.Round(phi*parts), 1), parts-1)
 		policy = fmt.Sprintf("{kind: queues, weights: {fresh: %.0f, retry: %.0f}}", weight, parts-weight)
 	}
-	load := (fresh + retries) * mean / float64(c)
-	slowest := relaxation(load, float64(c)/mean, 1) / (1 - min(max(fresh, retries)*mean/float64(c), 0.9))
+	load := (fresh + retries) * length / float64(c)
+	slowest := relaxation(load, float64(c)/length, 1) / (1 - min(max(fresh, retries)*length/float64(c), 0.9))
 	bound := "priority: " + fmt.Sprint(second)
 	if p.has("cap") {
 		cap := p.count("cap")
 		bound += fmt.Sprintf(", max-running: %d", cap)
-		own := retries * mean / float64(min(cap, c))
+		own := retries * length / float64(min(cap, c))
 		load = max(load, own)
-		slowest = max(slowest, 2*relaxation(own, float64(min(cap, c))/mean, 1))
+		slowest = max(slowest, 2*relaxation(own, float64(min(cap, c))/length, 1))
 	}
 	s := setup{workers: c, policy: policy, classes: []string{
-		class("fresh", poisson(fresh), exponential(mean), "priority: "+fmt.Sprint(first)),
-		class("retry", poisson(retries), exponential(mean), bound),
+		class("fresh", poisson(fresh), exponential(length), "priority: "+fmt.Sprint(first)),
+		class("retry", poisson(retries), exponential(length), bound),
 	}}
 	s.horizon(slowest, fresh+retries)
-	return []experiment{{setup: s, load: load, others: true, measures: map[string]gauge{
-		"fresh_wait_mean":  waitOfClass(0),
-		"retry_wait_mean":  waitOfClass(1),
-		"fresh_queue_mean": queueOfClass(0),
-		"retry_queue_mean": queueOfClass(1),
-		"fresh_rate":       claimsOfClass(0),
-		"retry_rate":       claimsOfClass(1),
-	}}}, nil
+	measures := map[string]gauge{}
+	for i, name := range []string{"fresh", "retry"} {
+		measures[name+"_wait_mean"] = waitOfClass(i)
+		measures[name+"_queue_mean"] = mean(func(o *observer) float64 { return o.class[i].area / o.length() })
+		measures[name+"_rate"] = mean(func(o *observer) float64 { return o.class[i].taken / o.length() })
+	}
+	return []experiment{{setup: s, load: load, others: true, measures: measures}}, nil
 }
 
 func waitOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
-}
-
-func queueOfClass(i int) gauge {
-	return mean(func(o *observer) float64 { return o.class[i].area / o.length() })
-}
-
-func claimsOfClass(i int) gauge {
-	return mean(func(o *observer) float64 { return o.class[i].taken / o.length() })
 }
 
 // pollingNode returns the setup of a node that only polls: every interval it claims up to batch jobs, with a worker for

@@ -115,7 +115,7 @@ func traceLease(p *params) ([]experiment, error) {
 	x := traced(s, []float64{0}, service)
 	x.measures = map[string]gauge{
 		"done_at":    whenIs(engine.Acked, 0, 1),
-		"runs":       same(runs),
+		"runs":       same(func(o *observer) float64 { return o.sum(claims) }),
 		"duplicates": same(duplicates),
 	}
 	x.alter = countDuplicates
@@ -123,14 +123,4 @@ func traceLease(p *params) ([]experiment, error) {
 		x.measures[fmt.Sprintf("run_starts[%d]", i)] = whenIs(engine.Started, 0, i+1)
 	}
 	return []experiment{x}, nil
-}
-
-func runs(o *observer) float64 {
-	n := 0.0
-	for i := range o.events {
-		if o.events[i].Kind == engine.Started {
-			n++
-		}
-	}
-	return n
 }

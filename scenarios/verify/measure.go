@@ -2,7 +2,6 @@ package verify
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -164,23 +163,17 @@ var usual = []struct {
 	})},
 }
 
-func usualGauge(name string) (gauge, bool) {
-	for i := range usual {
-		if slices.Contains(strings.Fields(usual[i].names), name) {
-			m := usual[i].gauge
-			m.metric = usual[i].metric
-			return m, true
+// usualGauges maps each name in usual to its gauge, with the metric.
+var usualGauges = func() map[string]gauge {
+	all := map[string]gauge{}
+	for _, u := range usual {
+		for _, name := range strings.Fields(u.names) {
+			u.gauge.metric = u.metric
+			all[name] = u.gauge
 		}
 	}
-	return gauge{}, false
-}
-
-func usualNames() (names []string) {
-	for i := range usual {
-		names = append(names, strings.Fields(usual[i].names)...)
-	}
-	return names
-}
+	return all
+}()
 
 // quantileSeen returns the gauge of a quantile of durations over all classes; it requires that all jobs have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
@@ -225,7 +218,8 @@ func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 		}
 		return quantileOf(float64(digits)/math.Pow(10, float64(len(text))), family.of, -1, expected), true
 	}
-	return usualGauge(key)
+	m, ok := usualGauges[key]
+	return m, ok
 }
 
 // quantileOf returns the gauge of a quantile of a distribution. If the expected quantile is practically 0, the share of

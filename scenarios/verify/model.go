@@ -89,8 +89,8 @@ func build(row Row) (*model, []error) {
 func (m *model) quantities() []string {
 	var names []string
 	for _, x := range m.experiments {
-		if names = append(names, slices.Collect(maps.Keys(x.measures))...); x.others {
-			names = append(names, usualNames()...)
+		if names = slices.AppendSeq(names, maps.Keys(x.measures)); x.others {
+			names = slices.AppendSeq(names, maps.Keys(usualGauges))
 		}
 	}
 	for i, name := range names {

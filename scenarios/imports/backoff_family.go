@@ -24,7 +24,6 @@ var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
 type family struct {
 	kind, text string
 	delay      func(n float64) float64 // s, after n failures
-	possible   bool
 }
 
 // familyOf returns, in scenario syntax, the backoff whose formula gives the base delays; found is false if only a table
@@ -47,18 +46,12 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 		return "{kind: fixed, delay: " + spellRound(mean) + "}", true, nil
 	}
 	if len(bases) > 1 && pauses[0].N == 1 {
-		var all []family
-		for _, f := range growing(pauses, bases) {
-			known := slices.ContainsFunc(all, func(g family) bool { return g.kind == f.kind })
-			if f.possible && !known && fits(f) {
-				all = append(all, f)
-			}
-		}
+		all := slices.DeleteFunc(growing(pauses, bases), func(f family) bool { return !fits(f) })
 		if len(all) > 0 && differing(pauses, bases) < 3 {
 			slices.SortStableFunc(all, func(a, b family) int {
 				return cmp.Compare(slices.Index(usualFamilies, a.kind), slices.Index(usualFamilies, b.kind))
 			})
-			alike = plain.Map(all, func(f family) string { return f.kind })
+			alike = plain.Distinct(plain.Map(all, func(f family) string { return f.kind }))
 		}
 		if len(all) > 0 {
 			return "{kind: " + all[0].kind + ", " + all[0].text + "}", true, alike
@@ -101,7 +94,9 @@ func growing(pauses []Pause, bases []float64) (all []family) {
 			}
 			add := func(kind string, possible bool, delay func(n float64) float64, format string, arguments ...any) {
 				bounded := func(n float64) float64 { return math.Min(delay(n), most) }
-				all = append(all, family{kind, fmt.Sprintf(format, arguments...) + maximum, bounded, possible})
+				if possible {
+					all = append(all, family{kind, fmt.Sprintf(format, arguments...) + maximum, bounded})
+				}
 			}
 			span := float64(pauses[k].N - 1)
 			step := spellNumber((bases[k] - first) / span)

@@ -26,11 +26,10 @@ const (
 
 // collected holds the counts and samples of the jobs of one class, or of all classes.
 type collected struct {
-	class                Class // its counts and waits
-	first, firstFailed   int64 // first attempts that ended
-	second, secondFailed int64 // second attempts that ended
-	kinds                map[uint16]*kindCount
-	service, takes       sample // s
+	class          Class    // its counts and waits
+	ended, failed  [2]int64 // first and second attempts that ended, and that failed
+	kinds          map[uint16]*kindCount
+	service, takes sample // s
 	// pauses holds samples in seconds, by the number of failures less one, and by the flags of their ends.
 	pauses    [pauseNumbers][pauseEnds]sample
 	deadAfter map[int32]int64 // attempts
@@ -87,17 +86,17 @@ func (c *collected) add(j *job) {
 	if j.done && last.finished.known() && j.ready.known() {
 		c.class.Sojourn.Record(last.finished.since(j.ready))
 	}
-	if first := &j.tries[0]; j.unseen == 0 && first.number == 1 && first.ended {
-		c.first++
-		if first.failure == 0 {
+	if j.unseen != 0 || j.tries[0].number != 1 {
+		return
+	}
+	for k, t := range j.tries[:min(n, len(c.ended))] {
+		if !t.ended {
 			return
 		}
-		c.firstFailed++
-		if n > 1 && j.tries[1].ended {
-			if c.second++; j.tries[1].failure != 0 {
-				c.secondFailed++
-			}
+		if c.ended[k]++; t.failure == 0 {
+			return
 		}
+		c.failed[k]++
 	}
 }
 

@@ -296,11 +296,12 @@ func (c *collected) rates() (rate, poison float64) {
 		return 0, 0
 	}
 	rate = float64(c.class.Failed) / float64(c.class.Attempts)
-	if c.second < leastPoison {
+	first, second := float64(c.ended[0]), float64(c.ended[1])
+	if second < leastPoison {
 		return rate, 0
 	}
-	a, again := float64(c.firstFailed)/float64(c.first), float64(c.secondFailed)/float64(c.second)
-	deviation := math.Sqrt(a * (1 - a) * (1/float64(c.second) + 1/float64(c.first)))
+	a, again := float64(c.failed[0])/first, float64(c.failed[1])/second
+	deviation := math.Sqrt(a * (1 - a) * (1/second + 1/first))
 	if again-a < poisonSign*deviation || a >= 1 {
 		return rate, 0
 	}

@@ -19,7 +19,7 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	if p.Aim.ofKey() {
 		p.sayBisection(a, out, add)
 	} else {
-		p.sayChoice(a, out, add)
+		p.sayChoice(a, add)
 	}
 	switch disagreement := disagreement(out.Checked); {
 	case a.refuted:
@@ -128,7 +128,7 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string, ...any)) {
+func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	k := len(a.tried) - a.dropped
 	meeting := " and meets the objectives"
 	if len(p.settings.Objectives) == 0 {

@@ -100,9 +100,12 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 		if rows[i] == nil {
 			return nil
 		}
-		err := found.Findings[i].judge(rows[i], simulate)
-		d.tell(&found.Findings[i])
-		return err
+		f := &found.Findings[i]
+		if err := f.judge(rows[i], simulate); err != nil {
+			return err
+		}
+		d.tell(f)
+		return nil
 	})
 	if failed := (*SettingError)(nil); errors.As(err, &failed) { // repeat the values from the scenario itself
 		failed.Sets = slices.Concat(p.source.Sets[len(d.Source.Sets):], failed.Sets)

@@ -47,7 +47,6 @@ type bisection struct {
 type answer struct {
 	tried    []*candidate
 	best     int // index of the best setting in tried; -1: none
-	rivals   []int
 	monotone bool
 	level    float64
 	dropped  int // number of settings given up by successive halving

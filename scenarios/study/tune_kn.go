@@ -42,10 +42,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 			a.best = i
 		}
 	}
-	for i, c := range s.all {
-		if c.why == "" && i != a.best {
-			a.rivals = append(a.rivals, i)
-		}
+	for _, c := range s.all {
 		if c.why == whyEqual && a.best >= 0 && len(c.seen) <= len(s.all[a.best].seen) {
 			same := candidate{seen: s.all[a.best].seen[:len(c.seen)]}
 			if mean(c) != mean(&same) {

@@ -134,13 +134,16 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	if len(p.settings.Objectives) == 0 {
 		meeting = ""
 	}
-	missed, equal := 0, []int(nil)
+	missed, equal, rivals := 0, []*candidate(nil), []*candidate(nil)
 	for i, c := range a.tried[:k] {
 		if c.outcome == results.Missed {
 			missed++
 		}
-		if c.why == whyEqual && a.decided && a.best >= 0 {
-			equal = append(equal, i)
+		switch {
+		case c.why == "" && i != a.best:
+			rivals = append(rivals, c)
+		case c.why == whyEqual && a.decided && a.best >= 0:
+			equal = append(equal, c)
 		}
 	}
 	near := fmt.Sprintf("%s of the %s", share(p.Indifference), p.goal())
@@ -153,13 +156,13 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 			share(p.Indifference), p.Query.String())
 	}
 	switch {
-	case a.best < 0 && len(a.rivals) == 0:
+	case a.best < 0 && len(rivals) == 0:
 		add("No setting meets all objectives.")
 	case a.best < 0:
-		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(a.rivals), p.MostSeeds)
+		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(rivals), p.MostSeeds)
 	case !a.decided:
 		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]),
-			counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
+			counted(len(rivals), "other is", "others are"), p.MostSeeds, p.list(rivals))
 	default:
 		if missed > 0 { // settings that may be better, but miss objectives
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
@@ -168,7 +171,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
 	}
 	if len(equal) > 0 {
-		add("As good on average: %s.", p.list(a, equal))
+		add("As good on average: %s.", p.list(equal))
 	}
 	if a.best >= 0 && a.decided && k > 1 {
 		none := "none"
@@ -188,15 +191,12 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 func (p *Problem) nameOf(c *candidate) string { return p.plan.cellName(c.setting) }
 
 // list returns the values of some candidates as text, the first few by name.
-func (p *Problem) list(a *answer, which []int) string {
+func (p *Problem) list(all []*candidate) string {
 	const most = 5
-	var words []string
-	for i, at := range which {
-		if i == most {
-			words = append(words, fmt.Sprintf("%d more", len(which)-i))
-			break
-		}
-		words = append(words, strings.Join(p.values(a.tried[at].setting), " "))
+	shown := all[:min(len(all), most)]
+	words := plain.Map(shown, func(c *candidate) string { return strings.Join(p.values(c.setting), " ") })
+	if more := len(all) - len(shown); more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(words, ", ")
 }

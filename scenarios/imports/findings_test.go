@@ -211,3 +211,39 @@ func TestRunsOfNoLength(t *testing.T) {
 		})
 	}
 }
+
+// TestClassKeepsItsRetries: the class with the most retries has others than most jobs. Its own stay its own, though all
+// retries together look like them.
+func TestClassKeepsItsRetries(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("id,class,enqueued,due,started,finished,attempt,error\n")
+	id := 0
+	add := func(class string, jobs, failing, pause int) {
+		for i := range jobs {
+			id++
+			at, attempt := 10*id, 1
+			if i < failing {
+				fmt.Fprintf(&b, "%d,%s,%d,%d,%d.5,%d,1,timeout\n", id, class, at, at, at, at+3)
+				at, attempt = at+3+pause, 2
+			}
+			fmt.Fprintf(&b, "%d,%s,%d,%d,%d.5,%d,%d,\n", id, class, 10*id, at, at, at+3, attempt)
+		}
+	}
+	add("busy", 500, 500, 10)
+	add("mails", 400, 12, 60)
+	add("hooks", 400, 12, 60)
+	found := read(t, "csv", b.String())
+	if keys := strings.Join(found.Retry.Keys, ", "); !strings.Contains(keys, "delay: 1m") {
+		t.Errorf("most jobs have {%s}", keys)
+	}
+	own := map[string]string{}
+	for _, c := range found.Classes {
+		if c.Retry != nil {
+			own[c.Name] = strings.Join(c.Retry.Keys, ", ")
+		}
+	}
+	if len(own) != 1 || !strings.Contains(own["busy"], "delay: 10s") {
+		t.Errorf("classes have retries of their own: %v", own)
+	}
+}

@@ -17,7 +17,6 @@ type Retry struct {
 	Exact  bool     // Pauses follow the keys
 	Pauses []Pause
 	Notes  []string
-	jobs   int64
 	paced  bool // the pauses or their formula are known
 	family bool // the keys are a formula, not a table of recorded delays
 }
@@ -69,13 +68,11 @@ func (g *gathering) retries() {
 			best = keys
 		}
 	}
+	if best != "" {
+		f.Retry = *found[slices.IndexFunc(found, func(r *Retry) bool { return r.text() == best })]
+	}
 	for i, r := range found {
-		if keys := r.text(); keys == best && best != "" {
-			if f.Retry.jobs == 0 || f.Retry.text() != best {
-				f.Retry = *r
-			}
-			f.Retry.jobs = jobs[best]
-		} else if keys != "" && len(r.Pauses) > 0 && !f.Retry.covers(r) {
+		if keys := r.text(); keys != best && keys != "" && len(r.Pauses) > 0 && !f.Retry.covers(r) {
 			f.Classes[i].Retry = r
 		}
 	}

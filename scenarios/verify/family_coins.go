@@ -29,9 +29,9 @@ func coins(p *params) ([]experiment, error) {
 	}
 	fresh := func(window []byte) float64 { return float64(bytes.Count(window, []byte("F"))) }
 	perWindow := func(*observer) float64 { return coinWindows }
-	// within measures the tightest limit kept by a share of at least least of the windows. By the law of the coin a window
-	// keeps it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell the limit
-	// from the next one.
+	// within measures the tightest limit kept by a share of at least least of the windows. By the law of the coin a
+	// window keeps it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell
+	// the limit from the next one.
 	within := func(
 		name string, least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool,
 	) gauge {

@@ -84,13 +84,11 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 // leastCV is the smallest coefficient of variation of gamma gaps; below it, gaps are practically equal.
 const leastCV = 0.001
 
-// burstFactors returns the factors by which storms multiply the rate of a class.
-func burstFactors(sc *scenarios.Scenario, class int) []scaling {
-	var all []scaling
+// burstFactors returns the storms that multiply the rate of a class.
+func burstFactors(sc *scenarios.Scenario, class int) (all []strike) {
 	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		if x := s.Effect(); x.Class == sc.Jobs[class].Class && x.Rate != nil {
-			all = append(all, scaling{windowOf(s), i, float64(*x.Rate)})
+		if s, x := strikeOf(sc, i); x.Class == sc.Jobs[class].Class && x.Rate != nil {
+			all = append(all, s)
 		}
 	}
 	return all

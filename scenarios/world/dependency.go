@@ -16,16 +16,16 @@ import (
 // call within the limit takes one. Calls over a limit that are served all the same take no token, but count as in
 // progress.
 type dependency struct {
-	rate        float64   // limit on calls per nanosecond; 0: none
-	concurrency float64   // limit on calls in progress; 0: none
-	limits      levels    // factor on the limit, over time
-	limiting    []scaling // storms that change the limit
-	fails       float64   // share of the calls over the limit that fail
+	rate        float64  // limit on calls per nanosecond; 0: none
+	concurrency float64  // limit on calls in progress; 0: none
+	limits      levels   // factor on the limit, over time
+	limiting    []strike // storms that change the limit
+	fails       float64  // share of the calls over the limit that fail
 	rejectsIn   dist.Dist
 	overSlow    float64 // factor on the run time of the other calls over the limit
 	slows       float64
-	outages     []failWindow // windows in which every call fails
-	row         *row         // row updated with optimistic locking; nil: none
+	outages     []strike // storms in which every call fails
+	row         *row     // row updated with optimistic locking; nil: none
 
 	tokens   float64
 	filledAt float64 // time of the latest fill, in nanoseconds
@@ -48,31 +48,18 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	if d.Conflict != nil {
 		dep.row = &row{network: d.Conflict.Network.Dist(), rand: rand, attempts: map[delivery]*attempt{}}
 	}
-	var limits []scaling
 	for i := range sc.Storms {
-		window, x := windowOf(&sc.Storms[i]), sc.Storms[i].Effect()
-		switch {
+		switch s, x := strikeOf(sc, i); {
 		case x.Dependency != d.Name:
 		case x.Error != "":
-			dep.outages = append(dep.outages, failWindow{window, i, x.Fails, sc.ErrorKind(x.Error), x.Takes.Drawn()})
+			dep.outages = append(dep.outages, s)
 		default:
-			dep.limiting = append(dep.limiting, scaling{window, i, 1})
-			limits = append(limits, scaling{window, i, x.Limit})
+			dep.limiting = append(dep.limiting, s)
 		}
 	}
-	dep.limits = levelsOf(limits, engine.Time(sc.Duration).Add(sc.Drain.Std()))
+	dep.limits = levelsOf(dep.limiting, engine.Time(sc.Duration).Add(sc.Drain.Std()))
 	dep.tokens = dep.holds(1)
 	return dep
-}
-
-// isOut returns the outage of the dependency at this time, nil if there is none.
-func (d *dependency) isOut(now engine.Time) *failWindow {
-	for i := range d.outages {
-		if o := &d.outages[i]; o.Has(now) {
-			return o
-		}
-	}
-	return nil
 }
 
 // over reports whether a call that begins now exceeds the limit. If it is not, it takes a token.

@@ -40,31 +40,12 @@ type handlerClass struct {
 	calls         *dependency      // dependency called; nil: none
 	calling       map[delivery]int // number of calls in progress by attempt, if they are counted
 
-	failing []failWindow
-	slow    []scaling
-	hangs   []hangWindow
-	killing []hangWindow
+	failing, slow, hangs, killing []strike // storms on attempts, by what they do
 }
 
 type errorShare struct {
 	upTo float64 // upper end of the kind's range in cumulated shares
 	kind engine.ErrorKind
-}
-
-// hangWindow is a window in which a share of the attempts hangs (runs longer and ignores cancellation) or kills its process.
-type hangWindow struct {
-	sim.Window
-	storm int
-	rate  float64
-	extra time.Duration
-}
-
-type failWindow struct {
-	sim.Window
-	storm int
-	rate  float64
-	kind  engine.ErrorKind
-	takes *dist.Dist
 }
 
 // drawService and the constants below number the random draws of handlers, one number for each purpose.
@@ -81,7 +62,8 @@ const (
 )
 
 func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
-	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes), met: make([]int64, len(sc.Storms))}
+	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes),
+		met: make([]int64, len(sc.Storms))}
 	dependencies := make(map[string]*dependency)
 	for i := range sc.Dependencies {
 		dependencies[sc.Dependencies[i].Name] = newDependency(sc, &sc.Dependencies[i], rand)
@@ -89,8 +71,9 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	for i := range sc.Jobs {
 		c := &sc.Jobs[i]
 		hc := &h.classes[i]
-		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(), poison: c.Poison.Float(),
-			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
+		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(),
+			poison: c.Poison.Float(), kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel,
+			looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
 		if hc.calls != nil && hc.calls.concurrency > 0 {
 			hc.calling = make(map[delivery]int)
 		}
@@ -106,29 +89,43 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	for i := range h.classes {
 		c := &h.classes[i]
 		c.mayFail = c.fails > 0 || c.poison > 0
-		c.plain = c.calls == nil && !c.looksUp && !c.ignoresCancel && c.kills == 0 && c.silences == 0 && c.hangs == nil && c.killing == nil
+		c.plain = c.calls == nil && !c.looksUp && !c.ignoresCancel && c.kills == 0 && c.silences == 0 &&
+			c.hangs == nil && c.killing == nil
 	}
 	return h
 }
 
 // addStorm adds the effects of a storm on attempts to each job class that it hits.
 func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
-	s := &sc.Storms[i]
-	window, x := windowOf(s), s.Effect()
+	s, x := strikeOf(sc, i)
 	for _, class := range sc.ClassesHit(x.Hits) {
 		c := &h.classes[class]
 		switch {
 		case x.Dependency != "": // storms on a dependency are handled there
 		case x.Error != "":
-			c.failing = append(c.failing, failWindow{window, i, x.Fails, sc.ErrorKind(x.Error), x.Takes.Drawn()})
+			c.failing = append(c.failing, s)
 		case x.Slower != 0:
-			c.slow = append(c.slow, scaling{window, i, x.Slower})
+			c.slow = append(c.slow, s)
 		case x.Hangs > 0:
-			c.hangs = append(c.hangs, hangWindow{window, i, x.Hangs, x.Extra})
+			c.hangs = append(c.hangs, s)
 		case x.Kills > 0:
-			c.killing = append(c.killing, hangWindow{window, i, x.Kills, 0})
+			c.killing = append(c.killing, s)
 		}
 	}
+}
+
+// draw returns the n-th random number of an attempt for a purpose.
+func (h *handlers) draw(p keyed.Purpose, j *engine.Job, n uint16) float64 {
+	return h.rand.Uniform(p, uint64(j.ID), uint64(j.Delivery), n)
+}
+
+// hits draws whether a storm hits an attempt that begins now, and counts it if so.
+func (h *handlers) hits(s *strike, now engine.Time, p keyed.Purpose, j *engine.Job, n uint16) bool {
+	if !s.Has(now) || h.draw(p, j, n) >= s.rate {
+		return false
+	}
+	h.met[s.storm]++
+	return true
 }
 
 // Begin draws the run time and the outcome of an execution that starts now.
@@ -139,7 +136,6 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 		h.work(now, c, j, &x)
 		return x
 	}
-	job, number := uint64(j.ID), uint64(j.Delivery)
 	if h.silent(c, j) {
 		h.quiet[node]++
 	}
@@ -153,44 +149,38 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 		h.call(now, c, j, &x)
 	}
 	for i := range c.hangs {
-		if w := &c.hangs[i]; w.Has(now) && h.rand.Uniform(keyed.ForRunTime, job, number, uint16(drawStorm+w.storm)) < w.rate {
-			x.Runs, x.IgnoresCancel = min(x.Runs+w.extra, dist.LongestDraw), true
-			h.met[w.storm]++
+		if s := &c.hangs[i]; h.hits(s, now, keyed.ForRunTime, j, uint16(drawStorm+s.storm)) {
+			x.Runs, x.IgnoresCancel = min(x.Runs+s.extra, dist.LongestDraw), true
 		}
 	}
-	x.Kills = c.kills > 0 && h.rand.Uniform(keyed.ForKill, job, number, drawKill) < c.kills
+	x.Kills = c.kills > 0 && h.draw(keyed.ForKill, j, drawKill) < c.kills
 	for i := range c.killing {
-		if w := &c.killing[i]; !x.Kills && w.Has(now) && h.rand.Uniform(keyed.ForKill, job, number, uint16(drawStorm+w.storm)) < w.rate {
-			x.Kills = true
-			h.met[w.storm]++
-		}
+		s := &c.killing[i]
+		x.Kills = x.Kills || h.hits(s, now, keyed.ForKill, j, uint16(drawStorm+s.storm))
 	}
 	if x.Kills {
-		x.Runs = scaled(x.Runs, h.rand.Uniform(keyed.ForKill, job, number, drawKillAt))
+		x.Runs = scaled(x.Runs, h.draw(keyed.ForKill, j, drawKillAt))
 	}
 	return x
 }
 
 // work draws the run time and the outcome of an attempt, without storms that hang or kill.
 func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
-	job, number := uint64(j.ID), uint64(j.Delivery)
-	takes := &c.service
-	draw := uint16(drawService)
-	if kind, failTakes, fails := h.fails(now, c, j); fails {
-		x.Error = kind
-		if failTakes != nil {
-			takes, draw = failTakes, drawTakes
-		}
-	}
-	x.Runs = h.runTime(now, c, takes, job, number, draw)
+	kind, takes := h.fails(now, c, j)
+	x.Error, x.Runs = kind, h.runTime(now, c, j, takes)
 }
 
-// runTime draws a run time, multiplied by the factors of slow storms.
-func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, job, number uint64, draw uint16) (runs time.Duration) {
+// runTime draws a run time from takes, or from the service times if that is nil, multiplied by the factors of slow
+// storms.
+func (h *handlers) runTime(now engine.Time, c *handlerClass, j *engine.Job, takes *dist.Dist) (runs time.Duration) {
+	draw := uint16(drawTakes)
+	if takes == nil {
+		takes, draw = &c.service, drawService
+	}
 	if takes.IsConstant() {
 		runs = takes.Duration(0.5)
 	} else {
-		runs = takes.Duration(h.rand.Uniform(keyed.ForRunTime, job, number, draw))
+		runs = takes.Duration(h.draw(keyed.ForRunTime, j, draw))
 	}
 	for i := range c.slow {
 		if s := &c.slow[i]; s.Has(now) {
@@ -204,24 +194,22 @@ func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, j
 // call applies the effects of a dependency to an attempt that calls it: an outage first, then the limit, then the
 // attempt's own outcome.
 func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
-	d, job, number := c.calls, uint64(j.ID), uint64(j.Delivery)
-	if o := d.isOut(now); o != nil {
-		takes, draw := &c.service, uint16(drawService)
-		if o.takes != nil {
-			takes, draw = o.takes, drawTakes
+	d := c.calls
+	for i := range d.outages {
+		if o := &d.outages[i]; o.Has(now) {
+			h.met[o.storm]++
+			x.Error, x.Runs = o.kind, h.runTime(now, c, j, o.takes)
+			return
 		}
-		h.met[o.storm]++
-		x.Error, x.Runs = o.kind, h.runTime(now, c, takes, job, number, draw)
-		return
 	}
 	over := d.over(now)
-	if over && d.fails > 0 && h.rand.Uniform(keyed.ForFailure, job, number, drawOver) < d.fails {
+	if over && d.fails > 0 && h.draw(keyed.ForFailure, j, drawOver) < d.fails {
 		for i := range d.limiting {
 			if l := &d.limiting[i]; l.Has(now) {
 				h.met[l.storm]++
 			}
 		}
-		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(keyed.ForRunTime, job, number, drawTakes))
+		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.draw(keyed.ForRunTime, j, drawTakes))
 		return
 	}
 	h.work(now, c, j, x)
@@ -239,36 +227,32 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 	}
 }
 
-// fails draws whether an attempt fails, with its error kind and its run time (nil: the service time). Storms come
-// before the usual failures.
-func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist, bool) {
-	job, number := uint64(j.ID), uint64(j.Delivery)
+// fails draws whether an attempt fails: its error kind, or NoError, and its run time (nil: the service time). Storms
+// come before the usual failures.
+func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist) {
 	for i := range c.failing {
-		w := &c.failing[i]
-		if w.Has(now) && h.rand.Uniform(keyed.ForFailure, job, number, uint16(i+1)) < w.rate {
-			h.met[w.storm]++
-			return w.kind, w.takes, true
+		if s := &c.failing[i]; h.hits(s, now, keyed.ForFailure, j, uint16(i+1)) {
+			return s.kind, s.takes
 		}
 	}
 	if !c.mayFail {
-		return engine.NoError, nil, false
+		return engine.NoError, nil
 	}
 	// All copies of a poisoned job are poisoned.
 	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^spec.CopyMask), 0, 0) < c.poison
-	if !poisoned && (c.fails == 0 || h.rand.Uniform(keyed.ForFailure, job, number, drawAtRest) >= c.fails) {
-		return engine.NoError, nil, false
+	if !poisoned && (c.fails == 0 || h.draw(keyed.ForFailure, j, drawAtRest) >= c.fails) {
+		return engine.NoError, nil
 	}
-	kind := c.errors[len(c.errors)-1].kind
-	if len(c.errors) > 1 {
-		u := h.rand.Uniform(keyed.ForErrorKind, job, number, 0)
-		for _, e := range c.errors {
+	last := len(c.errors) - 1
+	if last > 0 {
+		u := h.draw(keyed.ForErrorKind, j, 0)
+		for _, e := range c.errors[:last] {
 			if u < e.upTo {
-				kind = e.kind
-				break
+				return e.kind, c.failTakes
 			}
 		}
 	}
-	return kind, c.failTakes, true
+	return c.errors[last].kind, c.failTakes
 }
 
 // Decide returns the error of an attempt that ends now: Conflict if another attempt updated the row first.
@@ -311,7 +295,7 @@ func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 
 // silent draws whether an execution blocks its node's heartbeats.
 func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
-	return c.silences > 0 && h.rand.Uniform(keyed.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
+	return c.silences > 0 && h.draw(keyed.ForKill, j, drawSilence) < c.silences
 }
 
 // quietly returns the network n or, if executions of some class block their node's heartbeats, n wrapped to lose those.

@@ -57,11 +57,10 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 			if sc == nil {
 				t.Fatalf("%s", render(t, "test.yaml", []byte(tt.jobs), ds))
 			}
-			worlds, err := newWorlds(sc)
+			w, err := newWorld(sc, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := worlds[0]
 			w.settings = settingsOf(Settings(sc), sc, 0)
 			// By then histograms have most of the buckets that they will ever have: those grow with the
 			// logarithm of the jobs, and there is one for each tenant.

@@ -46,18 +46,21 @@ type Options struct {
 // When ctx is done, no further simulation starts, those under way are abandoned, and Run returns those that ended, with
 // ctx.Err(). If a simulation panics, the error is a *Broken.
 func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run, error) {
-	worlds, err := newWorlds(sc)
-	if err != nil {
-		return nil, err
-	}
 	settings := Settings(sc)
-	for i, w := range worlds {
+	var worlds []*world
+	for i := range sc.Policies {
+		w, err := newWorld(sc, i)
+		if err != nil {
+			return nil, err
+		}
 		w.settings, w.alter, w.checked = settingsOf(settings, sc, i), o.Alter, o.Check
 		if w.settings.Wants("slowdown") {
-			if w.calm, err = w.withoutStorms(); err != nil {
-				return nil, err
-			}
+			calm := *w
+			calm.sc = withoutStorms(w.sc)
+			calm.store = storeOptions(calm.sc)
+			w.calm = &calm
 		}
+		worlds = append(worlds, w)
 	}
 	r := newReplications(sc, worlds, o)
 	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
@@ -84,35 +87,31 @@ type world struct {
 	checked  bool
 }
 
-func newWorlds(sc *scenarios.Scenario) ([]*world, error) {
-	var worlds []*world
-	for i := range sc.Policies {
-		w, err := newWorld(sc.Variant(i), i)
-		if err != nil {
-			return nil, fmt.Errorf("policy %q: %w", sc.Policies[i].Label, err)
-		}
-		worlds = append(worlds, w)
-	}
-	return worlds, nil
-}
-
-func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
-	w := &world{sc: sc, index: policy, store: storeOptions(sc), links: linksOf(&sc.Engine.Store)}
+// newWorld returns the world of a policy of base, an index of Policies.
+func newWorld(base *scenarios.Scenario, policy int) (*world, error) {
+	sc, label := base.Variant(policy), base.Policies[policy].Label
+	w := &world{sc: sc, index: policy, node: engineConfig(&sc.Engine), store: storeOptions(sc),
+		links: linksOf(&sc.Engine.Store)}
 	var err error
 	if w.policy, err = sc.PolicyMaker(policy); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("policy %q: %w", label, err)
 	}
-	w.node = engineConfig(&sc.Engine)
 	for i := range sc.Jobs {
 		policy, err := sc.RetryPolicy(i)
 		if err != nil {
-			return nil, fmt.Errorf("retry of class %s: %w", sc.Jobs[i].Class, err)
+			return nil, fmt.Errorf("policy %q: retry of class %s: %w", label, sc.Jobs[i].Class, err)
 		}
 		retry, late := sc.RetryOf(i), sc.Engine.OnTimeout.Value()
-		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: policy, From: retry.From.Value(), Grain: retry.Grain.Std(),
-			Timeout: sc.TimeoutOf(i), WaitOut: late.WaitOut, Free: late.Free})
+		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: policy, From: retry.From.Value(),
+			Grain: retry.Grain.Std(), Timeout: sc.TimeoutOf(i), WaitOut: late.WaitOut, Free: late.Free})
 	}
 	return w, nil
+}
+
+func withoutStorms(sc *scenarios.Scenario) *scenarios.Scenario {
+	calm := *sc
+	calm.Storms = nil
+	return &calm
 }
 
 // stepsBetweenChecks is the most events that a simulation runs after an interrupt: some milliseconds.
@@ -170,16 +169,6 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	return &r, nil
 }
 
-func (w *world) withoutStorms() (*world, error) {
-	calm := *w.sc
-	calm.Storms = nil
-	without, err := newWorld(&calm, w.index)
-	if err == nil {
-		without.settings, without.alter, without.checked = w.settings, w.alter, w.checked
-	}
-	return without, err
-}
-
 // start returns a simulation that has not begun, and the collector of its measurements. watch may change its
 // configuration.
 func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Config)) (*sim.Sim, *measure.Collector) {
@@ -201,7 +190,8 @@ func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Confi
 func unresolved(store *memstore.Store) func(yield func(measure.Unresolved) bool) {
 	return func(yield func(measure.Unresolved) bool) {
 		store.Each(func(u memstore.Unfinished) bool {
-			return yield(measure.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class, Age: u.Age, ReadyFor: u.Ready})
+			return yield(measure.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class,
+				Age: u.Age, ReadyFor: u.Ready})
 		})
 	}
 }

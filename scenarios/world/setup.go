@@ -31,7 +31,7 @@ type Setup struct {
 // Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
 // callers wait for ever: only Run supports patience. The error is about a file of arrivals.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
-	w, err := newWorld(sc.Variant(policy), policy)
+	w, err := newWorld(sc, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
 	node.Rand = rand
-	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand), links: &links,
-		came: make([]int64, len(sc.Storms))}
+	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand),
+		links: &links, came: make([]int64, len(sc.Storms))}
 	s.Config = sim.Config{
 		Nodes:     slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
 		Policy:    func(int32) engine.Policy { return w.policy() },
@@ -127,9 +127,7 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 // undisturbed returns a function from job, kind and delivery to the run time and outcome that the attempt has without
 // storms.
 func (s *Setup) undisturbed() func(j *engine.Job) sim.Execution {
-	calm := *s.Scenario
-	calm.Storms = nil
-	h := newHandlers(&calm, keyed.Rand{Seed: s.seed})
+	h := newHandlers(withoutStorms(s.Scenario), keyed.Rand{Seed: s.seed})
 	return func(j *engine.Job) sim.Execution {
 		x := h.Begin(0, 0, j)
 		h.End(0, 0, j, x.Error, true)

@@ -1,13 +1,16 @@
 package world
 
 import (
+	"cmp"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // troubles holds the effects of a scenario's storms (fault windows) on nodes, calls and the store under one seed.
@@ -98,6 +101,28 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 		}
 	}
 	return c
+}
+
+// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class.
+type strike struct {
+	fault.Window
+	storm  int              // index in Scenario.Storms
+	rate   float64          // share of the attempts that fail, hang or kill their process
+	kind   engine.ErrorKind // error of those that fail
+	takes  *dist.Dist       // run time of those that fail; nil: the service time
+	extra  time.Duration    // time added to the run time of those that hang, which ignore cancellation
+	factor float64          // factor on run times, the limit or the rate of arrivals
+}
+
+// strikeOf returns the effect of storm i, as its strike and complete.
+func strikeOf(sc *scenarios.Scenario, i int) (strike, spec.Effect) {
+	x := sc.Storms[i].Effect()
+	s := strike{Window: windowOf(&sc.Storms[i]), storm: i, rate: cmp.Or(x.Fails, x.Hangs, x.Kills),
+		kind: sc.ErrorKind(x.Error), takes: x.Takes.Drawn(), extra: x.Extra, factor: cmp.Or(x.Slower, x.Limit)}
+	if x.Rate != nil {
+		s.factor = float64(*x.Rate)
+	}
+	return s, x
 }
 
 func windowOf(s *scenarios.Storm) fault.Window {

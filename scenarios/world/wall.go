@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
@@ -17,65 +16,52 @@ import (
 // times of the wall clock, from the start; times the speed they give scenario times. All methods except Next and
 // Finish may be called from several goroutines.
 type Wall struct {
-	world *world
-	seed  uint64
-	speed Speed
-
+	setup    *Setup
+	speed    Speed
 	workload *workload
 	config   engine.Config
-
-	mutex    sync.Mutex
-	handlers *handlers
+	mutex    sync.Mutex // of setup.handlers
 }
 
 // OnWallClock returns the Wall of a policy of sc, by its index, under a seed at a speed. The error names the keys of
 // the scenario that only a simulation supports. The caller closes the Wall.
 func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (*Wall, error) {
-	seen := sc.Variant(policy)
-	if err := fitsWallClock(seen, policy, speed); err != nil {
+	if err := fitsWallClock(sc.Variant(policy), policy, speed); err != nil {
 		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
 	}
-	world, err := newWorld(seen, policy)
+	s, err := Compile(sc, policy, seed)
 	if err != nil {
-		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
-	}
-	world.settings = settingsOf(Settings(sc), sc, policy)
-	rand := keyed.Rand{Seed: seed}
-	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
-	w.config = onWall(speed, world.node)
-	w.config.Rand = rand
-	if w.workload, err = newWorkload(seen, rand); err != nil {
 		return nil, err
 	}
-	return w, nil
+	s.world.settings = settingsOf(Settings(sc), sc, policy)
+	return &Wall{setup: s, speed: speed, workload: s.Config.Workload.(*workload), config: onWall(speed, s.Config.Nodes[0])}, nil
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.
 func (w *Wall) Close() error { return w.workload.Close() }
 
 // Nodes returns the number of engines to run.
-func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }
+func (w *Wall) Nodes() int { return len(w.setup.Config.Nodes) }
 
 // Engine returns the configuration of each engine, without its name, policy and recorder.
 func (w *Wall) Engine() engine.Config { return w.config }
 
 // Policy returns a new instance of the policy, for one engine.
-func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
+func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.setup.Policy(), w.speed) }
 
 // Options returns the store options of the scenario.
-func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.world.store) }
+func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.setup.Options) }
 
 // WakesAll and WakesNone report whether all engines, or none, are woken when jobs become ready; if both are false one
 // engine is.
-func (w *Wall) WakesAll() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeAll }
+func (w *Wall) WakesAll() bool { return w.setup.Config.Wake == sim.WakeAll }
 
 // WakesNone reports whether engines only poll for ready jobs.
-func (w *Wall) WakesNone() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeNone }
+func (w *Wall) WakesNone() bool { return w.setup.Config.Wake == sim.WakeNone }
 
 // Length returns the end of arrivals, and the latest end of the run.
 func (w *Wall) Length() (arrivals, all time.Duration) {
-	d, drain := w.world.sc.Duration.Std(), w.world.sc.Drain.Std()
-	return w.speed.Real(d), w.speed.Real(d + drain)
+	return w.speed.Real(w.setup.Scenario.Duration.Std()), w.speed.Real(time.Duration(w.setup.Config.Until))
 }
 
 // Next returns the next job and the time to enqueue it; ok is false if there are no more.
@@ -99,7 +85,7 @@ type Attempt = sim.Execution
 func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	x := w.handlers.Begin(w.speed.At(engine.Time(now)), node, j)
+	x := w.setup.handlers.Begin(w.speed.At(engine.Time(now)), node, j)
 	x.Runs = w.speed.Real(x.Runs)
 	return x
 }
@@ -114,9 +100,9 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	case stopped != engine.NoError:
 		err = stopped
 	case a.Undecided:
-		err = w.handlers.Decide(at, node, j)
+		err = w.setup.handlers.Decide(at, node, j)
 	}
-	w.handlers.End(at, node, j, err, false)
+	w.setup.handlers.End(at, node, j, err, false)
 	return err
 }
 
@@ -124,7 +110,7 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 // in any order, of a run that ended at end.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
-	c := measure.NewCollector(&w.world.settings, w.world.index)
+	c := measure.NewCollector(&w.setup.world.settings, w.setup.world.index)
 	var digest sim.Digest
 	for i := range ordered {
 		e := *ordered[i]
@@ -142,6 +128,6 @@ func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Ba
 			}
 		}
 	})
-	run.Seed, run.Fingerprint, run.Events = w.seed, uint64(digest), int64(len(ordered))
+	run.Seed, run.Fingerprint, run.Events = w.setup.seed, uint64(digest), int64(len(ordered))
 	return run, balance
 }

@@ -91,17 +91,17 @@ func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed,
 	}
 	defer w.Close()
 	s := &slowly{Wall: w, next: next, attempts: map[delivery]Attempt{}}
-	links := w.world.links
+	links := w.setup.world.links
 	cfg := sim.Config{
 		Nodes:    slices.Repeat([]engine.Config{w.Engine()}, w.Nodes()),
 		Policy:   func(int32) engine.Policy { return w.Policy() },
 		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.Options()) },
 		Handlers: s, Workload: s, Recorder: s,
-		Wake: wakeMode(w.world.sc.Engine.Fetch.Wake),
+		Wake: wakeMode(w.setup.world.sc.Engine.Fetch.Wake),
 	}
 	_, all := w.Length()
 	cfg.Until = engine.Time(all)
-	equip(w.world.sc, &cfg, &links, keyed.Rand{Seed: sc.Seed})
+	equip(w.setup.world.sc, &cfg, &links, keyed.Rand{Seed: sc.Seed})
 	cfg.Network = slowNetwork{&links, speed}
 	sim.New(cfg).Run()
 	return s

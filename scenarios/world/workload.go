@@ -23,7 +23,6 @@ const (
 // workload merges the arrivals of all classes in order of time.
 type workload struct {
 	rand    keyed.Rand
-	classes []*classStamp
 	streams []*stream
 }
 
@@ -78,13 +77,20 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 	w, keys := &workload{rand: rand}, serialsOf(sc)
 	for class := range sc.Jobs {
 		c := &sc.Jobs[class]
-		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, these: c.Arrivals.Only, only: c.Tenants.Count <= 1, serials: keys[class]}
-		var err error
-		if stamp.tenants, err = dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
+		tenants, err := dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew))
+		if err != nil {
 			return nil, err
 		}
-		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }
-		stamp.grain = engine.Time(sc.RetryOf(class).Grain)
+		stamp := &classStamp{
+			class:   class,
+			proto:   engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()},
+			grain:   engine.Time(sc.RetryOf(class).Grain),
+			tenants: tenants,
+			only:    c.Tenants.Count <= 1,
+			tenant:  func(index int) engine.TenantID { return sc.TenantID(class, index) },
+			these:   c.Arrivals.Only,
+			serials: keys[class],
+		}
 		if stamp.only {
 			stamp.proto.Tenant = sc.TenantID(class, 0)
 		}
@@ -93,7 +99,6 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 			w.Close()
 			return nil, err
 		}
-		w.classes = append(w.classes, stamp)
 		w.add(p, stamp)
 		if b := burstsOf(sc, class); b != nil {
 			w.add(b, stamp)
@@ -206,7 +211,8 @@ func burstsOf(sc *scenarios.Scenario, class int) process {
 		}
 		count := uint64(*x.Jobs)
 		for k, at := range sc.Storms[i].Starts() {
-			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<spec.BurstShift + uint64(k)*count, count: count})
+			first := uint64(i+1)<<spec.BurstShift + uint64(k)*count
+			b.all = append(b.all, arrival{at: engine.Time(at), index: first, count: count})
 		}
 	}
 	if b.all == nil {

@@ -197,7 +197,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // nextDueSQL is the SQL query for the time until the next waiting job is due.
-const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) order by j.due_at, j.id limit 1) - (select now from t)"
+const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) " +
+	"order by j.due_at, j.id limit 1) - (select now from t)"
 
 // nextDue returns the time at which the next waiting job is due; zero if there is none, or if jobs do not become ready
 // by themselves.

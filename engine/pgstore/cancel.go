@@ -31,11 +31,7 @@ select id, freed from x`
 // that by its next heartbeat and cancels the handler's context (live.ErrLeaseLost), and the handler's result has no
 // effect.
 func (s *Store) Cancel(ctx context.Context, jobs []engine.JobID, dst []engine.JobID) ([]engine.JobID, error) {
-	ids := make([]int64, len(jobs))
-	for i, id := range jobs {
-		ids[i] = int64(id)
-	}
-	rows, _ := s.pool.Query(ctx, s.text.cancel, ids) // its error is that of the rows
+	rows, _ := s.pool.Query(ctx, s.text.cancel, signed(jobs)) // its error is that of the rows
 	from, freed := len(dst), false
 	var id int64
 	var serial bool

@@ -23,7 +23,8 @@ const (
 // Claim leases ready jobs, see engine.Store. Terms of the orders after OldestOfAny fail with engine.ErrUnsupported. A
 // term of several kinds, or with PerTenant, locks up to its limit of every kind or tenant while it runs: concurrent
 // claims skip those. If a burial frees the next job of a serial key, the next claim finds it.
-func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
+	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	var room [8]shape
 	began := time.Now()
 	from, back, whole := s.fronts.begin(began)
@@ -64,14 +65,14 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if c.shed { // of a serial key, perhaps: the next one of it may be claimed
 		s.wake()
 	}
-	c.sort()
+	sortBy(c.places, c.dst[c.from:])
 	s.fronts.end(c.ended, began, whole, c.next, !whole || s.isDear(ctx, time.Since(began)))
 	return c.dst, c.next, nil
 }
 
 // planned returns the SQL statement for a plan, after building its missing indexes.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
-	p := s.plans.of(shapes, &s.rules)
+	p := s.planOf(shapes)
 	if err := s.build(ctx, p.lines); err != nil {
 		return "", fmt.Errorf("claim: %w", err)
 	}
@@ -159,17 +160,19 @@ func (c *claimed) ends(class engine.Class, at place) {
 	}
 }
 
-// sort sorts the leases in the order of the plan.
-func (c *claimed) sort() {
-	if slices.IsSorted(c.places) {
-		return
-	}
-	got := c.dst[c.from:]
+// sortBy sorts leases by their places, then by job.
+func sortBy(places []int64, got []engine.Lease) {
 	order := make([]int, len(got))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.places[a], c.places[b]) })
+	before := func(a, b int) int {
+		return cmp.Or(cmp.Compare(places[a], places[b]), cmp.Compare(got[a].ID, got[b].ID))
+	}
+	if slices.IsSortedFunc(order, before) {
+		return
+	}
+	slices.SortFunc(order, before)
 	sorted := make([]engine.Lease, len(got))
 	for i, from := range order {
 		sorted[i] = got[from]

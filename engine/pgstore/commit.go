@@ -72,8 +72,8 @@ func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 }
 
 func isCopy(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "batches_pkey"
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505" && e.ConstraintName == "batches_pkey"
 }
 
 // split divides outcomes, given by their indexes, into parts in which no job occurs twice. Each part is in order of job
@@ -109,7 +109,8 @@ func split(outcomes []engine.Outcome) [][]int32 {
 
 // commitOnce applies the parts of a batch in one transaction: a single part, as engines send, in one round trip. It
 // returns whether a job ended that held up others of its serial key.
-func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32, results []engine.Result) (freed bool, err error) {
+func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32,
+	results []engine.Result) (freed bool, err error) {
 	if len(parts) == 1 {
 		pipeline := &pgx.Batch{}
 		a := s.queuePart(pipeline, b, parts[0], 0, results)
@@ -157,7 +158,8 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 				}
 			}
 		}
-		_, err := tx.Exec(ctx, "update batches set stale = coalesce(stale, '{}') || $4::integer[] where node = $1 and generation = $2 and seq = $3",
+		_, err := tx.Exec(ctx, "update batches set stale = coalesce(stale, '{}') || $4::integer[] "+
+			"where node = $1 and generation = $2 and seq = $3",
 			b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.ID.Seq), stale)
 		return err
 	})
@@ -166,7 +168,8 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 
 // queuePart queues the statement for a part of a batch; when it is answered, the results are written into results and
 // the rest into the answer returned.
-func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, shape commitShape, results []engine.Result) *answer {
+func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, shape commitShape,
+	results []engine.Result) *answer {
 	var ends, moves outcomeArrays
 	for _, at := range part {
 		o := &b.Outcomes[at]
@@ -179,7 +182,8 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 			moves.add(o, at)
 		}
 	}
-	arguments := []any{b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.ID.Seq), int64(b.Settled), int64(len(part))}
+	arguments := []any{b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.ID.Seq), int64(b.Settled),
+		int64(len(part))}
 	if len(ends.jobs) > 0 {
 		shape |= withEnds
 		arguments = append(arguments, ends.jobs, ends.tokens, ends.at)
@@ -213,7 +217,8 @@ type outcomeArrays struct {
 
 func (a *outcomeArrays) add(o *engine.Outcome, at int32) {
 	a.jobs, a.tokens, a.at = append(a.jobs, int64(o.Job)), append(a.tokens, int64(o.Token)), append(a.at, at)
-	a.verbs, a.stands, a.delays = append(a.verbs, int16(o.Verb)), append(a.stands, int16(o.Stand)), append(a.delays, nanoseconds(o.Delay))
+	a.verbs, a.stands = append(a.verbs, int16(o.Verb)), append(a.stands, int16(o.Stand))
+	a.delays = append(a.delays, nanoseconds(o.Delay))
 }
 
 // readResults reads the results for a part of a batch from rows.

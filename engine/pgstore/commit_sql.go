@@ -54,7 +54,8 @@ func commitSQL(r *rules, s commitShape) string {
 	text := now + `,
 m as materialized (
 	select coalesce(bool_or(b.generation > $2), false) as outlived,
-		coalesce(not bool_or(b.generation > $2) and bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
+		coalesce(not bool_or(b.generation > $2) and ` +
+		`bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
 	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
 	if s&withoutMemory != 0 {
 		text = now + `,
@@ -93,7 +94,8 @@ h as materialized (
 a as (
 	delete from jobs j using unnest(%s) as o(%s), t n
 	where %s and %s and not (select seen from m)%s
-	returning %s + case when j.serial is null then 0 else %d end as what, o.at, j.delivery as delivered, n.now - j.enqueued_at as age%s)`,
+	returning %s + case when j.serial is null then 0 else %d end as what, o.at, `+
+			`j.delivery as delivered, n.now - j.enqueued_at as age%s)`,
 			arrays, names, sameJob("o.job"), r.fence(), s.lockedFirst(), r.stateBefore(), rowFreed, verb)
 		if s&withBurial != 0 {
 			text += fmt.Sprintf(`,
@@ -115,7 +117,8 @@ k as (
 	select $1, $2, $3, $4, case when %s < $5 then array((%s) except (%s)) end
 	from m where not seen and not outlived)
 %s
-union all select %d, unnest(b.stale), 0, 0 from batches b, m where m.seen and b.node = $1 and b.generation = $2 and b.seq = $3
+union all select %d, unnest(b.stale), 0, 0 from batches b, m `+
+		`where m.seen and b.node = $1 and b.generation = $2 and b.seq = $3
 union all select %d, 0, 0, 0 from m where m.seen`,
 		strings.Join(counts, " + "), strings.Join(outcomes, " union all "), strings.Join(gone, " union all "),
 		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
@@ -124,7 +127,8 @@ union all select %d, 0, 0, 0 from m where m.seen`,
 // movesSQL returns the SQL text for outcomes that keep their jobs: it locks the rows, returns their former and new
 // states, and then changes them.
 func movesSQL(r *rules, arrays string, s commitShape) string {
-	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay when o.verb in (%d, %d) then %s else j.due_at end",
+	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay "+
+		"when o.verb in (%d, %d) then %s else j.due_at end",
 		engine.Nack, engine.Snooze, engine.Redo, engine.Return, r.dueNow())
 	becomes := fmt.Sprintf("case when o.verb = %d then 5 when o.verb in (%d, %d) then %d else 1 end",
 		engine.Bury, engine.Nack, engine.Snooze, r.waitState())
@@ -147,16 +151,18 @@ u as (
 		charged = j.charged - case when l.verb in (%[10]d, %[11]d) and l.was = 3 then 1 else 0 end,
 		last_delay = case when l.verb in (%[7]d, %[10]d) then l.delay else j.last_delay end
 	from l, t n where %[15]s
-	returning l.was + case when j.serial is not null and l.becomes = 5 then %[12]d else 0 end as what, l.at, l.delivered, n.now - j.enqueued_at as age)`,
+	returning l.was + case when j.serial is not null and l.becomes = 5 then %[12]d else 0 end as what, l.at, `+
+		`l.delivered, n.now - j.enqueued_at as age)`,
 		r.stateBefore(), due, becomes, arrays, r.fence(), r.readyKey("l.due", "n.now", "l.stand"),
 		engine.Nack, engine.Bury, engine.Redo, engine.Snooze, engine.Return, rowFreed,
 		sameJob("o.job"), s.lockedFirst(), sameJob("l.id"))
 }
 
 // forgetSQL deletes the records of batches that were answered: up to number $3, and all of lives before $2. The latest
-// record of a life stays, and shows the batches that it has settled. It begins at life $4 and batch $5: earlier ones are
-// deleted already, and dead rows take time to walk over.
-const forgetSQL = "delete from batches where node = $1 and (generation, seq) <= ($2, $3) and (generation, seq) >= ($4, $5)"
+// record of a life stays, and shows the batches that it has settled. It begins at life $4 and batch $5: earlier ones
+// are deleted already, and dead rows take time to walk over.
+const forgetSQL = `delete from batches
+where node = $1 and (generation, seq) <= ($2, $3) and (generation, seq) >= ($4, $5)`
 
 // sumSQL adds up the numbers of buried jobs: every commit with a burial inserts one, so that none waits for another's
 // row. It skips rows that another call is adding up, and leaves a few as they are.

@@ -26,7 +26,8 @@ type Effects struct{ store *Store }
 // Effects returns the table of effects, and creates it if it does not exist.
 func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	var found bool
-	if err := s.pool.QueryRow(ctx, "select to_regclass($1) is not null", quoted(s.schema)+".effects").Scan(&found); err != nil {
+	err := s.pool.QueryRow(ctx, "select to_regclass($1) is not null", quoted(s.schema)+".effects").Scan(&found)
+	if err != nil {
 		return nil, s.wrap("look for table effects", err)
 	}
 	if found {
@@ -46,8 +47,10 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 // applySQL is the SQL statement that records the effect of a job's delivery once: it locks the row of the job in
 // flight, so that nobody can recover it meanwhile.
 const applySQL = `
-with held as materialized (select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),
-	applied as (insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
+with held as materialized (
+	select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),
+applied as (
+	insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
 select (select count(*) from held), (select count(*) from applied)`
 
 // Apply records the effect of job j, run by node, unless it was applied before or the job's lease is lost.

@@ -173,6 +173,7 @@ func (s *Store) copyJobs(ctx context.Context, jobs []engine.NewJob) error {
 		}
 	}
 	text = binary.BigEndian.AppendUint16(text, ^uint16(0))
-	_, err = conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(text), "copy jobs (id, kind, priority, tenant, payload) from stdin (format binary)")
+	_, err = conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(text),
+		"copy jobs (id, kind, priority, tenant, payload) from stdin (format binary)")
 	return err
 }

@@ -36,6 +36,8 @@ type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
+func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
+
 // wrap adds the name of a call to its error; nil stays nil. After the loss of a connection none of the pool's others is
 // used again, since each would probably fail one more call.
 func (s *Store) wrap(what string, err error) error {
@@ -47,18 +49,22 @@ func (s *Store) wrap(what string, err error) error {
 
 // cut reports whether an error means that an established connection has ended, other than by the caller's context.
 func cut(err error) bool {
-	var reply *pgconn.PgError
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(reply.Code, "08") || strings.HasPrefix(reply.Code, "57P0")
 	}
 	var connecting *pgconn.ConnectError
 	var network *net.OpError
 	switch {
-	case err == nil, errors.As(err, &connecting), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &connecting), isOver(err):
 		return false
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network) ||
-		strings.Contains(err.Error(), "conn closed") // a connection that pgx found dead before
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.As(err, &network) || strings.Contains(err.Error(), "conn closed") // which pgx found dead before
+}
+
+// isOver reports whether the context of a call was done.
+func isOver(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // wrap adds the name of a call to an error, as Store.wrap does, for connections outside a pool.
@@ -78,8 +84,7 @@ func explain(err error) error {
 }
 
 func explainOnce(err error) error {
-	var reply *pgconn.PgError
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explainReply(reply)
 	}
 	var connecting *pgconn.ConnectError
@@ -88,7 +93,7 @@ func explainOnce(err error) error {
 	case errors.As(err, &connecting):
 		// It names user, database and host, never the password.
 		return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(withoutRepeats(connecting.Error())))
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case isOver(err):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 	case errors.As(err, &network):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, network)
@@ -116,7 +121,8 @@ func explainReply(e *pgconn.PgError) error {
 	switch {
 	case e.Code == "42501", class == "28":
 		return fmt.Errorf("%w: %s", ErrDenied, said)
-	case e.Code == "53100", strings.Contains(e.Message, "could not extend file"), strings.Contains(e.Message, "could not write") && strings.Contains(e.Message, "File too large"):
+	case e.Code == "53100", strings.Contains(e.Message, "could not extend file"),
+		strings.Contains(e.Message, "could not write") && strings.Contains(e.Message, "File too large"):
 		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrFull, said)
 	case e.Code == "57014", e.Code == "55P03":
 		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrStatementTimeout, said)

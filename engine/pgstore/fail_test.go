@@ -64,7 +64,6 @@ func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 	t.Cleanup(pool.Close)
 	m := &Store{pool: pool, schema: s.schema, rules: s.rules, text: s.text}
 	m.news.init()
-	m.plans.init()
 	return m
 }
 

@@ -62,7 +62,7 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 		// statements.
 		if _, err := tx.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol); err != nil {
 			if isReply(err, "42P07", "42723", "42710") { // a table, a function or another object of that name exists
-				err = toldError{fmt.Errorf("%w: %w", ErrForeign, explainOnce(err))}
+				err = told("%w: %w", ErrForeign, explainOnce(err))
 			}
 			return wrap("fill schema "+name, err)
 		}
@@ -97,30 +97,28 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	// Whatever has a table of this name may keep something else in it, of another type.
 	var rows int
 	var have *string
-	switch err := q.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have); {
+	err := q.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have)
+	switch {
 	case undefined(err):
-		return 0, toldError{fmt.Errorf("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))}
+		return 0, told("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))
 	case err != nil:
 		return 0, wrap("read the version of schema "+name, err)
 	case rows != 1 || have == nil:
-		return 0, toldError{fmt.Errorf("read the version of schema %s: %d rows, want one with a number: %w",
-			name, rows, ErrForeign)}
+		return 0, told("read the version of schema %s: %d rows, want one with a number: %w", name, rows, ErrForeign)
 	}
 	number, err := strconv.Atoi(*have)
 	switch {
 	case err != nil || number < 1:
-		return 0, toldError{fmt.Errorf("schema %s is of version %q, which never was: %w", name, *have, ErrForeign)}
+		return 0, told("schema %s is of version %q, which never was: %w", name, *have, ErrForeign)
 	case number > version:
-		return 0, toldError{fmt.Errorf("schema %s is of version %d, this program knows up to %d: %w",
-			name, number, version, ErrNewer)}
+		return 0, told("schema %s is of version %d, this program knows up to %d: %w", name, number, version, ErrNewer)
 	}
 	if number < version {
 		return number, nil
 	}
 	switch err := q.QueryRow(ctx, contents).Scan(); {
 	case undefined(err):
-		return 0, toldError{fmt.Errorf("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign,
-			explainOnce(err))}
+		return 0, told("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign, explainOnce(err))
 	case !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue
 		return 0, wrap("look into schema "+name, err)
 	}
@@ -133,8 +131,8 @@ func undefined(err error) bool {
 }
 
 func isReply(err error, codes ...string) bool {
-	var reply *pgconn.PgError
-	return errors.As(err, &reply) && slices.Contains(codes, reply.Code)
+	reply, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains(codes, reply.Code)
 }
 
 // lockKey returns the key of the advisory lock of a schema.

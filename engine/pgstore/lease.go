@@ -26,7 +26,8 @@ returning j.id, j.token`
 }
 
 // ExtendLease restarts the TTL of leases, see engine.Store.
-func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration,
+	dst []bool) ([]bool, error) {
 	if len(keys) == 0 {
 		return dst, nil
 	}
@@ -80,20 +81,23 @@ returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered
 
 // Recover takes expired leases, see engine.Store, in the order of expiry. A lease is a part of its job's row, so that
 // there are no orphans. While recoveries take long because of dead rows, most calls return nothing at once.
-func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration,
+	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	if wait := s.fronts.restOfReaper(time.Now()); wait > 0 {
 		return dst, wait, nil
 	}
 	began, next := time.Now(), engine.Forever
-	var expired []expiry
+	got := dst
+	var expired []int64 // time at which each lease expired
 	b := &pgx.Batch{}
-	b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most)).Query(func(rows pgx.Rows) error {
+	take := b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most))
+	take.Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			r := row{values: rows.RawValues()}
 			was, at := engine.EngineID(r.int64()), r.int64()
 			l := r.lease()
 			l.Holder = was
-			expired = append(expired, expiry{at, l})
+			got, expired = append(got, l), append(expired, at)
 		}
 		return rows.Err()
 	})
@@ -110,17 +114,8 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	}
 	took := time.Since(began)
 	s.fronts.reaped(took, len(expired) < most && s.isDear(ctx, took)) // all the rest at once
-	slices.SortFunc(expired, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lease.ID, b.lease.ID)) })
-	for i := range expired {
-		dst = append(dst, expired[i].lease)
-	}
-	return dst, next, nil
-}
-
-// expiry is a recovered lease with its former expiry.
-type expiry struct {
-	at    int64
-	lease engine.Lease
+	sortBy(expired, got[len(dst):])
+	return got, next, nil
 }
 
 func nonNegative(d int64) time.Duration { return time.Duration(max(d, 0)) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,7 +46,8 @@ func (o lineOrder) String() string {
 
 // columns returns the SQL columns of an order of jobs, each with a prefix.
 func (o lineOrder) columns(prefix string) string {
-	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id", "@due_at, @id"}[o]
+	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id",
+		"@due_at, @id"}[o]
 	return strings.ReplaceAll(text, "@", prefix)
 }
 
@@ -84,40 +84,19 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// lines is the set of indexes of ready jobs known to exist.
-type lines struct {
-	mu    sync.Mutex
-	built map[line]bool
-}
-
 // build builds the missing indexes for a statement. While one is built nothing can be enqueued or committed: until the
 // transactions end that have written, and then about a second for each million of ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
-		if l == (line{class: engine.AnyClass}) || s.lines.has(l) {
+		if _, built := s.lines.Load(l); built || l == (line{class: engine.AnyClass}) {
 			continue
 		}
 		if err := s.buildLine(ctx, l); err != nil {
 			return s.wrap("build index "+l.name(), err)
 		}
-		s.lines.add(l)
+		s.lines.Store(l, true)
 	}
 	return nil
-}
-
-func (l *lines) has(one line) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.built[one]
-}
-
-func (l *lines) add(one line) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.built == nil {
-		l.built = make(map[line]bool)
-	}
-	l.built[one] = true
 }
 
 // buildLine builds an index unless it exists. It checks that first: creating an index needs a lock that waits for every
@@ -125,7 +104,8 @@ func (l *lines) add(one line) {
 // is nothing to create.
 func (s *Store) buildLine(ctx context.Context, l line) error {
 	var valid *bool
-	err := s.pool.QueryRow(ctx, "select (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1))", quoted(s.schema)+"."+l.name()).Scan(&valid)
+	err := s.pool.QueryRow(ctx, "select (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1))",
+		quoted(s.schema)+"."+l.name()).Scan(&valid)
 	switch {
 	case err != nil:
 		return err
@@ -135,7 +115,8 @@ func (s *Store) buildLine(ctx context.Context, l line) error {
 		b.Queue(l.definition())
 		return s.pool.SendBatch(ctx, b).Close()
 	case !*valid:
-		return toldError{fmt.Errorf("%w: index %s is not valid: it is being built, or a build of it has failed: then drop it", engine.ErrUnavailable, l.name())}
+		return told("%w: index %s is not valid: it is being built, or a build of it has failed: then drop it",
+			engine.ErrUnavailable, l.name())
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func TestClaimed(t *testing.T) {
 			want = append(want, engine.JobID(at))
 		}
 		slices.Sort(want[1:])
-		c.sort()
+		sortBy(c.places, c.dst[c.from:])
 		for i, id := range want {
 			if c.dst[i].ID != id {
 				t.Errorf("%v: lease %d is of job %d, want %d", places, i, c.dst[i].ID, id)
@@ -470,8 +470,7 @@ func TestPlanKeys(t *testing.T) {
 		all = append(all, s)
 	}
 	seen := map[string][]shape{}
-	var p plans
-	p.init()
+	var s Store
 	for _, one := range all {
 		for _, plan := range [][]shape{{one}, {base, one}, {one, one, base}} {
 			k := key(plan)
@@ -479,7 +478,7 @@ func TestPlanKeys(t *testing.T) {
 				t.Errorf("%+v and %+v share a statement", before, plan)
 			}
 			seen[k] = plan
-			if p.of(plan, &rules{}) != p.of(slices.Clone(plan), &rules{}) {
+			if s.planOf(plan) != s.planOf(slices.Clone(plan)) {
 				t.Errorf("%+v: made twice", plan)
 			}
 		}

@@ -38,8 +38,8 @@ type Store struct {
 	schema string
 	rules  rules
 	text   texts
-	plans  plans
-	lines  lines
+	plans  sync.Map // *plan by the key of its shapes
+	lines  sync.Map // line: the indexes of ready jobs known to exist
 	fronts fronts
 	news   news
 	// forgotten is, by engine.EngineID, the number (uint64) of the batch up to which all are deleted.
@@ -83,7 +83,6 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop}
 	s.news.init()
 	s.text.init(&s.rules)
-	s.plans.init()
 	s.ended.Go(func() { s.announce(running) })
 	return s, nil
 }
@@ -109,9 +108,9 @@ func validate(o *engine.StoreOptions) error {
 			problems = append(problems, fmt.Errorf("%s: %w: %s", name, engine.ErrUnsupported, why))
 		}
 	}
-	bounded := slices.ContainsFunc(o.MaxRunning, func(most int) bool { return most > 0 })
-	refuse(bounded, "MaxRunning", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
-	refuse(o.MaxInFlight > 0, "MaxInFlight", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
+	const counting = "to count what is in flight, PostgreSQL would have to let one claim run at a time"
+	refuse(slices.ContainsFunc(o.MaxRunning, func(most int) bool { return most > 0 }), "MaxRunning", counting)
+	refuse(o.MaxInFlight > 0, "MaxInFlight", counting)
 	refuse(o.CountAhead, "CountAhead", "PostgreSQL does not say over how many rows a claim went")
 	refuse(o.Fence > engine.FenceNone, "Fence", "there is no such fence")
 	refuse(o.Place > engine.PlaceCreated, "Place", "there is no such place")
@@ -123,7 +122,8 @@ func validate(o *engine.StoreOptions) error {
 func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil && dsn == "" { // the password is in a variable that nothing is said of
-		return nil, fmt.Errorf("read PGHOST, PGPORT and the other variables: %s", strings.TrimPrefix(oneLine(err.Error()), "cannot parse ``: "))
+		return nil, fmt.Errorf("read PGHOST, PGPORT and the other variables: %s",
+			strings.TrimPrefix(oneLine(err.Error()), "cannot parse ``: "))
 	}
 	if err != nil {
 		// What pgx says quotes the text, and cannot always tell where a password is.
@@ -132,7 +132,8 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	}
 	switch mode := config.ConnConfig.DefaultQueryExecMode; mode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		return nil, fmt.Errorf("read the DSN: default_query_exec_mode=%s: %w: answers come as text then: leave it out, or say describe_exec",
+		return nil, fmt.Errorf(
+			"read the DSN: default_query_exec_mode=%s: %w: answers come as text then: leave it out, or say describe_exec",
 			strings.ReplaceAll(mode.String(), " ", "_"), engine.ErrUnsupported)
 	}
 	parameters := config.ConnConfig.RuntimeParams
@@ -142,7 +143,8 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	// more isolation than this, which a role or a database may have as its default, claims
 	// and commits at the same time would fail.
 	parameters["default_transaction_isolation"] = "read committed"
-	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort", "enable_incremental_sort", "enable_memoize", "enable_material", "jit"} {
+	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin",
+		"enable_sort", "enable_incremental_sort", "enable_memoize", "enable_material", "jit"} {
 		parameters[name] = "off"
 	}
 	if parameters["application_name"] == "" {
@@ -173,6 +175,18 @@ func number[T ~uint64](what string, id T) (int64, error) {
 		return 0, fmt.Errorf("%s %d is larger than %d: %w", what, uint64(id), int64(math.MaxInt64), engine.ErrUnsupported)
 	}
 	return int64(id), nil
+}
+
+// signed returns IDs as integers of PostgreSQL's type, those too large as some of no job; nil stays nil: null there.
+func signed(ids []engine.JobID) []int64 {
+	if ids == nil {
+		return nil
+	}
+	all := make([]int64, len(ids))
+	for i, id := range ids {
+		all[i] = int64(id)
+	}
+	return all
 }
 
 // longest is the longest duration in statements, a hundred years, so that no sum of times overflows.

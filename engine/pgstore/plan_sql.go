@@ -103,7 +103,8 @@ func (w *planWriter) term(i int, shapes []shape) {
 // firstOfSerial is the SQL condition that a job has no serial key or is the first of its key. Enqueue lets one
 // transaction at a time number the jobs of a key, so that all earlier ones are visible here, or ended by a visible
 // commit.
-const firstOfSerial = "(j.serial is null or not exists (select from jobs b where b.serial = j.serial and b.serial is not null and b.state < 5 and b.joined < j.joined))"
+const firstOfSerial = "(j.serial is null or not exists (select from jobs b where b.serial = j.serial " +
+	"and b.serial is not null and b.state < 5 and b.joined < j.joined))"
 
 // earlier returns SQL conditions that exclude the jobs taken by the terms before: SKIP LOCKED skips rows that others
 // have locked, not those locked by the same statement. An executor that updates each row as soon as it is found would
@@ -166,11 +167,12 @@ func selection(i int, s shape, where, limit, per, kinds string) []string {
 	order by %[7]s limit %[8]s)`, i, where, by, s.order.columns("j."), each, within, s.order.columns("l."), limit)}
 }
 
-// leaseColumns are the SQL columns from which row.lease reads a lease, in that order. Null columns cost next to
+// leaseColumns returns the SQL columns from which row.lease reads a lease, in that order. Null columns cost next to
 // nothing.
-const leaseColumns = "j.id, j.kind, j.priority, j.tenant, j.token, j.delivery, j.charged, j.failures, %s, j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
-
-func (r *rules) leaseColumns() string { return fmt.Sprintf(leaseColumns, r.recoveries()) }
+func (r *rules) leaseColumns() string {
+	return "j.id, j.kind, j.priority, j.tenant, j.token, j.delivery, j.charged, j.failures, " + r.recoveries() +
+		", j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
+}
 
 // answerPart is the distance of the sort numbers of a claim's rows, which an update returns in no order, between parts:
 // for each term its burials, then its leases.
@@ -196,16 +198,15 @@ func (w *planWriter) lease(shapes []shape) {
 	if len(shed) == 0 {
 		return
 	}
-	w.parts = append(w.parts, "q as materialized ("+strings.Join(shed, " union all ")+")")
+	bury := "delete from jobs j using"
 	if w.options.KeepDead {
-		w.parts = append(w.parts, `x as (
-	update jobs j set state = 5, ready_key = n.now from q, t n where `+sameJob("q.id")+`
+		bury = "update jobs j set state = 5, ready_key = n.now from"
+	}
+	w.parts = append(w.parts, "q as materialized ("+strings.Join(shed, " union all ")+")", `x as (
+	`+bury+` q, t n where `+sameJob("q.id")+`
 	returning q.at, j.ready_key, `+w.leaseColumns()+")")
-	} else {
-		w.parts = append(w.parts, `x as (
-	delete from jobs j using q, t n where `+sameJob("q.id")+`
-	returning q.at, j.ready_key, `+w.leaseColumns()+")",
-			"y as (insert into buried select count(*) from x having count(*) > 0)")
+	if !w.options.KeepDead {
+		w.parts = append(w.parts, "y as (insert into buried select count(*) from x having count(*) > 0)")
 	}
 	w.rows = append(w.rows, "x")
 }
@@ -217,7 +218,8 @@ func (w *planWriter) text() string {
 		if len(w.rows) > 0 {
 			since = " and j.due_at >= (select now from t) - $3::bigint"
 		}
-		next = "(select j.due_at from jobs j where j.state = 2" + since + " order by j.due_at, j.id limit 1) - (select now from t)"
+		next = "(select j.due_at from jobs j where j.state = 2" + since +
+			" order by j.due_at, j.id limit 1) - (select now from t)"
 	}
 	statement := "with recursive t as materialized (select now_ns() as now)"
 	for _, part := range w.parts {

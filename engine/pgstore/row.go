@@ -49,8 +49,8 @@ func (r *row) optional() *int64 {
 
 // lease returns the lease in a row with leaseColumns.
 func (r *row) lease() (l engine.Lease) {
-	l.ID, l.Kind, l.Priority, l.Tenant = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32()), engine.TenantID(r.int32())
-	l.Token = engine.Token(r.int64())
+	l.ID, l.Kind, l.Priority = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32())
+	l.Tenant, l.Token = engine.TenantID(r.int32()), engine.Token(r.int64())
 	l.Delivery, l.Charged, l.Failures, l.Recoveries, l.Snoozes = r.int32(), r.int32(), r.int32(), r.int32(), r.int32()
 	l.LastDelay, l.Waited, l.Age = r.duration(), r.duration(), r.duration()
 	l.Payload = bytes.Clone(r.next()) // the original belongs to the connection

@@ -27,7 +27,8 @@ func (r *rules) readyKey(due, made, stand string) string {
 	case engine.PlaceCreated:
 		usual = "case when j.delivery = 0 then " + due + " else j.enqueued_at end"
 	}
-	return fmt.Sprintf("case %s when %d then %s - %d when %d then coalesce(j.stood_at, j.due_at) when %d then %s when %d then j.enqueued_at else %s end",
+	return fmt.Sprintf("case %s when %d then %s - %d when %d then coalesce(j.stood_at, j.due_at) when %d then %s "+
+		"when %d then j.enqueued_at else %s end",
 		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
@@ -41,7 +42,9 @@ func (r *rules) recoveries() string {
 
 // recovered returns the SQL assignments that count one more recovery.
 func (r *rules) recovered() string {
-	return fmt.Sprintf("recoveries = coalesce(%[1]s, 0) + 1, recovered_at = case when coalesce(%[1]s, 0) = 0 then n.now else j.recovered_at end", r.recoveries())
+	before := "coalesce(" + r.recoveries() + ", 0)"
+	return "recoveries = " + before + " + 1, recovered_at = case when " + before +
+		" = 0 then n.now else j.recovered_at end"
 }
 
 // inFlight is the SQL condition for a row in flight, for rows found by ID. It is written so that the planner does not
@@ -104,7 +107,8 @@ func (r *rules) promotesItself() bool { return !r.options.Promoted && !r.options
 // stateBefore returns the SQL expression for the state of a row before an outcome.
 func (r *rules) stateBefore() string {
 	if r.options.Fence == engine.FenceNone && r.promotesItself() {
-		return fmt.Sprintf("case when j.state = %d and j.due_at <= n.now then %d else j.state end", engine.Waiting, engine.Ready)
+		return fmt.Sprintf("case when j.state = %d and j.due_at <= n.now then %d else j.state end",
+			engine.Waiting, engine.Ready)
 	}
 	return "j.state"
 }

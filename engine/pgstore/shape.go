@@ -3,7 +3,6 @@ package pgstore
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"qsim/engine"
 )
@@ -98,43 +97,26 @@ type plan struct {
 	lines []line
 }
 
-// plans caches the SQL statements of plans by shape.
-type plans struct {
-	mu      sync.Mutex
-	byShape map[string]*plan
-}
-
-func (p *plans) init() { p.byShape = make(map[string]*plan) }
-
-// key returns the key of a plan's shape in the cache of statements.
+// key returns the key of a plan's shape in the cache of statements: its bytes.
 func key(shapes []shape) string {
-	var b [64]byte
-	text := b[:0]
-	flag := func(is bool) byte {
-		if is {
-			return 1
-		}
-		return 0
-	}
-	for _, s := range shapes {
-		text = append(text, byte(s.class), byte(s.order), s.kinds, flag(s.tenant), flag(s.perTenant), byte(s.wait))
-		text = binary.AppendUvarint(text, uint64(s.shed))
+	var room [64]byte
+	text, err := binary.Append(room[:0], binary.LittleEndian, shapes)
+	if err != nil {
+		panic("pgstore: " + err.Error()) // all fields have a fixed size
 	}
 	return string(text)
 }
 
-// of returns the SQL statement for a plan, from the cache or new.
-func (p *plans) of(shapes []shape, r *rules) *plan {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// planOf returns the SQL statement for a plan, from the cache or new.
+func (s *Store) planOf(shapes []shape) *plan {
 	k := key(shapes)
-	found := p.byShape[k]
-	if found == nil {
-		found = &plan{sql: planSQL(shapes, r)}
-		for _, s := range shapes {
-			found.lines = append(found.lines, s.lines()...)
+	found, ok := s.plans.Load(k)
+	if !ok {
+		made := &plan{sql: planSQL(shapes, &s.rules)}
+		for _, sh := range shapes {
+			made.lines = append(made.lines, sh.lines()...)
 		}
-		p.byShape[k] = found
+		found, _ = s.plans.LoadOrStore(k, made)
 	}
-	return found
+	return found.(*plan)
 }

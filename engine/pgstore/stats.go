@@ -16,12 +16,13 @@ func statsSQL(r *rules) string {
 		due = "j.due_at <= (select now from t)"
 	}
 	oldest := func(class engine.Class, delivery string) string {
-		return fmt.Sprintf("greatest(0, n.now - (select j.due_at from jobs j where %s order by j.due_at, j.id limit 1), (select max(n.now - due_at) from w where due and delivery %s))",
-			ofClass(class, "j."), delivery)
+		return fmt.Sprintf("greatest(0, n.now - (select j.due_at from jobs j where %s order by j.due_at, j.id limit 1), "+
+			"(select max(n.now - due_at) from w where due and delivery %s))", ofClass(class, "j."), delivery)
 	}
 	return now + `,
 r as materialized (select j.delivery from jobs j where j.state = 1 order by j.priority, j.ready_key, j.id limit $1),
-w as materialized (select j.delivery, j.due_at, ` + due + ` as due from jobs j where j.state = 2 order by j.due_at, j.id limit $1),
+w as materialized (
+	select j.delivery, j.due_at, ` + due + ` as due from jobs j where j.state = 2 order by j.due_at, j.id limit $1),
 f as materialized (select j.delivery from jobs j where j.state = 3 order by j.id limit $1),
 d as materialized (select from jobs j where j.state = 5 order by j.ready_key, j.id limit $1)
 select (select count(*) from r where delivery = 0) + (select count(*) from w where delivery = 0 and due),
@@ -36,7 +37,8 @@ from t n`
 // Stats counts jobs, see engine.Store: at most about most in each state, counted from the first. The age of the oldest
 // ready job counts from when it became ready.
 func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
-	if err := s.build(ctx, []line{{engine.Fresh, byNothing, longReady}, {engine.Retry, byNothing, longReady}}); err != nil {
+	byAge := []line{{engine.Fresh, byNothing, longReady}, {engine.Retry, byNothing, longReady}}
+	if err := s.build(ctx, byAge); err != nil {
 		return engine.Stats{}, fmt.Errorf("stats: %w", err)
 	}
 	var bound *int64

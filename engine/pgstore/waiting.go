@@ -12,7 +12,8 @@ import (
 const promotionColumns = " returning j.id, j.kind, j.tenant, j.delivery"
 
 // promoteSQL returns the SQL statement that makes up to $1 due jobs ready that meet a further condition. made is the
-// time at which they become ready: a job that does so by itself is ready the instant it is due, whenever that is noticed.
+// time at which they become ready: a job that does so by itself is ready the instant it is due, whenever that is
+// noticed.
 func promoteSQL(r *rules, further, order, made, returning string) string {
 	return now + `,
 d as materialized (
@@ -25,7 +26,8 @@ from d, t n where ` + sameJob("d.id") + returning
 
 // Promote makes due jobs ready, see engine.Store. Without StoreOptions.Promoted they become ready
 // by themselves and it returns none.
-func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
+	dst []engine.Promotion) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %d: %w", order, engine.ErrUnsupported)
 	}
@@ -71,18 +73,12 @@ from d, t n where ` + sameJob("d.id") + promotionColumns
 // Token and Age go on in any case. It appends them to dst, in no particular order. Jobs with a serial key go behind the
 // others of that key; a unique key is lost, since another job may have it by now. Only a store with
 // StoreOptions.KeepDead has dead jobs.
-func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error) {
-	var ids []int64
-	if jobs != nil {
-		ids = make([]int64, len(jobs))
-		for i, id := range jobs {
-			ids[i] = int64(id)
-		}
-	}
+func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool,
+	dst []engine.Promotion) ([]engine.Promotion, error) {
 	from := len(dst)
 	b := &pgx.Batch{}
 	b.Queue(lockSerials, s.serialLock(), allStripes)
-	b.Queue(s.text.redrive[reset], ids, limit(most)).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(s.text.redrive[reset], signed(jobs), limit(most)).Query(func(rows pgx.Rows) (err error) {
 		dst, err = promotions(rows, dst)
 		return err
 	})
@@ -97,7 +93,8 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 
 // Dead appends up to most dead jobs to dst, in the order in which they died. Waited is how long they have been dead.
 func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
-	rows, _ := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
+	rows, _ := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n "+
+		"where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
 	defer rows.Close()
 	for rows.Next() {
 		r := row{values: rows.RawValues()}

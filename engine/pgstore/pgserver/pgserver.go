@@ -101,7 +101,8 @@ func Find() (string, error) {
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("%w: looked for initdb and postgres in PATH and /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)", ErrMissing)
+		return "", fmt.Errorf("%w: looked for initdb and postgres in PATH and /usr/lib/postgresql/*/bin "+
+			"(Debian: apt-get install postgresql)", ErrMissing)
 	}
 	return best, nil
 }
@@ -148,7 +149,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 func (s *Server) create(ctx context.Context) error {
 	// A socket's path is at most 107 bytes long, see unix(7).
 	if socket := s.folder + "/.s.PGSQL.5432.lock"; len(socket) > 107 {
-		return fmt.Errorf("the path of the socket, %s, is longer than 107 bytes: choose another temporary folder (TMPDIR)", socket)
+		return fmt.Errorf("the path of the socket, %s, is longer than 107 bytes: choose another temporary folder (TMPDIR)",
+			socket)
 	}
 	if err := s.owner.own(s.folder); err != nil {
 		return err
@@ -186,7 +188,8 @@ func environment() []string {
 
 // launch starts the server in its folder and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
-	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder, "-p", strconv.Itoa(s.port)}
+	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder,
+		"-p", strconv.Itoa(s.port)}
 	if s.options.MostFile > 0 {
 		// The shell sets the limit, in blocks of 512 bytes, and becomes the server.
 		limit := fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, max(1, s.options.MostFile/512))

@@ -128,9 +128,11 @@ func (c *Config) Validate() error {
 	need(c.StopWithin >= 0, "stop within: %v is negative", c.StopWithin)
 	need(c.CancelWithin >= 0, "cancel within: %v is negative", c.CancelWithin)
 	need(c.Wake <= WakeNone, "wake: %d is no mode", c.Wake)
-	need(c.Engine.Fetch.ErrorPause >= 0, "engine: fetch.error-pause: %v is negative: a store that is down would be asked without a pause", c.Engine.Fetch.ErrorPause)
+	const hammers = ": a store that is down would be asked without a pause"
+	pause := c.Engine.Fetch.ErrorPause
+	need(pause >= 0, "engine: fetch.error-pause: %v is negative"+hammers, pause)
 	for i, pause := range c.Engine.Commit.Backoff {
-		need(pause > 0, "engine: commit.backoff[%d]: %v is not positive: a store that is down would be asked without a pause", i, pause)
+		need(pause > 0, "engine: commit.backoff[%d]: %v is not positive"+hammers, i, pause)
 	}
 	probe := c.Engine
 	probe.Policy = fifo{}

@@ -68,5 +68,6 @@ type AbandonedError struct {
 
 // Error returns how many jobs were abandoned.
 func (e *AbandonedError) Error() string {
-	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return", e.Jobs, e.Handlers, e.Calls)
+	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return",
+		e.Jobs, e.Handlers, e.Calls)
 }

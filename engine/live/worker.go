@@ -150,7 +150,8 @@ func (l *loop) judge(c *cell, err error) engine.ErrorKind {
 		return kind
 	}
 	if p, ok := err.(*PanicError); ok {
-		l.log.Error("live: "+p.Error(), "job", uint64(c.job.ID), "kind", uint16(c.job.Kind), "delivery", c.job.Delivery, "stack", string(p.Stack))
+		l.log.Error("live: "+p.Error(), "job", uint64(c.job.ID), "kind", uint16(c.job.Kind),
+			"delivery", c.job.Delivery, "stack", string(p.Stack))
 	}
 	return kind
 }

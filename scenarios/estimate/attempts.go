@@ -155,7 +155,11 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	for k := range sc.Storms {
 		s := &sc.Storms[k]
 		x := s.Effect()
-		if x.Error != "" && (x.Dependency == "" && slices.Contains(sc.ClassesHit(x.Hits), i) || x.Dependency != "" && x.Dependency == job.Calls) {
+		hit := x.Dependency == job.Calls
+		if x.Dependency == "" {
+			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
+		}
+		if hit && x.Error != "" {
 			add([]string{x.Error}, x.Fails, jobs, takes(job, x.Takes), s.For.Std().Seconds()*s.Windows())
 		}
 	}

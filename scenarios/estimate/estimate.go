@@ -1,5 +1,5 @@
-// Package estimate computes how large a run will be, before there is one: how many jobs come, how many attempts may fail,
-// and how much memory a simulation takes.
+// Package estimate computes how large a run will be, before there is one: how many jobs come, how many attempts may
+// fail, and how much memory a simulation takes.
 package estimate
 
 import (

@@ -73,7 +73,8 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	if newPolicy(l.Policy) == nil {
 		b.Fatalf("policy %q", l.Policy)
 	}
-	w := &work{Load: l, clock: live.Clock(time.Now()), pickups: make([]int64, b.N/l.Sampled+1), more: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &work{Load: l, clock: live.Clock(time.Now()), pickups: make([]int64, b.N/l.Sampled+1),
+		more: make(chan struct{}, 1), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	total := int64(b.N)

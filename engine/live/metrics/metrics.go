@@ -125,8 +125,8 @@ func gauge(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("qsim_"+name, help+" Of the whole queue, up to a bound.", nil, nil)
 }
 
-// buckets are ten to each factor of ten, from 100 µs to 10,000 s: a quantile read from them is off by at most 26 %, the
-// width of a bucket, and mostly by a few percent. Native histograms are finer, but want queries that a Prometheus
+// buckets are ten to each factor of ten, from 100 µs to 10,000 s: a quantile read from them is off by at most 26 %,
+// the width of a bucket, and mostly by a few percent. Native histograms are finer, but want queries that a Prometheus
 // without them cannot answer.
 var buckets = prometheus.ExponentialBucketsRange(100e-6, 1e4, 81)
 

@@ -65,7 +65,8 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 		r.rate = float64(a.Mean.PerSecond() / 1e9 * (1 + swing))
 		return &thinned{renewal: r, swing: swing, period: float64(*a.Period)}, nil
 	case "batch":
-		return &batches{size: float64(*a.Size), start: engine.Time(a.Start), every: engine.Time(*a.Every), stop: stop, levels: factors}, nil
+		return &batches{size: float64(*a.Size), start: engine.Time(a.Start), every: engine.Time(*a.Every), stop: stop,
+			levels: factors}, nil
 	case "trace":
 		file, err := sc.OpenFile(a.File)
 		if err != nil {

@@ -35,13 +35,9 @@ type Bounds struct {
 	perRow          time.Duration
 	poll            time.Duration // longest pause before a poll
 	every, first    time.Duration // longest time between two promotions, and before the first
-	attempts        int           // most attempts of a job; 0: no limit
-	pause           time.Duration // longest pause between two attempts
+	retry           *policies.Backoff
 	service         time.Duration // longest service time
-	timeout         time.Duration
-	free            bool // some failures cost no attempt, at most three of a job
-	redrives        bool // dead jobs may be made ready again
-	delays, touches bool // a storm delays calls, or disturbs them in any way
+	delays, touches bool          // a storm delays calls, or disturbs them in any way
 	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
@@ -75,11 +71,10 @@ func (s *Setup) Bounds() *Bounds {
 	if e.Promoter.On() {
 		f.every, f.first = longestDraw(&e.Promoter.Every), longestDraw(e.Promoter.First)
 	}
-	for i := range sc.Jobs {
-		r := s.Retry(i)
-		f.attempts, f.pause, f.free = r.MaxAttempts, r.Max, len(r.Free) > 0
+	var timeout time.Duration
+	for i := range sc.Jobs { // all alike, see Reckons, or the last is as good as any
+		f.retry, timeout = s.Retry(i), sc.TimeoutOf(i)
 		f.service = max(f.service, longestDraw(&sc.Jobs[i].Service))
-		f.timeout = sc.TimeoutOf(i)
 		if sc.Jobs[i].Serial != nil {
 			f.keys += int(sc.Jobs[i].Serial.Keys)
 		}
@@ -91,12 +86,12 @@ func (s *Setup) Bounds() *Bounds {
 	}
 	held := sc.Does(fault.StallStore) || sc.Does(fault.LimitStore)
 	f.touches, f.delays = f.touches || held, f.delays || held
-	f.Loses, f.redrives = sc.Does(fault.LoseLeases) && !s.Options.Orphans, sc.Does(fault.Redrive)
+	f.Loses = sc.Does(fault.LoseLeases) && !s.Options.Orphans
 	calm := s.undisturbed()
 	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
 		class, _ := spec.Arrival(id)
 		x := calm(&engine.Job{ID: id, Kind: engine.Kind(class), Delivery: delivery})
-		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
+		return x.Runs, x.Error != engine.NoError || timeout > 0 && x.Runs >= timeout
 	}
 	return f
 }
@@ -228,11 +223,11 @@ func (b *Bounds) lease() time.Duration {
 
 // tries returns the assumed attempts per job: 16 where the limit is higher than 1000 or there is none.
 func (b *Bounds) tries() int {
-	n := b.attempts
+	n := b.retry.MaxAttempts
 	if n <= 0 || n > 1000 {
 		n = 16 // only attempts fail that exceed the execution timeout
 	}
-	if b.free {
+	if len(b.retry.Free) > 0 { // at most three of a job
 		n += 3
 	}
 	return n
@@ -263,8 +258,9 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 // jobs left at that time.
 func (b *Bounds) Most() time.Duration {
 	e := &b.Node
-	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
-	rest := b.pause + b.skew()
+	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() +
+		b.promotions(b.Come)
+	rest := b.retry.Max + b.skew()
 	if l := b.lease(); l > 0 {
 		rest += l + b.recovery(b.Come)
 	}
@@ -285,7 +281,8 @@ func (b *Bounds) Most() time.Duration {
 
 // Patience returns the longest time without any job's event, after Heal and before the last job has ended.
 func (b *Bounds) Patience() time.Duration {
-	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
+	idle := b.recovery(b.Come) + 2*b.settleOutcome() + 3*b.trip() + b.retry.Max + b.poll + b.Node.Promoter.Every + b.every
+	return 2*(idle+b.skew()+b.lease()) + time.Minute
 }
 
 // hesitates returns the longest time for which a policy may hold back ready jobs while workers are idle, if that many

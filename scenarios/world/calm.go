@@ -22,7 +22,8 @@ func (w *world) calmRules(r *check.Rules) {
 		r.Heard = r.Settled
 	}
 	r.Trip = 3 * e.CallTimeout
-	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop while commits pause
+	stops := e.Commit.Backpressure > 0 && len(e.Commit.Backoff) > 0 // claims may stop while commits pause
+	if r.Conserving && !stops {
 		r.Idle = max(longestDraw(&sc.Engine.Fetch.Poll), e.Fetch.ErrorPause) + r.Trip
 		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 		s := &sc.Engine.Store
@@ -45,7 +46,8 @@ func (w *world) calmRules(r *check.Rules) {
 // roundTrip returns an upper bound on the round trip of a call about batch jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
-	return max(16*call.Average().Std(), 4*longestDraw(call)) + max(8*each.Average().Std(), 4*longestDraw(each))*time.Duration(batch)
+	perJob := max(8*each.Average().Std(), 4*longestDraw(each))
+	return max(16*call.Average().Std(), 4*longestDraw(call)) + perJob*time.Duration(batch)
 }
 
 // lastStorm returns the end of the last storm, including calls that it delayed; Never if a storm has no end. Storms may
@@ -137,10 +139,11 @@ func longestOf(d *dist.Dist) time.Duration {
 func isCalm(sc *scenarios.Scenario) bool {
 	e, s := &sc.Engine, &sc.Engine.Store
 	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
+	disturbs := func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 }
 	return s.Parallel == 0 && s.Scan == (spec.Scan{}) &&
 		isQuick(sc, &s.Claim) && isQuick(sc, &s.Commit) && isQuick(sc, &s.Recover) &&
 		longestDraw(&s.PerJob) < answered(sc)/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
-		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
+		!slices.ContainsFunc(sc.Jobs, disturbs)
 }
 
 // isQuick reports whether a call that takes a draw from d each way ends well within its timeout, even for the longest

@@ -13,13 +13,14 @@ import (
 
 // engineConfig returns the engine configuration of one node, without the kinds of jobs and settings specific to a node.
 func engineConfig(e *scenarios.Engine) engine.Config {
+	f, k := &e.Fetch, &e.Commit
 	c := engine.Config{
 		Workers: int(e.Workers),
-		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: max(1, e.Fetch.Poll.Average().Std()), PollTick: drawOf(&e.Fetch.Poll),
-			IgnoreDue: e.Fetch.OnDue.Value(), Prefetch: int(e.Fetch.Prefetch), Cooldown: e.Fetch.Cooldown.Std(),
-			Debounce: e.Fetch.CooldownFrom.Value(), ErrorPause: e.Fetch.ErrorPause.Std()},
-		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Eager: e.Commit.Eager,
-			Calls: int(e.Commit.Calls), Timeout: e.Commit.Timeout.Std(), Drop: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
+		Fetch: engine.FetchConfig{Batch: int(f.Batch), Poll: max(1, f.Poll.Average().Std()), PollTick: drawOf(&f.Poll),
+			IgnoreDue: f.OnDue.Value(), Prefetch: int(f.Prefetch), Cooldown: f.Cooldown.Std(),
+			Debounce: f.CooldownFrom.Value(), ErrorPause: f.ErrorPause.Std()},
+		Commit: engine.CommitConfig{Batch: int(k.Batch), Linger: k.Linger.Std(), Eager: k.Eager, Calls: int(k.Calls),
+			Timeout: k.Timeout.Std(), Drop: k.GiveUp.Value(), Tries: int(k.Tries), Backpressure: int(k.Backpressure)},
 		Lease:    leaseConfig(&e.Lease),
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
@@ -27,10 +28,10 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		CallTimeout: e.CallTimeout.Std(), InStep: !e.Phase.Value(),
 	}
 	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
-	if e.Fetch.ErrorPause == 0 {
+	if f.ErrorPause == 0 {
 		c.Fetch.ErrorPause = -1 // no pause; the engine's 0 means the poll interval
 	}
-	for _, pause := range e.Commit.Backoff {
+	for _, pause := range k.Backoff {
 		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
 	}
 	if e.Ack.Value() {
@@ -39,11 +40,11 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		// a lease that never ends, so that those of a process that died are lost, and
 		// counted as neither done nor dead. A node that holds what waits acks it when it
 		// starts it: until then its lease may end, and others get the job too.
-		held := e.Waiting.Value()
-		c.Lease = engine.LeaseConfig{TTL: engine.Forever, RunLate: c.Lease.RunLate, IgnoreLate: c.Lease.IgnoreLate, AckAtStart: held}
+		held, ttl := e.Waiting.Value(), engine.Forever
 		if held {
-			c.Lease.TTL = e.Lease.TTL.Std()
+			ttl = e.Lease.TTL.Std()
 		}
+		c.Lease = engine.LeaseConfig{TTL: ttl, RunLate: c.Lease.RunLate, IgnoreLate: c.Lease.IgnoreLate, AckAtStart: held}
 		c.Reaper.Off = !held
 	}
 	return c
@@ -59,8 +60,9 @@ func leaseConfig(l *spec.Lease) engine.LeaseConfig {
 }
 
 func reaperConfig(r *spec.Reaper) engine.ReaperConfig {
-	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts.Value(),
-		LeaderOnly: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(), Stand: r.Place.Value()}
+	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart,
+		Nothing: r.Counts.Value(), LeaderOnly: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(),
+		Stand: r.Place.Value()}
 	if r.Max >= 0 {
 		c.BuryAt = int32(r.Max) + 1
 	}
@@ -92,9 +94,10 @@ func drawOf(d *scenarios.Distribution) func(u float64) time.Duration {
 
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
-	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
-		MaxInFlight: int(e.MaxInFlight), CountUnacked: e.InFlight.Value(), Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
-		Fence: e.Fence.Value(), Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
+	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(),
+		Orphans: e.Reaper.Finds.Value(), MaxInFlight: int(e.MaxInFlight), CountUnacked: e.InFlight.Value(),
+		Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0, Fence: e.Fence.Value(),
+		Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
 	if e.Reaper.Every == 0 && (!e.Ack.Value() || e.Waiting.Value()) {
 		o.LapseAfter = e.Reaper.Grace.Std()
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/scenarios"
 )
@@ -29,34 +30,29 @@ type left struct {
 // and the fates of their attempts, which follow from the seed.
 func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
 	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
-	var coming []engine.JobID
+	var all []memstore.Unfinished
 	b.Jobs(func(at engine.Time, j engine.NewJob) bool {
 		if at > now.Add(-b.Enqueue) {
-			coming = append(coming, j.ID)
+			all = append(all, memstore.Unfinished{Job: j.ID})
 		}
 		return true
 	})
-	l.jobs = len(coming)
 	store.Each(func(u memstore.Unfinished) bool {
-		l.jobs++
-		if u.State == engine.InFlight {
+		if all = append(all, u); u.State == engine.InFlight {
 			l.inFlight++
 		}
 		return true
 	})
+	l.jobs = len(all)
 	e := &b.Node
 	l.step = b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + e.Commit.Linger + b.trip() + b.promotions(l.jobs)
 	if b.congested {
 		l.step *= 2
 	}
-	store.Each(func(u memstore.Unfinished) bool {
-		b.need(l, u.Job, u.Delivery, u.Charged)
-		return true
-	})
-	for _, id := range coming {
-		b.need(l, id, 0, 0)
+	for i := range all {
+		b.need(l, &all[i])
 	}
-	if b.redrives { // all dead jobs may come back, and start over
+	if b.Scenario.Does(fault.Redrive) { // all dead jobs may come back, and start over
 		stats, err := store.Stats(context.Background(), 0)
 		if err != nil {
 			panic("scenarios: " + err.Error())
@@ -66,16 +62,16 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 		l.attempts += stats.Dead * tries
 		l.fails += stats.Dead * tries
 		l.runs += time.Duration(stats.Dead*tries) * b.service
-		l.chain += time.Duration(tries) * (b.service + b.pause + l.step)
+		l.chain += time.Duration(tries) * (b.service + b.retry.Max + l.step)
 	}
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds to l the attempts still possible for a job after that many deliveries.
-func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
+// need adds to l the attempts still possible for a job.
+func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 	most := b.tries()
-	if b.attempts > 0 && b.attempts <= 1000 {
-		most = max(1, most-int(charged))
+	if limit := b.retry.MaxAttempts; limit > 0 && limit <= 1000 {
+		most = max(1, most-int(u.Charged))
 	}
 	chain := time.Duration(0)
 	spare := 2          // successful attempts without effect: their lease is over, or was at Heal
@@ -83,8 +79,9 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 		spare = 6
 	}
 	for n := range most {
-		runs, fails := b.undisturbed(id, delivery+int32(n)+1)
-		_, delay := l.delay(delivery + int32(n) + 1)
+		number := u.Delivery + int32(n) + 1
+		runs, fails := b.undisturbed(u.Job, number)
+		_, delay := l.delay(number)
 		l.attempts++
 		l.runs += runs
 		chain += runs + delay + l.step
@@ -97,7 +94,7 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 			break
 		}
 	}
-	if key := b.serial[id]; key != 0 {
+	if key := b.serial[u.Job]; key != 0 {
 		l.keys[key] += chain
 		chain = l.keys[key]
 	}
@@ -108,7 +105,8 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
 	// The time between two attempts occupies a worker only while it claims the next job.
-	each := b.poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) + b.perRow*time.Duration(2*l.jobs)
+	each := b.poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) +
+		b.perRow*time.Duration(2*l.jobs)
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		each += 2 * b.mean[op]
 	}

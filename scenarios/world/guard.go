@@ -94,14 +94,16 @@ func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 		g.checker.Settle()
 	}
 	events := g.checker.Events()
-	want := measure.Totals{Jobs: events[engine.Enqueued], Acked: events[engine.Acked], Fenced: events[engine.Fenced], Claims: events[engine.Leased], Deaths: events[engine.Buried]}
+	want := measure.Totals{Jobs: events[engine.Enqueued], Acked: events[engine.Acked], Fenced: events[engine.Fenced],
+		Claims: events[engine.Leased], Deaths: events[engine.Buried]}
 	if !whole {
 		want.Claims, want.Deaths = have.Claims, have.Deaths
 	}
 	g.checker.Recounted()
 	if have != want {
-		g.checker.Complain(check.Recount, 0, "the results count %d jobs, %d done, %d commits refused, %d claims and %d deaths; recorded were %d, %d, %d, %d and %d",
-			have.Jobs, have.Acked, have.Fenced, have.Claims, have.Deaths, want.Jobs, want.Acked, want.Fenced, want.Claims, want.Deaths)
+		g.checker.Complain(check.Recount, 0, "the results count %d jobs, %d done, %d commits refused, %d claims and "+
+			"%d deaths; recorded were %d, %d, %d, %d and %d", have.Jobs, have.Acked, have.Fenced, have.Claims, have.Deaths,
+			want.Jobs, want.Acked, want.Fenced, want.Claims, want.Deaths)
 	}
 	return g.checker.Breach() != nil
 }

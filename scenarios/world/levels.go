@@ -13,8 +13,8 @@ type level struct {
 	factor float64
 }
 
-// levels is a factor as a function of time: the product of those of storms. Its first level begins at 0. Times may only grow
-// from call to call.
+// levels is a factor as a function of time: the product of those of storms. Its first level begins at 0. Times may only
+// grow from call to call.
 type levels struct {
 	all []level
 	at  int // index of the present level

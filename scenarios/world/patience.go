@@ -19,7 +19,7 @@ import (
 type callers struct {
 	*workload
 	next    engine.Recorder
-	delay   func(at engine.Time, j *engine.NewJob) time.Duration // delay of a first copy's enqueue; nil: none
+	delay   enqueueDelay // of first copies; nil: none
 	classes []patience
 
 	waiting map[engine.JobID]struct{} // copies whose callers still wait
@@ -29,6 +29,9 @@ type callers struct {
 	ahead   engine.NewJob // the next arrival, if it is not a resubmission
 	aheadAt engine.Time   // engine.Never: there are no more arrivals
 }
+
+// enqueueDelay returns how long the enqueue of a job that arrives at that time takes.
+type enqueueDelay = func(at engine.Time, j *engine.NewJob) time.Duration
 
 // patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first and further
 // copies so far.
@@ -65,11 +68,12 @@ func patienceOf(sc *scenarios.Scenario) []time.Duration {
 }
 
 // newCallers returns callers around w if any class of sc has impatient ones, else nil.
-func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(at engine.Time, j *engine.NewJob) time.Duration) *callers {
+func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay enqueueDelay) *callers {
 	if patienceOf(sc) == nil {
 		return nil
 	}
-	c := &callers{workload: w, next: next, delay: delay, classes: make([]patience, len(sc.Jobs)), waiting: map[engine.JobID]struct{}{}}
+	c := &callers{workload: w, next: next, delay: delay, classes: make([]patience, len(sc.Jobs)),
+		waiting: map[engine.JobID]struct{}{}}
 	for i := range sc.Jobs {
 		c.classes[i].of = sc.Jobs[i].Patience
 	}

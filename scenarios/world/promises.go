@@ -14,8 +14,8 @@ import (
 
 // retryRules returns the bounds on delays and attempts that a checker applies to a retry policy.
 func retryRules(b *policies.Backoff) check.Retry {
-	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
-		Aged: b.Deadline > 0, Delay: delayBounds(b)}
+	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure,
+		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
 // policyRules adds to r the guarantees of a policy, for nodes configured as in r. It returns whether the policy leaves

@@ -30,7 +30,8 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, options: o, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, options: o, most: most, stop: most, failedAt: most,
+		finished: make([]int, len(worlds))}
 }
 
 // one runs the simulation with that index. Its error is pool.ErrEnough if its result is not needed any more.

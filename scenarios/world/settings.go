@@ -79,11 +79,16 @@ func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()
 		work += float64(rate * mean)
-		s.Loads = append(s.Loads, measure.Load{Rate: rate, Service: time.Duration(min(mean, quantity.Longest.Seconds()) * float64(time.Second))})
+		s.Loads = append(s.Loads, measure.Load{Rate: rate, Service: ofSeconds(mean)})
 	}
 	if s.Rate > 0 {
-		s.Service = time.Duration(min(work/s.Rate, quantity.Longest.Seconds()) * float64(time.Second))
+		s.Service = ofSeconds(work / s.Rate)
 	}
+}
+
+// ofSeconds returns a number of seconds as a duration, at most the longest of a scenario.
+func ofSeconds(n float64) time.Duration {
+	return time.Duration(min(n, quantity.Longest.Seconds()) * float64(time.Second))
 }
 
 // settingsOf returns the Settings s of sc for the measurement of policy i, which may override the jobs and the windows
@@ -135,16 +140,19 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 
 // bucket returns a round width of time buckets that divides a run into 300 to 720 parts.
 func bucket(duration time.Duration) time.Duration {
-	for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Millisecond} {
-		for _, n := range []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500} {
-			if duration/(n*unit) <= mostBuckets {
-				return n * unit
+	thousandths, sixtieths := []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500}, []time.Duration{1, 2, 5, 10, 15, 30}
+	for _, width := range []struct {
+		unit    time.Duration
+		numbers []time.Duration
+	}{
+		{time.Nanosecond, thousandths}, {time.Microsecond, thousandths}, {time.Millisecond, thousandths},
+		{time.Second, sixtieths}, {time.Minute, sixtieths},
+		{time.Hour, []time.Duration{1, 2, 4, 6, 12}}, {24 * time.Hour, []time.Duration{1, 2, 5, 10}},
+	} {
+		for _, n := range width.numbers {
+			if duration/(n*width.unit) <= mostBuckets {
+				return n * width.unit
 			}
-		}
-	}
-	for _, n := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000} {
-		if duration/(n*time.Second) <= mostBuckets {
-			return n * time.Second
 		}
 	}
 	return duration / mostBuckets

@@ -28,7 +28,8 @@ func ParseSpeed(text string) (Speed, error) {
 	}
 	value, ok := quantity.ParseNumber(body)
 	if !found || !ok || strings.ContainsAny(body, "kM") {
-		return Speed{}, quantity.Errorf("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x", quantity.Quote(text))
+		return Speed{}, quantity.Errorf("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x",
+			quantity.Quote(text))
 	}
 	limit := big.NewRat(mostSpeed, 1)
 	if value.Sign() <= 0 || value.Cmp(limit) > 0 || value.Cmp(new(big.Rat).Inv(limit)) < 0 {

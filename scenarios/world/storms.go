@@ -27,7 +27,8 @@ type troubles struct {
 // equip adds the storms of a scenario, and its store options, to the configuration of a simulation.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
-	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
+	cfg.Rand, cfg.Controls, cfg.Parallel = rand, t.controls, int(sc.Engine.Store.Parallel)
+	cfg.Held, cfg.MakesRoom = sc.Engine.Waiting.Value(), makesRoom(sc)
 	cfg.CountRows = links.Scan != [engine.NumOps]sim.RowCosts{}
 	links.Rand, links.Faults, links.Slows = rand, t.faults, t.slows
 	return t

@@ -10,27 +10,35 @@ import (
 
 // Watch wraps the policies of nodes so that a checker verifies their plans against right, a reference instance of each
 // policy, and against the policy's guarantees.
-func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker) func(node int32) engine.Policy {
+func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
+	c *check.Checker) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
 	return func(node int32) engine.Policy {
 		p := &told{Policy: policy(node), checker: c, node: node}
 		if law != nil {
 			p.law = law()
 		}
-		if r, ok := p.Policy.(engine.StatsReader); ok {
-			return struct {
-				*told
-				stats
-			}{p, stats{r}}
-		}
-		return p
+		return readsLike(p, p.Policy, Speed{1, 1})
 	}
 }
 
-// stats adds engine.StatsReader to the wrapper of a policy that reads statistics of the store.
-type stats struct{ reader engine.StatsReader }
+// reader makes a policy an engine.StatsReader.
+type reader struct {
+	engine.Policy
+	every time.Duration
+}
 
-func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
+// StatsEvery returns the interval between the policy's reads of statistics of the store.
+func (r reader) StatsEvery() time.Duration { return r.every }
+
+// readsLike returns the wrapper of a policy, as a reader if the policy reads statistics of the store: as often, on a
+// clock of that speed.
+func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
+	if r, ok := policy.(engine.StatsReader); ok {
+		return reader{wrapper, speed.Real(r.StatsEvery())}
+	}
+	return wrapper
+}
 
 // told is a fetch policy wrapped for a checker, which verifies its plans, and its observations against the plans.
 type told struct {
@@ -73,7 +81,8 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (t *told) Observe(o *engine.Observation) {
 	if t.goesOn {
-		t.checker.Complain(check.Idleness, 0, "node %d has room, claimed %v of %d jobs (fresh, retry), planned %v, and plans no more",
+		t.checker.Complain(check.Idleness, 0,
+			"node %d has room, claimed %v of %d jobs (fresh, retry), planned %v, and plans no more",
 			t.node, t.got, t.idle, t.most)
 	}
 	if o.Ended {
@@ -83,7 +92,8 @@ func (t *told) Observe(o *engine.Observation) {
 		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
 			t.node, o.Count, o.Class, t.most[o.Class])
 	} else if others := o.Kinds &^ t.kinds; others != 0 {
-		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b", t.node, others, t.kinds)
+		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b",
+			t.node, others, t.kinds)
 	}
 	if !o.Ended {
 		t.answered(o)

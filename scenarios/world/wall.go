@@ -34,7 +34,8 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 		return nil, err
 	}
 	s.world.settings = settingsOf(Settings(sc), sc, policy)
-	return &Wall{setup: s, speed: speed, workload: s.Config.Workload.(*workload), config: onWall(speed, s.Config.Nodes[0])}, nil
+	return &Wall{setup: s, speed: speed, workload: s.Config.Workload.(*workload),
+		config: onWall(speed, s.Config.Nodes[0])}, nil
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.

@@ -9,8 +9,8 @@ import (
 )
 
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
-// are samples in the time of the wall clock since the start of that run; an empty list stands for no delay. A simulation
-// draws the delays of a time from those measured near the time of the run that stands for it.
+// are samples in the time of the wall clock since the start of that run; an empty list stands for no delay. A
+// simulation draws the delays of a time from those measured near the time of the run that stands for it.
 type Delays struct {
 	Calls  [engine.NumOps][]CallDelay
 	PerJob [engine.NumOps]time.Duration // time added to the answer for each job but the first
@@ -67,8 +67,13 @@ type Phase struct {
 	Steady   bool          // nothing changes in the course of it: a simulation may begin anywhere in it
 }
 
+func (p Phase) virtual(s Speed) Phase { return Phase{p.From, p.Measured.virtual(s), p.Steady} }
+
 // Span is a span of time: its start and its length.
 type Span struct{ From, For time.Duration }
+
+// virtual converts a span of the wall clock to the time of the scenario, in which it is not empty.
+func (p Span) virtual(s Speed) Span { return Span{s.Virtual(p.From), max(1, s.Virtual(p.For))} }
 
 // Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
 type Overlay struct {
@@ -91,24 +96,17 @@ type Overlay struct {
 
 // Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() *Overlay {
-	o := &Overlay{speed: d.Speed, moment: d.Speed.Virtual(moment), held: d.spans(d.Held), stalls: d.stalls(),
-		wake: d.series(d.Wake), overrun: d.series(d.Overrun), late: d.series(d.Late)}
+	s := d.Speed
+	o := &Overlay{speed: s, moment: s.Virtual(moment), held: virtual(d.Held, s),
+		wake: newSeries(d.Wake, s), overrun: newSeries(d.Overrun, s), late: newSeries(d.Late, s),
+		enqueued: newSeries(d.Enqueued, s), phases: virtual(d.Phases, s)}
 	for op := range d.Calls {
-		calls := make([]CallDelay, len(d.Calls[op]))
-		for i, c := range d.Calls[op] {
-			calls[i] = CallDelay{d.Speed.Virtual(c.At), d.delay(c.Request), d.delay(c.Reply)}
-		}
-		o.calls[op] = newSeries(calls, func(c *CallDelay) time.Duration { return c.At })
-		o.perJob[op] = d.Speed.Virtual(d.PerJob[op])
+		o.calls[op], o.perJob[op] = newSeries(d.Calls[op], s), s.Virtual(d.PerJob[op])
 	}
-	enqueued := make([]Enqueued, len(d.Enqueued))
-	for i, e := range d.Enqueued {
-		enqueued[i] = Enqueued{d.Speed.Virtual(e.At), d.delay(e.Late), d.delay(e.Call)}
-	}
-	o.enqueued = newSeries(enqueued, func(e *Enqueued) time.Duration { return e.At })
-	for _, p := range d.Phases {
-		p.Measured = d.span(p.Measured)
-		o.phases = append(o.phases, p)
+	stalls := &d.Stalls
+	o.stalls = Stalls{Arrivals: virtual(stalls.Arrivals, s), Store: virtual(stalls.Store, s), Over: s.Virtual(stalls.Over)}
+	for _, spans := range stalls.Engines {
+		o.stalls.Engines = append(o.stalls.Engines, virtual(spans, s))
 	}
 	if len(o.phases) == 0 {
 		o.phases = []Phase{{Measured: Span{For: unrepeated}}}
@@ -116,40 +114,6 @@ func (d *Delays) Overlay() *Overlay {
 	over := o.stalls.Over
 	o.always = []Phase{{Measured: Span{For: cmp.Or(over, unrepeated)}, Steady: over > 0}}
 	return o
-}
-
-// delay converts a measured delay to the time of the scenario.
-func (d *Delays) delay(measured time.Duration) time.Duration {
-	return max(0, d.Speed.Virtual(measured))
-}
-
-func (d *Delays) series(of []Sample) series[Sample] {
-	all := make([]Sample, len(of))
-	for i, s := range of {
-		all[i] = Sample{d.Speed.Virtual(s.At), d.delay(s.For)}
-	}
-	return newSeries(all, func(s *Sample) time.Duration { return s.At })
-}
-
-func (d *Delays) stalls() Stalls {
-	of := &d.Stalls
-	s := Stalls{Arrivals: d.spans(of.Arrivals), Store: d.spans(of.Store), Over: d.Speed.Virtual(of.Over)}
-	for _, spans := range of.Engines {
-		s.Engines = append(s.Engines, d.spans(spans))
-	}
-	return s
-}
-
-// span converts a span of the wall clock to the time of the scenario, in which it is not empty.
-func (d *Delays) span(s Span) Span {
-	return Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))}
-}
-
-func (d *Delays) spans(of []Span) (all []Span) {
-	for _, s := range of {
-		all = append(all, d.span(s))
-	}
-	return all
 }
 
 // unrepeated is the length of measured time that is not repeated.

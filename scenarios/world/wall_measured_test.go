@@ -143,9 +143,9 @@ func TestNear(t *testing.T) {
 		}
 		return all
 	}
-	at := func(s *Sample) time.Duration { return s.At }
+	same := Speed{1, 1}
 	all := Span{For: unrepeated}
-	dense, sparse = newSeries(samples(1), at), newSeries(samples(100), at)
+	dense, sparse = newSeries(samples(1), same), newSeries(samples(100), same)
 	for _, tt := range []struct {
 		name       string
 		of         *series[Sample]
@@ -170,7 +170,7 @@ func TestNear(t *testing.T) {
 			t.Errorf("%s: from %d to %d, want %d to %d", tt.name, first.At, last.At, tt.first, tt.end)
 		}
 	}
-	one := newSeries([]Sample{{For: 3}}, at)
+	one := newSeries([]Sample{{For: 3}}, same)
 	if got := one.near(1000, 1, all, .5); got == nil || got.For != 3 {
 		t.Errorf("of one value it draws %v", got)
 	}

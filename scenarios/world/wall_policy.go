@@ -31,22 +31,10 @@ type fastPolicy struct {
 	rules map[*engine.Rule]*engine.Rule // converted rules, kept since a rule must not change once a plan has used it
 }
 
-// fastReader is a fastPolicy that reads statistics of the store.
-type fastReader struct {
-	*fastPolicy
-	reader engine.StatsReader
-}
-
 func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
 	fast := &fastPolicy{Policy: p, speed: speed, rules: map[*engine.Rule]*engine.Rule{}}
-	if reader, ok := p.(engine.StatsReader); ok {
-		return fastReader{fast, reader}
-	}
-	return fast
+	return readsLike(fast, p, speed)
 }
-
-// StatsEvery returns the interval between the policy's reads of statistics, on the wall clock.
-func (r fastReader) StatsEvery() time.Duration { return r.speed.Real(r.reader.StatsEvery()) }
 
 func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.view = *v

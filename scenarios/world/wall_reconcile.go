@@ -37,9 +37,7 @@ type reconciler struct {
 // events.
 func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engine.Event, Balance) {
 	r := reconciler{events: events, promotes: promotes, end: engine.Time(end)}
-	slices.SortFunc(r.events, func(a, b engine.Event) int {
-		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(&a), stage(&b)), cmp.Compare(a.At, b.At))
-	})
+	slices.SortFunc(r.events, func(a, b engine.Event) int { return cmp.Or(byLease(&a, &b), cmp.Compare(a.At, b.At)) })
 	for from := 0; from < len(r.events); {
 		to := from + 1
 		for to < len(r.events) && r.events[to].Job == r.events[from].Job {
@@ -58,10 +56,13 @@ func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engi
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *engine.Event) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(a), stage(b)))
-	})
+	slices.SortFunc(all, func(a, b *engine.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), byLease(a, b)) })
 	return all, r.balance
+}
+
+// byLease compares two events by job, then by lease, then by their stages under it.
+func byLease(a, b *engine.Event) int {
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(a), stage(b)))
 }
 
 // stage returns the rank of an event among the events of one lease token.
@@ -173,7 +174,8 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 		r.promoted = r.promoted[1:]
 	}
 	l.state, l.since = engine.Ready, min(at, limit)
-	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind, Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
+	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind,
+		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
 // executed counts an execution that ended, and whether it is a duplicate.
@@ -197,7 +199,8 @@ func (r *reconciler) close(l *life, job engine.JobID) {
 	if l.state == engine.Waiting && (l.since <= r.end && !r.promotes || len(r.promoted) > 0) {
 		r.ready(l, job, r.end)
 	}
-	u := measure.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class, Age: r.end.Sub(l.born)}
+	u := measure.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class,
+		Age: r.end.Sub(l.born)}
 	if l.state == engine.Ready {
 		u.ReadyFor = r.end.Sub(l.since)
 	}

@@ -34,11 +34,13 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 			refuse("storms."+s.Name+"."+key, why)
 		}
 	}
-	if kind := sc.Policies[policy].Kind; kind == "tenant-fair" && speed.Num != speed.Den {
-		refuse("policies."+sc.Policies[policy].Label, "tenant-fair remembers minutes of the clock, which a speed does not change: run it at 1x")
+	if p := &sc.Policies[policy]; p.Kind == "tenant-fair" && speed.Num != speed.Den {
+		refuse("policies."+p.Label,
+			"tenant-fair remembers minutes of the clock, which a speed does not change: run it at 1x")
 	}
 	if most := int(sc.Engine.Nodes) * int(sc.Engine.Workers); most > mostWallWorkers {
-		refuse("engine.workers", fmt.Sprintf("%d workers of all nodes are too many for one process: at most %d", most, mostWallWorkers))
+		refuse("engine.workers",
+			fmt.Sprintf("%d workers of all nodes are too many for one process: at most %d", most, mostWallWorkers))
 	}
 	return errors.Join(problems...)
 }

@@ -9,6 +9,9 @@ import (
 // Sample is one measured delay, with the time of its measurement.
 type Sample struct{ At, For time.Duration }
 
+func (d Sample) at() time.Duration      { return d.At }
+func (d Sample) virtual(s Speed) Sample { return Sample{s.Virtual(d.At), s.delay(d.For)} }
+
 // CallDelay holds the measured delays of one store call.
 type CallDelay struct {
 	At      time.Duration // time of the engine's request
@@ -16,11 +19,32 @@ type CallDelay struct {
 	Reply   time.Duration // delay from the execution until the engine has the answer
 }
 
+func (d CallDelay) at() time.Duration { return d.At }
+func (d CallDelay) virtual(s Speed) CallDelay {
+	return CallDelay{s.Virtual(d.At), s.delay(d.Request), s.delay(d.Reply)}
+}
+
 // Enqueued holds the measured delays of one job's enqueue.
 type Enqueued struct {
 	At   time.Duration // arrival time of the job
 	Late time.Duration // delay from the arrival of the job until the store shows it
 	Call time.Duration // last part of Late, in which the store counts the job as ready
+}
+
+func (d Enqueued) at() time.Duration { return d.At }
+func (d Enqueued) virtual(s Speed) Enqueued {
+	return Enqueued{s.Virtual(d.At), s.delay(d.Late), s.delay(d.Call)}
+}
+
+// delay converts a measured delay to the time of the scenario.
+func (s Speed) delay(measured time.Duration) time.Duration { return max(0, s.Virtual(measured)) }
+
+// virtual converts what was measured on the wall clock to the time of the scenario.
+func virtual[T interface{ virtual(Speed) T }](measured []T, s Speed) (all []T) {
+	for _, m := range measured {
+		all = append(all, m.virtual(s))
+	}
+	return all
 }
 
 // moment is half the length on the wall clock of the window around a time of the measured run from which delays are
@@ -37,12 +61,15 @@ type series[T any] struct {
 	values []T
 }
 
-// newSeries returns the series of values, whose times the function at returns.
-func newSeries[T any](values []T, at func(*T) time.Duration) (s series[T]) {
-	s.values = values
-	slices.SortStableFunc(s.values, func(a, b T) int { return cmp.Compare(at(&a), at(&b)) })
-	for i := range s.values {
-		s.times = append(s.times, at(&s.values[i]))
+// newSeries returns the series, in the time of the scenario, of values measured on the wall clock.
+func newSeries[T interface {
+	at() time.Duration
+	virtual(Speed) T
+}](measured []T, speed Speed) (s series[T]) {
+	s.values = virtual(measured, speed)
+	slices.SortStableFunc(s.values, func(a, b T) int { return cmp.Compare(a.at(), b.at()) })
+	for _, v := range s.values {
+		s.times = append(s.times, v.at())
 	}
 	return s
 }

@@ -128,11 +128,10 @@ func (c *Config) Validate() error {
 	need(c.StopWithin >= 0, "stop within: %v is negative", c.StopWithin)
 	need(c.CancelWithin >= 0, "cancel within: %v is negative", c.CancelWithin)
 	need(c.Wake <= WakeNone, "wake: %d is no mode", c.Wake)
-	const hammers = ": a store that is down would be asked without a pause"
-	pause := c.Engine.Fetch.ErrorPause
-	need(pause >= 0, "engine: fetch.error-pause: %v is negative"+hammers, pause)
+	const why = ": a store that is down would be asked without a pause"
+	need(c.Engine.Fetch.ErrorPause >= 0, "engine: fetch.error-pause: %v is negative"+why, c.Engine.Fetch.ErrorPause)
 	for i, pause := range c.Engine.Commit.Backoff {
-		need(pause > 0, "engine: commit.backoff[%d]: %v is not positive"+hammers, i, pause)
+		need(pause > 0, "engine: commit.backoff[%d]: %v is not positive"+why, i, pause)
 	}
 	probe := c.Engine
 	probe.Policy = fifo{}

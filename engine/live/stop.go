@@ -64,20 +64,22 @@ func (l *loop) close() {
 
 // gone reports whether all goroutines have ended except those of abandoned handlers.
 func (l *loop) gone() bool {
-	l.callers.mu.Lock()
-	calling := l.callers.hired
-	l.callers.mu.Unlock()
-	l.box.mu.Lock()
-	defer l.box.mu.Unlock()
-	return calling == 0 && l.box.hired == l.box.busy
+	calling, workers, busy := l.hired()
+	return calling == 0 && workers == busy
 }
 
 // left returns the numbers of jobs, handlers and calls that the loop could not finish.
 func (l *loop) left() AbandonedError {
+	calling, _, busy := l.hired()
+	return AbandonedError{Jobs: l.engine.Held(), Handlers: busy, Calls: calling}
+}
+
+// hired returns the numbers of goroutines that call the store, of workers, and of those in a handler.
+func (l *loop) hired() (calling, workers, busy int) {
 	l.callers.mu.Lock()
-	calling := l.callers.hired
+	calling = l.callers.hired
 	l.callers.mu.Unlock()
 	l.box.mu.Lock()
 	defer l.box.mu.Unlock()
-	return AbandonedError{Jobs: l.engine.Held(), Handlers: l.box.busy, Calls: calling}
+	return calling, l.box.hired, l.box.busy
 }

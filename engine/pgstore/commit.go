@@ -86,13 +86,6 @@ func split(outcomes []engine.Outcome) [][]int32 {
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(outcomes[a].Job, outcomes[b].Job), cmp.Compare(a, b))
 	})
-	twice := false
-	for i := 1; i < len(order); i++ {
-		twice = twice || outcomes[order[i]].Job == outcomes[order[i-1]].Job
-	}
-	if !twice {
-		return [][]int32{order}
-	}
 	var parts [][]int32
 	nth := 0
 	for i, at := range order {
@@ -100,7 +93,7 @@ func split(outcomes []engine.Outcome) [][]int32 {
 			nth = 0
 		}
 		if nth == len(parts) {
-			parts = append(parts, nil)
+			parts = append(parts, make([]int32, 0, len(order)-i))
 		}
 		parts[nth] = append(parts[nth], at)
 	}

@@ -68,29 +68,26 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// notLapsed returns an SQL condition, to follow others, that a lease has not lapsed.
-func (r *rules) notLapsed() string {
+// lapsing returns an SQL text with the time after which an expired lease lapses, or another where leases do not lapse.
+func (r *rules) lapsing(format, otherwise string) string {
 	if after := r.options.LapseAfter; after >= 0 {
-		return fmt.Sprintf(" and j.expires_at + %d > n.now", nanoseconds(after))
+		return fmt.Sprintf(format, nanoseconds(after))
 	}
-	return ""
+	return otherwise
 }
+
+// notLapsed returns an SQL condition, to follow others, that a lease has not lapsed.
+func (r *rules) notLapsed() string { return r.lapsing(" and j.expires_at + %d > n.now", "") }
 
 // expiry returns the SQL expression for the time at which a lease may be recovered; grace is a parameter.
 func (r *rules) expiry(grace string) string {
-	if after := r.options.LapseAfter; after >= 0 {
-		return fmt.Sprintf("j.expires_at + least(%s, %d)", grace, nanoseconds(after))
-	}
-	return "j.expires_at + " + grace
+	return r.lapsing("j.expires_at + least("+grace+", %d)", "j.expires_at + "+grace)
 }
 
 // lapses returns the SQL expression for the increase of the token at a recovery: by 2 if the lease had lapsed, which
 // took it from its holder.
 func (r *rules) lapses() string {
-	if after := r.options.LapseAfter; after >= 0 {
-		return fmt.Sprintf("case when j.expires_at + %d <= n.now then 2 else 1 end", nanoseconds(after))
-	}
-	return "1"
+	return r.lapsing("case when j.expires_at + %d <= n.now then 2 else 1 end", "1")
 }
 
 // dueNow returns the SQL expression for the due time of a row that becomes ready at once.

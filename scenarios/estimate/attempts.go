@@ -133,7 +133,12 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole)})
 		}
 	}
-	own := kindsOfFailures(&job.Fails)
+	var own []string
+	for _, e := range job.Fails.Errors {
+		if e.Share.Num > 0 {
+			own = append(own, e.Kind)
+		}
+	}
 	add(own, job.Fails.Rate.Float(), jobs, takes(job, job.Fails.Takes), whole)
 	if poison := job.Poison.Float(); poison > 0 {
 		add(own, 1, max(1, jobs*poison), takes(job, job.Fails.Takes), whole)
@@ -186,17 +191,6 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 		return instead.Dist().Mean()
 	}
 	return job.Service.Dist().Mean()
-}
-
-// kindsOfFailures returns the names of the error kinds that attempts may fail with.
-func kindsOfFailures(f *spec.Fails) []string {
-	var kinds []string
-	for _, e := range f.Errors {
-		if e.Share.Num > 0 {
-			kinds = append(kinds, e.Kind)
-		}
-	}
-	return kinds
 }
 
 // above returns the share of draws from d that are longer than limit seconds, accurate to a thousandth of a millionth.

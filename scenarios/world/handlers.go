@@ -26,7 +26,6 @@ type handlers struct {
 // handlerClass holds the run times, failures and storms for attempts of one class.
 type handlerClass struct {
 	plain         bool // nothing but failures and slow storms befalls an attempt
-	mayFail       bool // by itself; attempts may fail in storms all the same
 	service       dist.Dist
 	fails         float64
 	failTakes     *dist.Dist // run times of failing attempts; nil: those of a success
@@ -88,7 +87,6 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	}
 	for i := range h.classes {
 		c := &h.classes[i]
-		c.mayFail = c.fails > 0 || c.poison > 0
 		c.plain = c.calls == nil && !c.looksUp && !c.ignoresCancel && c.kills == 0 && c.silences == 0 &&
 			c.hangs == nil && c.killing == nil
 	}
@@ -234,9 +232,6 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 		if s := &c.failing[i]; h.hits(s, now, keyed.ForFailure, j, uint16(i+1)) {
 			return s.kind, s.takes
 		}
-	}
-	if !c.mayFail {
-		return engine.NoError, nil
 	}
 	// All copies of a poisoned job are poisoned.
 	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^spec.CopyMask), 0, 0) < c.poison

@@ -123,12 +123,20 @@ func (s *stream) advance() {
 // Next returns the earliest arrival, without those excluded by the key `only` of their class; at one instant the class
 // named first in the file comes first.
 func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
-	for at, class := w.next(&j); class != nil; at, class = w.next(&j) {
-		if class.these == nil || class.comes(j.ID) {
+	for {
+		best := w.streams[0]
+		for _, s := range w.streams[1:] {
+			if s.ahead.at < best.ahead.at {
+				best = s
+			}
+		}
+		if at = best.ahead.at; at == engine.Never {
+			return 0, j, false
+		}
+		if w.take(&j, best); best.class.these == nil || best.class.comes(j.ID) {
 			return at, j, true
 		}
 	}
-	return 0, j, false
 }
 
 // comes reports whether the job is one of a burst or among those that the key `only` lists.
@@ -137,41 +145,24 @@ func (c *classStamp) comes(job engine.JobID) bool {
 	return index >= 1<<spec.BurstShift || slices.Contains(c.these, scenarios.Count(index))
 }
 
-// next sets j to the job of the earliest arrival, even of a class excluded by a key `only`, and returns its time and
-// class; nil: there are no more.
-func (w *workload) next(j *engine.NewJob) (engine.Time, *classStamp) {
-	best := w.streams[0]
-	for _, s := range w.streams[1:] {
-		if s.ahead.at < best.ahead.at {
-			best = s
-		}
-	}
-	if best.ahead.at == engine.Never {
-		return 0, nil
-	}
-	a, class := &best.ahead, best.class
-	at := a.at
-	w.fill(j, class, a.index, a.tenant)
-	if class.grain > 0 {
-		j.Delay = max(0, j.Delay-time.Duration(at.Add(j.Delay)%class.grain))
-	}
-	a.index++
-	if a.count--; a.count == 0 {
-		best.advance()
-	}
-	return at, class
-}
-
-// fill sets j to the job of an arrival, as its first copy; tenant 0 means that the tenant is drawn.
-func (w *workload) fill(j *engine.NewJob, c *classStamp, index uint64, tenant engine.TenantID) {
+// take sets j to the next job of a stream, as its first copy.
+func (w *workload) take(j *engine.NewJob, s *stream) {
+	a, c := &s.ahead, s.class
 	*j = c.proto
-	j.ID = spec.JobID(c.class, index)
-	if tenant != 0 {
-		j.Tenant = tenant
+	j.ID = spec.JobID(c.class, a.index)
+	if a.tenant != 0 {
+		j.Tenant = a.tenant
 	} else if !c.only {
 		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawTenant)))
 	}
 	j.Serial = c.serials.of(j.ID, w.rand)
+	if c.grain > 0 {
+		j.Delay = max(0, j.Delay-time.Duration(a.at.Add(j.Delay)%c.grain))
+	}
+	a.index++
+	if a.count--; a.count == 0 {
+		s.advance()
+	}
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.

@@ -4,11 +4,12 @@ package pgserver
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"syscall"
 )
 
-// owner is the operating system's user that a server runs as.
+// owner is the operating system's user that a server runs as. Here there are no servers.
 type owner struct{}
 
 func serverUser() (*owner, error) {
@@ -18,3 +19,7 @@ func serverUser() (*owner, error) {
 func (*owner) own(string) error { return nil }
 
 func (*owner) attributes() *syscall.SysProcAttr { return nil }
+
+func claim(string) (*os.File, error) { return nil, ErrMissing }
+
+func sweep(string) {}

@@ -52,8 +52,11 @@ type Server struct {
 	stopped  bool
 }
 
-// superuser is the name of the only role of a new server.
-const superuser = "qsim"
+// superuser is the name of the only role of a new server, and prefix begins the names of servers' folders.
+const (
+	superuser = "qsim"
+	prefix    = "qsim-postgresql-"
+)
 
 // configuration is the configuration file of all servers. Sizes fit a machine with 1 GiB.
 const configuration = `

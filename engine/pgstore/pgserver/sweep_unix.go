@@ -10,9 +10,6 @@ import (
 	"syscall"
 )
 
-// prefix is the common prefix of the names of servers' folders.
-const prefix = "qsim-postgresql-"
-
 // claim marks a folder as used by a living process: it holds a lock on a file in it until the process ends in any way.
 // The file gets the name that sweep looks for only once it is locked: otherwise another process's sweep might take it
 // for abandoned.

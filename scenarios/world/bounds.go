@@ -38,7 +38,8 @@ type Bounds struct {
 	retry           *policies.Backoff
 	service         time.Duration // longest service time
 	delays, touches bool          // a storm delays calls, or disturbs them in any way
-	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
+	// undisturbed returns the run time and the outcome that an attempt has without storms.
+	undisturbed func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
 // ForEver is a duration without an end.
@@ -87,10 +88,12 @@ func (s *Setup) Bounds() *Bounds {
 	held := sc.Does(fault.StallStore) || sc.Does(fault.LimitStore)
 	f.touches, f.delays = f.touches || held, f.delays || held
 	f.Loses = sc.Does(fault.LoseLeases) && !s.Options.Orphans
-	calm := s.undisturbed()
+	calm := newHandlers(withoutStorms(sc), keyed.Rand{Seed: s.seed})
 	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
 		class, _ := spec.Arrival(id)
-		x := calm(&engine.Job{ID: id, Kind: engine.Kind(class), Delivery: delivery})
+		j := &engine.Job{ID: id, Kind: engine.Kind(class), Delivery: delivery}
+		x := calm.Begin(0, 0, j)
+		calm.End(0, 0, j, x.Error, true)
 		return x.Runs, x.Error != engine.NoError || timeout > 0 && x.Runs >= timeout
 	}
 	return f

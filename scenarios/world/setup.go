@@ -123,14 +123,3 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 		}
 	}
 }
-
-// undisturbed returns a function from job, kind and delivery to the run time and outcome that the attempt has without
-// storms.
-func (s *Setup) undisturbed() func(j *engine.Job) sim.Execution {
-	h := newHandlers(withoutStorms(s.Scenario), keyed.Rand{Seed: s.seed})
-	return func(j *engine.Job) sim.Execution {
-		x := h.Begin(0, 0, j)
-		h.End(0, 0, j, x.Error, true)
-		return x
-	}
-}

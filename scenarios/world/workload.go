@@ -100,8 +100,8 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 			return nil, err
 		}
 		w.add(p, stamp)
-		if b := burstsOf(sc, class); b != nil {
-			w.add(b, stamp)
+		if b := burstsOf(sc, class); len(b) > 0 {
+			w.add(&b, stamp)
 		}
 	}
 	return w, nil
@@ -186,15 +186,11 @@ func (w *workload) Err() error {
 	return errors.Join(errs...)
 }
 
-// bursts is an arrival process with the jobs that storms bring to a class at once.
-type bursts struct {
-	stop engine.Time
-	all  []arrival // bursts, earliest first
-}
+// bursts is an arrival process with the jobs that storms bring to a class at once, earliest first.
+type bursts []arrival
 
-// burstsOf returns the bursts of a class (jobs that storms enqueue at once); nil if there are none.
-func burstsOf(sc *scenarios.Scenario, class int) process {
-	b := &bursts{stop: engine.Time(sc.Duration)}
+// burstsOf returns the bursts of a class (jobs that storms enqueue at once).
+func burstsOf(sc *scenarios.Scenario, class int) (all bursts) {
 	for i := range sc.Storms {
 		x := sc.Storms[i].Effect()
 		if x.Class != sc.Jobs[class].Class || x.Jobs == nil || *x.Jobs == 0 {
@@ -203,22 +199,21 @@ func burstsOf(sc *scenarios.Scenario, class int) process {
 		count := uint64(*x.Jobs)
 		for k, at := range sc.Storms[i].Starts() {
 			first := uint64(i+1)<<spec.BurstShift + uint64(k)*count
-			b.all = append(b.all, arrival{at: engine.Time(at), index: first, count: count})
+			if at < sc.Duration.Std() {
+				all = append(all, arrival{at: engine.Time(at), index: first, count: count})
+			}
 		}
 	}
-	if b.all == nil {
-		return nil
-	}
-	slices.SortStableFunc(b.all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
-	return b
+	slices.SortStableFunc(all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	return all
 }
 
 func (b *bursts) next() (arrival, bool) {
-	if len(b.all) == 0 || b.all[0].at >= b.stop {
+	if len(*b) == 0 {
 		return arrival{}, false
 	}
-	a := b.all[0]
-	b.all = b.all[1:]
+	a := (*b)[0]
+	*b = (*b)[1:]
 	return a, true
 }
 

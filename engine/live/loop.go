@@ -180,7 +180,9 @@ func (l *loop) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	}
 	c.cancel(causeOf(why))
 	if why == engine.Timeout && l.kind(c.job.Kind).Free {
-		l.box.hireMore() // the handler may keep its goroutine for as long as it likes
+		l.box.mu.Lock()
+		l.box.most++ // the handler may keep its goroutine for as long as it likes
+		l.box.mu.Unlock()
 	}
 }
 

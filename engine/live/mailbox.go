@@ -45,13 +45,6 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
-// hireMore raises the number of workers by one.
-func (m *mailbox) hireMore() {
-	m.mu.Lock()
-	m.most++
-	m.mu.Unlock()
-}
-
 // rouse reports whether the loop is asleep and must be woken; the caller does so after releasing the lock.
 func (m *mailbox) rouse() bool {
 	was := m.asleep

@@ -29,8 +29,6 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	began := time.Now()
 	from, back, whole := s.fronts.begin(began)
 	shapes, arguments := room[:0], s.rules.claimArguments(holder, ttl, back)
-	var classes [8]engine.Class
-	of := classes[:0] // the terms
 	for i := range p.Terms {
 		t := &p.Terms[i]
 		sh, err := shapeOf(t)
@@ -38,7 +36,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 			return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
 		}
 		if min(t.Limit, p.Limit) > 0 || sh.wait == waitShed {
-			shapes, of = append(shapes, sh), append(of, t.Class)
+			shapes = append(shapes, sh)
 			arguments = planArguments(arguments, t, sh, from[t.Class], p.Limit)
 		}
 	}
@@ -57,7 +55,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if s.rules.promotesItself() {
 		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted), int64(back))
 	}
-	c := claimed{dst: dst, from: len(dst), terms: of, ended: from, next: engine.Forever}
+	c := claimed{dst: dst, from: len(dst), terms: shapes, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
@@ -126,7 +124,7 @@ type claimed struct {
 	from   int     // index in dst at which the answer begins
 	places []int64 // positions of the leases in the plan's order, see answerPart
 	next   time.Duration
-	terms  []engine.Class // class of each term of the plan
+	terms  []shape // terms of the plan
 	ended  [engine.AnyClass + 1]place
 	shed   bool // something was buried
 }
@@ -146,7 +144,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class
 		} else {
-			c.ends(c.terms[at/answerPart/2], place{l.Priority, key})
+			c.ends(c.terms[at/answerPart/2].class, place{l.Priority, key})
 		}
 		c.dst, c.places = append(c.dst, l), append(c.places, at)
 	}

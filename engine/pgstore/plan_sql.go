@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,67 +38,57 @@ func (w *planWriter) parameter(kind string) string {
 // term adds the SQL table expressions for term i of a plan, which select and lock its jobs.
 func (w *planWriter) term(i int, shapes []shape) {
 	s := shapes[i]
+	by, all := s.grouped()
 	// The order of parameters is that of planArguments.
-	most, from, tenant, kinds, per, maxWait := w.parameter("bigint"), "", "", "", "", ""
+	most, from, kinds := w.parameter("bigint"), "", ""
 	if s.plain() {
 		from = fmt.Sprintf("(j.priority, j.ready_key) >= (%s, %s)", w.parameter("smallint"), w.parameter("bigint"))
 	}
-	if s.tenant {
-		tenant = w.parameter("integer")
-	}
-	switch {
-	case s.kinds == 1:
-		kinds = w.parameter("integer")
-	case s.kinds > 1:
-		kinds = w.parameter("integer[]")
-	}
-	if s.perTenant {
-		per = w.parameter("bigint")
-	}
-	if s.wait != waitAny {
-		maxWait = w.parameter("bigint")
-	}
-	by, all := s.grouped()
 	where := []string{ofClass(s.class, "j.")}
 	if s.tenant {
-		where = append(where, "j.tenant = "+tenant)
+		where = append(where, "j.tenant = "+w.parameter("integer"))
 	}
+	ofKinds, byKinds := "", all && by == byKind // which visits these kinds only
 	switch {
-	case s.kinds == 0, all && by == byKind:
 	case s.kinds == 1:
-		where = append(where, "j.kind = "+kinds)
-	default:
-		where = append(where, "j.kind = any("+kinds+")")
+		ofKinds = "j.kind = " + w.parameter("integer")
+	case s.kinds > 1:
+		kinds = w.parameter("integer[]")
+		ofKinds = "j.kind = any(" + kinds + ")"
 	}
-	where = append(where, firstOfSerial)
-	earlier := w.earlier(i, shapes)
-	where = append(where, earlier...)
-	if s.wait == waitShed {
-		late := where
-		if all && by == byKind {
-			late = append(late[:len(late):len(late)], "j.kind = any("+kinds+")")
-		}
-		w.parts = append(w.parts, fmt.Sprintf(`s%d as materialized (
-	select j.id from jobs j
-	where %s and j.due_at < (select now from t) - %s
-	order by j.due_at, j.id limit %d for update of j skip locked)`, i, strings.Join(late, " and "), maxWait, s.shed))
-		where = append(where, fmt.Sprintf("j.id <> all (array(select id from s%d))", i))
+	if s.kinds > 0 && !byKinds {
+		where = append(where, ofKinds)
 	}
-	if s.wait == waitLeave {
-		where = append(where, "j.due_at >= (select now from t) - "+maxWait)
-	}
-	if from != "" {
-		where = append(where, from)
-	}
+	where = append(append(where, firstOfSerial), w.earlier(i, shapes)...)
 	limit := most
 	if i > 0 {
 		// What the earlier terms took counts.
 		limit = w.rest(most, i)
 	}
-	if per != "" {
-		per = fmt.Sprintf("least(%s, %s)", per, limit)
+	each := limit
+	if s.perTenant {
+		each = fmt.Sprintf("least(%s, %s)", w.parameter("bigint"), limit)
 	}
-	w.parts = append(w.parts, selection(i, s, strings.Join(where, " and "), limit, per, kinds)...)
+	if s.wait != waitAny {
+		soonest := "(select now from t) - " + w.parameter("bigint")
+		switch late := slices.Clip(where); s.wait {
+		case waitShed:
+			if byKinds {
+				late = append(late, ofKinds)
+			}
+			w.parts = append(w.parts, fmt.Sprintf(`s%d as materialized (
+	select j.id from jobs j
+	where %s and j.due_at < %s
+	order by j.due_at, j.id limit %d for update of j skip locked)`, i, strings.Join(late, " and "), soonest, s.shed))
+			where = append(where, fmt.Sprintf("j.id <> all (array(select id from s%d))", i))
+		case waitLeave:
+			where = append(where, "j.due_at >= "+soonest)
+		}
+	}
+	if from != "" {
+		where = append(where, from)
+	}
+	w.parts = append(w.parts, selection(i, s, strings.Join(where, " and "), limit, each, kinds)...)
 }
 
 // firstOfSerial is the SQL condition that a job has no serial key or is the first of its key. Enqueue lets one
@@ -133,25 +124,19 @@ func (w *planWriter) rest(most string, i int) string {
 }
 
 // selection returns the SQL table expressions that select a term's jobs: from one group of its line (index), or from
-// the groups of all kinds or tenants that have ready jobs, which a recursion finds by jumps.
-func selection(i int, s shape, where, limit, per, kinds string) []string {
+// the groups of all kinds or tenants that have ready jobs, which a recursion finds by jumps. each is the limit of one
+// group.
+func selection(i int, s shape, where, limit, each, kinds string) []string {
 	by, all := s.grouped()
 	if !all {
-		if per != "" {
-			limit = per
-		}
 		return []string{fmt.Sprintf(`t%d as materialized (
 	select j.id from jobs j
 	where %s
-	order by %s limit %s for update of j skip locked)`, i, where, s.order.columns("j."), limit)}
+	order by %s limit %s for update of j skip locked)`, i, where, s.order.columns("j."), each)}
 	}
 	class, within := ofClass(s.class, "j."), "of"+fmt.Sprint(i)+".part is not null"
 	if by == byKind {
 		within += fmt.Sprintf(" and of%d.part = any(%s)", i, kinds)
-	}
-	each := limit
-	if per != "" {
-		each = per
 	}
 	parts := fmt.Sprintf(`of%[1]d(part) as (
 	(select j.%[2]s from jobs j where %[3]s order by j.%[2]s limit 1)

@@ -28,8 +28,9 @@ type dependency struct {
 	row         *row     // row updated with optimistic locking; nil: none
 
 	tokens   float64
-	filledAt float64 // time of the latest fill, in nanoseconds
-	calls    int     // number of calls in progress
+	filledAt float64          // time of the latest fill, in nanoseconds
+	calls    int              // number of calls in progress
+	calling  map[delivery]int // the same by attempt; nil: they are not counted
 }
 
 // newDependency returns the state of a dependency at time 0, under one seed.
@@ -38,7 +39,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	if l := d.Limit; l != nil && l.Rate != nil {
 		dep.rate = l.Rate.PerSecond() / 1e9
 	} else if l != nil {
-		dep.concurrency = float64(*l.Concurrency)
+		dep.concurrency, dep.calling = float64(*l.Concurrency), make(map[delivery]int)
 	}
 	if o := &d.Over; o.Slow != nil {
 		dep.overSlow = float64(*o.Slow)
@@ -76,6 +77,19 @@ func (d *dependency) over(now engine.Time) bool {
 		return float64(d.calls) >= math.Ceil(float64(d.concurrency*factor))
 	}
 	return false
+}
+
+// hangUp ends an attempt's call, if any.
+func (d *dependency) hangUp(now engine.Time, who delivery) {
+	if n := d.calling[who]; n > 0 {
+		if d.calling[who]--; n == 1 {
+			delete(d.calling, who)
+		}
+		d.calls--
+	}
+	if d.row != nil {
+		d.row.end(now, who)
+	}
 }
 
 // fill adds the tokens that accrued in a dependency's bucket since the latest call.

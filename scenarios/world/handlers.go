@@ -34,10 +34,9 @@ type handlerClass struct {
 	kills         float64
 	silences      float64
 	ignoresCancel bool
-	looksUp       bool             // an execution of a job whose effect is applied ends at once
-	applied       bitmap           // if looksUp, the jobs whose effect is applied, by ID without the copy
-	calls         *dependency      // dependency called; nil: none
-	calling       map[delivery]int // number of calls in progress by attempt, if they are counted
+	looksUp       bool        // an execution of a job whose effect is applied ends at once
+	applied       bitmap      // if looksUp, the jobs whose effect is applied, by ID without the copy
+	calls         *dependency // dependency called; nil: none
 
 	failing, slow, hangs, killing []strike // storms on attempts, by what they do
 }
@@ -73,9 +72,6 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(),
 			poison: c.Poison.Float(), kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel,
 			looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
-		if hc.calls != nil && hc.calls.concurrency > 0 {
-			hc.calling = make(map[delivery]int)
-		}
 		sum := 0.0
 		for _, e := range c.Fails.Errors {
 			sum += e.Share.Float()
@@ -215,8 +211,8 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 		x.Runs = scaled(x.Runs, factor)
 	}
 	who := delivery{j.ID, j.Delivery}
-	if c.calling != nil {
-		c.calling[who]++
+	if d.calling != nil {
+		d.calling[who]++
 		d.calls++
 	}
 	if d.row != nil {
@@ -265,26 +261,13 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 		return
 	}
 	if c.calls != nil {
-		c.hangUp(now, delivery{j.ID, j.Delivery})
+		c.calls.hangUp(now, delivery{j.ID, j.Delivery})
 	}
 	if h.silent(c, j) {
 		h.quiet[node]--
 	}
 	if c.looksUp && err == engine.NoError && !aborted {
 		c.applied.add(uint64(j.ID) >> spec.CopyBits)
-	}
-}
-
-// hangUp ends an attempt's call to its dependency, if any.
-func (c *handlerClass) hangUp(now engine.Time, who delivery) {
-	if n := c.calling[who]; n > 0 {
-		if c.calling[who]--; n == 1 {
-			delete(c.calling, who)
-		}
-		c.calls.calls--
-	}
-	if c.calls.row != nil {
-		c.calls.row.end(now, who)
 	}
 }
 

@@ -34,8 +34,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
 		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
-		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: spec.CopyBits, Redrives: sc.Does(fault.Redrive),
-		Held: sc.Engine.Waiting.Value(),
+		Tenants:  sc.TenantNames(), CopyBits: spec.CopyBits,
 	}
 	for i := range sc.Jobs {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
@@ -60,10 +59,11 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeLoad sets the fields of s that describe jobs: guards, retry limits and loads.
+// describeLoad sets the fields of s that describe jobs: guards, retry limits, loads, patience and what becomes of them.
 func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
+	s.Patience, s.Redrives, s.Held = patienceOf(sc), sc.Does(fault.Redrive), sc.Engine.Waiting.Value()
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Guards = append(s.Guards, job.Guard.Value())
@@ -96,8 +96,7 @@ func ofSeconds(n float64) time.Duration {
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
 	if seen := sc.Variant(i); seen != sc {
 		describeLoad(seen, &s)
-		s.Patience, s.Redrives, s.Storms = patienceOf(seen), seen.Does(fault.Redrive), slices.Clone(s.Storms)
-		s.Held = seen.Engine.Waiting.Value()
+		s.Storms = slices.Clone(s.Storms)
 		for _, w := range Windows(seen) {
 			for k := range s.Storms {
 				if s.Storms[k].Name == w.Name {

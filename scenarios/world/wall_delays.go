@@ -141,8 +141,8 @@ func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	return p.Measured.From + (now-p.From+o.turned(p))%p.Measured.For, p.Measured
 }
 
-// each calls visit with the measured spans that begin in a simulation until a time, in order, as phases have them.
-func (o *Overlay) each(until engine.Time, phases []Phase, spans []Span, visit func(Span)) {
+// repeated returns the measured spans that begin in a simulation until a time, in order, as phases have them.
+func (o *Overlay) repeated(until engine.Time, phases []Phase, spans []Span) (all []Span) {
 	for i := range phases {
 		p, end := &phases[i], time.Duration(until)
 		if i+1 < len(phases) {
@@ -152,9 +152,10 @@ func (o *Overlay) each(until engine.Time, phases []Phase, spans []Span, visit fu
 			for _, s := range spans {
 				at := s.From - p.Measured.From
 				if s.From = start + at; at >= 0 && at < p.Measured.For && s.From >= p.From && s.From < end {
-					visit(s)
+					all = append(all, s)
 				}
 			}
 		}
 	}
+	return all
 }

@@ -17,25 +17,22 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.began = make(map[delivery]engine.Time)
 	}
-	o.each(cfg.Until, o.always, o.stalls.Store, func(s Span) { m.frozen = append(m.frozen, s) })
+	m.frozen = o.repeated(cfg.Until, o.always, o.stalls.Store)
 	cfg.Network, cfg.Handlers, cfg.Announce = m, m, m.announce
 	if len(o.late.times) > 0 {
 		cfg.Late = m.lateness
 	}
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range min(len(cfg.Nodes), len(o.stalls.Engines)) {
-		o.each(cfg.Until, o.always, o.stalls.Engines[node], func(s Span) {
+		for _, s := range o.repeated(cfg.Until, o.always, o.stalls.Engines[node]) {
 			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
 			cfg.Controls = append(cfg.Controls, stall)
-		})
+		}
 	}
-	w := &heldUp{Workload: cfg.Workload}
-	hold := func(s Span) { w.spans = append(w.spans, s) }
-	o.each(cfg.Until, o.phases, o.held, hold)
-	o.each(cfg.Until, o.always, o.stalls.Arrivals, hold)
-	slices.SortStableFunc(w.spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
-	if len(w.spans) > 0 {
-		cfg.Workload = w
+	held := append(o.repeated(cfg.Until, o.phases, o.held), o.repeated(cfg.Until, o.always, o.stalls.Arrivals)...)
+	slices.SortStableFunc(held, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	if len(held) > 0 {
+		cfg.Workload = &heldUp{Workload: cfg.Workload, spans: held}
 	}
 	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
 	if len(o.enqueued.times) > 0 {
@@ -93,24 +90,25 @@ const (
 	drawEnqueue = 3
 )
 
+// drawn draws one of the values that were measured near the time that stands for now, by a uniform number.
+func (s *series[T]) drawn(o *Overlay, now engine.Time, u float64) (value T) {
+	at, in := o.measuredAt(time.Duration(now))
+	if near := s.near(at, o.moment, in, u); near != nil {
+		value = *near
+	}
+	return value
+}
+
 // sample draws one of the delays that were measured near the time that stands for now.
 func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.Duration {
-	at, in := m.measuredAt(time.Duration(now))
-	if s := of.near(at, m.moment, in, u); s != nil {
-		return s.For
-	}
-	return 0
+	return of.drawn(m.Overlay, now, u).For
 }
 
 // Request draws the delays of a call, and returns that on its way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
-	var d CallDelay
-	at, in := m.measuredAt(time.Duration(now))
-	if measured := m.Overlay.calls[c.Op].near(at, m.moment, in, u); measured != nil {
-		d = *measured
-	}
+	d := m.Overlay.calls[c.Op].drawn(m.Overlay, now, u)
 	m.calls[callKey{c.Engine, c.ID}] = measuredCall{now, d.Reply}
 	return sim.Fate{Delay: m.through(now, d.Request)}
 }
@@ -156,9 +154,7 @@ func (m *measured) announce(now engine.Time) time.Duration {
 
 // enqueue draws the delays of a job's enqueue, and returns that until the store shows it.
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
-	u := m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue)
-	t, in := m.measuredAt(time.Duration(at))
-	e := m.enqueued.near(t, m.moment, in, u)
+	e := m.enqueued.drawn(m.Overlay, at, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
 	if j.Delay == 0 {
 		m.shown[j.ID] = e.Call
 	}

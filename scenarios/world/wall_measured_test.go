@@ -194,8 +194,7 @@ func TestStallsOfRuns(t *testing.T) {
 		o := d.Overlay()
 		o.Draw = tt.draw
 		for i, of := range []struct{ spans, want []Span }{{o.stalls.Engines[0], tt.engine}, {o.stalls.Arrivals, tt.arrivals}, {o.stalls.Store, tt.store}} {
-			var got []Span
-			o.each(100, o.always, of.spans, func(s Span) { got = append(got, s) })
+			got := o.repeated(100, o.always, of.spans)
 			if !slices.Equal(got, of.want) {
 				t.Errorf("simulation %d, list %d: %v, want %v", tt.draw, i, got, of.want)
 			}
@@ -220,10 +219,9 @@ func TestHeldByPhases(t *testing.T) {
 		Phases: []Phase{{Measured: Span{0, 20}, Steady: true}, {From: 100, Measured: Span{20, 50}}}}
 	for draw, want := range [][]Span{{{5, 5}, {25, 5}, {45, 5}, {65, 5}, {85, 5}, {115, 1}, {149, 1}, {165, 1}},
 		{{13, 5}, {33, 5}, {53, 5}, {73, 5}, {93, 5}, {115, 1}, {149, 1}, {165, 1}}} {
-		var got []Span
 		o := d.Overlay()
 		o.Draw = uint64(draw)
-		o.each(170, o.phases, o.held, func(s Span) { got = append(got, s) })
+		got := o.repeated(170, o.phases, o.held)
 		if !slices.Equal(got, want) {
 			t.Errorf("simulation %d: %v, want %v", draw, got, want)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"qsim/engine"
 )
 
@@ -47,9 +45,7 @@ func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
 		bound = &n
 	}
 	var st engine.Stats
-	rows, _ := s.pool.Query(ctx, s.text.stats, bound) // its error is that of the rows
-	targets := []any{&st.Ready[0], &st.Ready[1], &st.Waiting[0], &st.Waiting[1], &st.InFlight[0], &st.InFlight[1],
-		(*int64)(&st.OldestReady[0]), (*int64)(&st.OldestReady[1]), &st.Dead}
-	_, err := pgx.ForEachRow(rows, targets, func() error { return nil })
+	err := s.pool.QueryRow(ctx, s.text.stats, bound).Scan(&st.Ready[0], &st.Ready[1], &st.Waiting[0], &st.Waiting[1],
+		&st.InFlight[0], &st.InFlight[1], (*int64)(&st.OldestReady[0]), (*int64)(&st.OldestReady[1]), &st.Dead)
 	return st, s.wrap("stats", err)
 }

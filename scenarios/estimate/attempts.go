@@ -195,12 +195,6 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 
 // above returns the share of draws from d that are longer than limit seconds, accurate to a thousandth of a millionth.
 func above(d dist.Dist, limit float64) float64 {
-	if d.IsConstant() {
-		if d.Mean() > limit {
-			return 1
-		}
-		return 0
-	}
 	low, high := 0.0, 1.0
 	for range 30 {
 		if middle := (low + high) / 2; d.Sample(middle) > limit {

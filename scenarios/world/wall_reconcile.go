@@ -125,30 +125,31 @@ func (r *reconciler) job(events []engine.Event) {
 			latest = e.At
 			r.balance.Enqueued++
 		case engine.Leased, engine.LeaseTaken, engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-			e.At = max(l.when(e), latest, started)
-			r.become(&l, e, events)
+			if l.known && e.Age > 0 { // the store executed the call before its answer came
+				e.At = min(e.At, l.born.Add(e.Age))
+			}
+			e.At = max(e.At, latest, started)
+			r.become(&l, e)
 			latest, started = e.At, e.At
 		case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
 			e.At = max(e.At, started)
 			started = e.At
-			r.executed(&l, e)
+			if e.Kind == engine.Finished {
+				r.balance.Executions++
+				if e.Error == engine.NoError {
+					l.successes++
+				}
+			}
 		}
 	}
+	r.balance.Duplicates += max(0, l.successes-1)
 	r.close(&l, events[0].Job)
 }
 
-// when returns the time at which the store executed the call behind the event e.
-func (l *life) when(e *engine.Event) engine.Time {
-	if !l.known || e.Age <= 0 {
-		return e.At
-	}
-	return min(e.At, l.born.Add(e.Age))
-}
-
 // become updates the state of a job with an event of the store.
-func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
+func (r *reconciler) become(l *life, e *engine.Event) {
 	if l.state == engine.Waiting && e.From != engine.Waiting {
-		r.ready(l, events[0].Job, e.At)
+		r.ready(l, e.Job, e.At)
 	}
 	switch e.Kind {
 	case engine.Leased, engine.LeaseTaken:
@@ -176,19 +177,6 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	l.state, l.since = engine.Ready, min(at, limit)
 	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind,
 		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
-}
-
-// executed counts an execution that ended, and whether it is a duplicate.
-func (r *reconciler) executed(l *life, e *engine.Event) {
-	if e.Kind != engine.Finished {
-		return
-	}
-	r.balance.Executions++
-	if e.Error == engine.NoError {
-		if l.successes++; l.successes > 1 {
-			r.balance.Duplicates++
-		}
-	}
 }
 
 // close counts a job that is unresolved at the end.

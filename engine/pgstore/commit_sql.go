@@ -34,6 +34,21 @@ func (s commitShape) lockedFirst() string {
 	return " and (select count(*) from h) >= 0"
 }
 
+// memory returns the SQL table expression with what is known of the batch: an earlier copy of it was seen, or a later
+// life of its engine has committed.
+func (s commitShape) memory() string {
+	if s&withoutMemory != 0 {
+		return `,
+m as materialized (select true as outlived, false as seen)`
+	}
+	return `,
+m as materialized (
+	select coalesce(bool_or(b.generation > $2), false) as outlived,
+		coalesce(not bool_or(b.generation > $2) and ` +
+		`bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
+	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
+}
+
 // rowFreed and the constants below are SQL columns in the result of a commit: for each outcome that was applied, the
 // former state of the job and these.
 const (
@@ -51,16 +66,7 @@ const (
 // batch of those that end, with their verbs if there are burials; then the same of those that move, verbs, delays and
 // stands.
 func commitSQL(r *rules, s commitShape) string {
-	text := now + `,
-m as materialized (
-	select coalesce(bool_or(b.generation > $2), false) as outlived,
-		coalesce(not bool_or(b.generation > $2) and ` +
-		`bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
-	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
-	if s&withoutMemory != 0 {
-		text = now + `,
-m as materialized (select true as outlived, false as seen)`
-	}
+	text := now + s.memory()
 	if s.mixed() {
 		moved := 9
 		if s&withBurial != 0 {
@@ -72,9 +78,12 @@ h as materialized (
 	order by j.id for update of j)`, moved)
 	}
 	next := 6
-	parameter := func(kind string) string {
-		next++
-		return fmt.Sprintf("$%d::%s[]", next-1, kind)
+	parameters := func(kinds ...string) string {
+		for i, kind := range kinds {
+			kinds[i] = fmt.Sprintf("$%d::%s[]", next, kind)
+			next++
+		}
+		return strings.Join(kinds, ", ")
 	}
 	var done, counts, outcomes, gone []string
 	from := func(name, places string) {
@@ -84,11 +93,11 @@ h as materialized (
 		gone = append(gone, "select at from "+name)
 	}
 	if s&withEnds != 0 {
-		arrays, names := parameter("bigint")+", "+parameter("bigint")+", "+parameter("integer"), "job, token, at"
+		arrays, names := parameters("bigint", "bigint", "integer"), "job, token, at"
 		at := fmt.Sprintf("$%d", next-1)
 		verb := ""
 		if s&withBurial != 0 {
-			arrays, names, verb = arrays+", "+parameter("smallint"), names+", verb", ", o.verb"
+			arrays, names, verb = arrays+", "+parameters("smallint"), names+", verb", ", o.verb"
 		}
 		text += fmt.Sprintf(`,
 a as (
@@ -104,11 +113,7 @@ y as (insert into buried select count(*) from a where verb = %d having count(*) 
 		from("a", at)
 	}
 	if s&withMoves != 0 {
-		var arrays []string
-		for _, kind := range []string{"bigint", "bigint", "integer", "smallint", "bigint", "smallint"} {
-			arrays = append(arrays, parameter(kind))
-		}
-		text += movesSQL(r, strings.Join(arrays, ", "), s)
+		text += movesSQL(r, parameters("bigint", "bigint", "integer", "smallint", "bigint", "smallint"), s)
 		from("u", fmt.Sprintf("$%d", next-4))
 	}
 	return text + fmt.Sprintf(`,

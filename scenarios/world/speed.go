@@ -3,6 +3,7 @@ package world
 import (
 	"math/big"
 	"math/bits"
+	"reflect"
 	"strings"
 	"time"
 
@@ -79,4 +80,120 @@ func ratioOf(d time.Duration, num, den int64) time.Duration {
 	}
 	quotient, _ := bits.Div64(hi, lo, uint64(den))
 	return time.Duration(min(quotient, uint64(engine.Forever-1)))
+}
+
+// A wall-clock run converts what it gives to engines and store, and its events. A scaled clock with a store around the
+// store takes no less code: it wraps nine methods, copies every batch, which the engine may send again, and keeps apart
+// stores that lack TwoStep, Announcer or Registry; the driver must convert its timer, its contexts and the limits of a
+// stop; store options and the delays measured for prediction stay. Nor could a simulation prove it, as TestSpeedIsExact
+// proves this to the nanosecond, since it does not use the wall clock's driver.
+
+// onWall returns a configuration of the engine or of a store with every duration in it converted to the wall clock:
+// those of its structs and slices, those that functions draw, and the delays of retry policies, which decide in
+// scenario time. Slices are copied. A pointer or another interface is kept: what it holds is not converted.
+func onWall[T any](s Speed, configuration T) T {
+	s.convert(reflect.ValueOf(&configuration).Elem())
+	return configuration
+}
+
+func (s Speed) convert(v reflect.Value) {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Duration:
+		*x = s.Real(*x)
+		return
+	case *func(u float64) time.Duration:
+		if usual := *x; usual != nil {
+			*x = func(u float64) time.Duration { return s.Real(usual(u)) }
+		}
+		return
+	case *engine.RetryPolicy:
+		*x = fastRetry{*x, s}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				s.convert(field)
+			}
+		}
+	case reflect.Slice:
+		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(own, v)
+		v.Set(own)
+		for i := range v.Len() {
+			s.convert(v.Index(i))
+		}
+	}
+}
+
+// fastRetry is a retry policy of a scenario in an engine that runs speed times as fast: it converts times to the
+// scenario's before each decision, and the decided delay back.
+type fastRetry struct {
+	engine.RetryPolicy
+	speed Speed
+}
+
+// Next returns the retry policy's decision after a failure, with its delay on the wall clock.
+func (r fastRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	slow := *j
+	slow.Age, slow.Waited, slow.LastDelay = r.speed.Virtual(j.Age), r.speed.Virtual(j.Waited), r.speed.Virtual(j.LastDelay)
+	verb, delay := r.RetryPolicy.Next(&slow, e, u)
+	return verb, r.speed.Real(delay)
+}
+
+// fastPolicy is a policy of a scenario in an engine that runs speed times as fast: the policy sees times of the
+// scenario, and times in its plans are converted to those of the engine.
+type fastPolicy struct {
+	engine.Policy
+	speed Speed
+	view  engine.View
+	seen  engine.Observation
+	rules map[*engine.Rule]*engine.Rule // converted rules, kept since a rule must not change once a plan has used it
+}
+
+func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
+	fast := &fastPolicy{Policy: p, speed: speed, rules: map[*engine.Rule]*engine.Rule{}}
+	return readsLike(fast, p, speed)
+}
+
+func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	p.view = *v
+	p.view.Now = p.speed.At(v.Now)
+	for class, oldest := range v.Store.OldestReady {
+		p.view.Store.OldestReady[class] = p.speed.Virtual(oldest)
+	}
+	if v.StatsAge > 0 {
+		p.view.StatsAge = p.speed.Virtual(v.StatsAge)
+	}
+	first := len(dst)
+	dst = p.Policy.Plan(&p.view, dst)
+	for i := first; i < len(dst); i++ {
+		t := &dst[i]
+		t.MaxWait = p.speed.Real(t.MaxWait)
+		if t.Rule != nil {
+			t.Rule = p.rule(t.Rule)
+		}
+	}
+	return dst
+}
+
+// rule returns the parameters of a claim order with its times converted to the wall clock.
+func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
+	fast := p.rules[r]
+	if fast == nil {
+		own := onWall(p.speed, *r)
+		if !r.PerJob {
+			own.Quantum = int64(p.speed.Real(time.Duration(r.Quantum)))
+		}
+		fast = &own
+		p.rules[r] = fast
+	}
+	return fast
+}
+
+func (p *fastPolicy) Observe(o *engine.Observation) {
+	p.seen = *o
+	p.seen.Now = p.speed.At(o.Now)
+	p.Policy.Observe(&p.seen)
 }

@@ -71,8 +71,9 @@ func (w *planWriter) term(i int, shapes []shape) {
 	}
 	if s.wait != waitAny {
 		soonest := "(select now from t) - " + w.parameter("bigint")
-		switch late := slices.Clip(where); s.wait {
+		switch s.wait {
 		case waitShed:
+			late := slices.Clip(where)
 			if byKinds {
 				late = append(late, ofKinds)
 			}

@@ -33,11 +33,11 @@ type Bounds struct {
 	perJob          time.Duration                // longest additional delay for each job in a call
 	congested       bool                         // calls may wait for each other, or for rows
 	perRow          time.Duration
-	poll            time.Duration // longest pause before a poll
-	every, first    time.Duration // longest time between two promotions, and before the first
-	retry           *policies.Backoff
-	service         time.Duration // longest service time
-	delays, touches bool          // a storm delays calls, or disturbs them in any way
+	poll            time.Duration     // longest pause before a poll
+	every, first    time.Duration     // longest time between two promotions, and before the first
+	retry           *policies.Backoff // of all classes, see Reckons
+	service         time.Duration     // longest service time
+	delays, touches bool              // a storm delays calls, or disturbs them in any way
 	// undisturbed returns the run time and the outcome that an attempt has without storms.
 	undisturbed func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }

@@ -20,7 +20,7 @@ type handlers struct {
 	rand    keyed.Rand
 	classes []handlerClass
 	quiet   []int   // by node, number of executions during which it sends no heartbeat
-	met     []int64 // by storm, number of attempts that it changed
+	met     []int64 // by storm, number of attempts that it changed, or how often one of its controls had an effect
 }
 
 // handlerClass holds the run times, failures and storms for attempts of one class.

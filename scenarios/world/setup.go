@@ -25,7 +25,6 @@ type Setup struct {
 	handlers *handlers
 	links    *sim.Links
 	troubles *troubles
-	came     []int64 // by storm, how often one of its controls had an effect
 }
 
 // Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
@@ -47,7 +46,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	links, node := w.links, w.node
 	node.Rand = rand
 	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand),
-		links: &links, came: make([]int64, len(sc.Storms))}
+		links: &links}
 	s.Config = sim.Config{
 		Nodes:     slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
 		Policy:    func(int32) engine.Policy { return w.policy() },
@@ -77,7 +76,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 // storms' own, added by a caller that altered the configuration, are ignored.
 func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 	if of := s.troubles.ofControl; control < len(of) {
-		s.came[of[control]]++
+		s.handlers.met[of[control]]++
 	}
 }
 
@@ -90,10 +89,7 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 // for each node or time it struck, on calls once if it disturbed any, on attempts once for each attempt changed, and a
 // burst once.
 func (s *Setup) Met() []int64 {
-	met := slices.Clone(s.came)
-	for i, n := range s.handlers.met {
-		met[i] += n
-	}
+	met := slices.Clone(s.handlers.met)
 	once := func(counts []int64, of []int) {
 		for k, n := range counts {
 			met[of[k]] += min(n, 1)

@@ -35,33 +35,29 @@ func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed
 	return t
 }
 
+// troublesOf returns the troubles of a scenario. The nodes that they hit are drawn by the seed.
 func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 	t := &troubles{}
 	for i := range sc.Storms {
-		t.add(sc, i, rand)
+		s := &sc.Storms[i]
+		x := s.Effect()
+		var nodes []int32 // nodes hit; nil: all of them, or the store
+		if x.Nodes != nil && !x.Nodes.That {
+			nodes = append([]int32{}, pickNodes(*x.Nodes, int(sc.Engine.Nodes), rand, i)...)
+		}
+		if x.Control != nil {
+			t.addControls(s, i, *x.Control, nodes)
+		}
+		if x.Fault != nil {
+			f := *x.Fault
+			f.Window, f.Nodes = windowOf(s), nodes
+			t.faults, t.ofFault = append(t.faults, f), append(t.ofFault, i)
+		}
+		if x.Store > 0 {
+			t.slows, t.ofSlow = append(t.slows, fault.Slow{Window: windowOf(s), Factor: x.Store}), append(t.ofSlow, i)
+		}
 	}
 	return t
-}
-
-// add adds the effects of storm i. The nodes that it hits are drawn by the seed.
-func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
-	s := &sc.Storms[i]
-	x := s.Effect()
-	var nodes []int32 // nodes hit; nil: all of them, or the store
-	if x.Nodes != nil && !x.Nodes.That {
-		nodes = append([]int32{}, pickNodes(*x.Nodes, int(sc.Engine.Nodes), rand, i)...)
-	}
-	if x.Control != nil {
-		t.addControls(s, i, *x.Control, nodes)
-	}
-	if x.Fault != nil {
-		f := *x.Fault
-		f.Window, f.Nodes = windowOf(s), nodes
-		t.faults, t.ofFault = append(t.faults, f), append(t.ofFault, i)
-	}
-	if x.Store > 0 {
-		t.slows, t.ofSlow = append(t.slows, fault.Slow{Window: windowOf(s), Factor: x.Store}), append(t.ofSlow, i)
-	}
 }
 
 // addControls adds the control (fault) of storm i: one for each node, or for each window if it goes from node to node.

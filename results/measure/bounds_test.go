@@ -71,7 +71,7 @@ func TestPackedSumCarries(t *testing.T) {
 	if h, _ := p.Unpack(); math.Abs(h.sum()/3/math.MaxInt64-1) > 1e-12 {
 		t.Errorf("the sum is %v", h.sum())
 	}
-	p.Max = -1
+	p.Longest = -1
 	if _, err := p.Unpack(); err == nil {
 		t.Error("a greatest value below 0 is taken")
 	}
@@ -308,9 +308,9 @@ func TestLivelock(t *testing.T) {
 // TestPackedContradictions reads histograms that no Pack has written.
 func TestPackedContradictions(t *testing.T) {
 	for name, p := range map[string]Packed{
-		"a bucket twice":              {Buckets: []uint16{1, 1}, Counts: []uint32{1, 1}, Max: 1},
-		"a bucket above the greatest": {Buckets: []uint16{3}, Counts: []uint32{1}, Max: 1},
-		"a bucket without a count":    {Buckets: []uint16{0, 1}, Counts: []uint32{1}, Max: 1},
+		"a bucket twice":              {Buckets: []uint16{1, 1}, Counts: []uint32{1, 1}, total: total{Longest: 1}},
+		"a bucket above the greatest": {Buckets: []uint16{3}, Counts: []uint32{1}, total: total{Longest: 1}},
+		"a bucket without a count":    {Buckets: []uint16{0, 1}, Counts: []uint32{1}, total: total{Longest: 1}},
 	} {
 		if h, err := p.Unpack(); err == nil {
 			t.Errorf("%s: got %v", name, h.Count())
@@ -328,7 +328,7 @@ func TestMergeCarries(t *testing.T) {
 	for range 4 {
 		packed.mergePacked(&p)
 	}
-	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.sumHi != 5 {
-		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.sumHi)
+	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.SumHigh != 5 {
+		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.SumHigh)
 	}
 }

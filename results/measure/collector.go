@@ -65,7 +65,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	if s.Bucket > 0 {
 		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
 		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
-			all.series.classes, all.series.Classes = make([]bucketWaits, n), make([][]float64, n)
+			all.series.classes, all.series.Classes = make([]Histogram, n), make([][]float64, n)
 		}
 	}
 	c.whole, c.views = all, []*view{all}

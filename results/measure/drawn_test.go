@@ -162,11 +162,21 @@ func (d *drawn) play() string {
 	for _, v := range r.Values {
 		fmt.Fprintf(&out, "%s: %.9g %s%s\n", v.Query, v.Value, v.Bound, v.Reason)
 	}
-	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, r.tenantWaits, r.means)
-	for _, h := range r.Histograms {
-		fmt.Fprintf(&out, "%s %v %v\n", h.Query, h.Ended, h.Unresolved)
+	var waits []string
+	for i := range r.tenantWaits {
+		waits = append(waits, fmt.Sprintf("{%s %s}", textOf(&r.tenantWaits[i].ended), textOf(&r.tenantWaits[i].ages)))
+	}
+	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, waits, r.means)
+	for i := range r.Histograms {
+		h := &r.Histograms[i]
+		fmt.Fprintf(&out, "%s %s %s\n", h.Query, textOf(&h.Ended), textOf(&h.Unresolved))
 	}
 	return out.String()
+}
+
+// textOf returns the content of p in the form that the stored fingerprints cover.
+func textOf(p *Packed) string {
+	return fmt.Sprintf("{%v %v %d %d %d %d}", p.Buckets, p.Counts, p.SumHigh, p.SumLow, p.Longest, p.N)
 }
 
 func (d *drawn) step() {

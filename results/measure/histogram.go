@@ -21,10 +21,35 @@ const (
 //
 // The order of records and merges does not matter.
 type Histogram struct {
-	counts       [bucketCount]uint32
-	count        uint64
-	sumHi, sumLo uint64 // the sum of all durations as a 128-bit number of ns: high and low half
-	max          int64
+	counts [bucketCount]uint32
+	depth  int // number of buckets from the lowest one in use on; 0: none is in use
+	total
+}
+
+// total holds the number of some durations, their sum as a 128-bit number of ns, in two halves, and the longest.
+type total struct {
+	N       uint64 `json:"-"`
+	SumHigh uint64 `json:"sum_high"`
+	SumLow  uint64 `json:"sum_low"`
+	Longest int64  `json:"max"`
+}
+
+func (t *total) add(v int64) {
+	t.N++
+	if t.SumLow += uint64(v); t.SumLow < uint64(v) {
+		t.SumHigh++ // the carry
+	}
+	if v > t.Longest {
+		t.Longest = v
+	}
+}
+
+func (t *total) merge(other *total) {
+	var carry uint64
+	t.SumLow, carry = bits.Add64(t.SumLow, other.SumLow, 0)
+	t.SumHigh += other.SumHigh + carry
+	t.N += other.N
+	t.Longest = max(t.Longest, other.Longest)
 }
 
 // bucketOf returns the index of the bucket that counts v, which must not be negative.
@@ -57,35 +82,37 @@ func (h *Histogram) Record(d time.Duration) {
 // recordAt counts the duration v (in ns), whose bucket is i.
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
-	h.count++
-	if h.sumLo += uint64(v); h.sumLo < uint64(v) {
-		h.sumHi++ // the carry
+	h.depth = max(h.depth, bucketCount-i)
+	h.add(v)
+}
+
+// used returns the bounds of the range of buckets in use.
+func (h *Histogram) used() (from, to int) {
+	if h.depth == 0 {
+		return 0, 0
 	}
-	if v > h.max {
-		h.max = v
-	}
+	return bucketCount - h.depth, bucketOf(h.Longest) + 1
 }
 
 // Merge adds the durations counted by the histogram other to h. A nil other counts nothing.
 func (h *Histogram) Merge(other *Histogram) {
-	if other == nil || other.count == 0 {
+	if other == nil {
 		return
 	}
-	for i := range bucketOf(other.max) + 1 {
-		sum := uint64(h.counts[i]) + uint64(other.counts[i])
-		h.counts[i] = uint32(min(sum, math.MaxUint32))
+	from, to := other.used()
+	for i := from; i < to; i++ {
+		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(other.counts[i]), math.MaxUint32))
 	}
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
-	h.sumHi += other.sumHi + carry
-	h.count += other.count
-	h.max = max(h.max, other.max)
+	h.depth = max(h.depth, other.depth)
+	h.merge(&other.total)
 }
 
-// Reset empties the histogram.
+// Reset empties the histogram: only the buckets in use are cleared, since the waits of a short time are close to each
+// other.
 func (h *Histogram) Reset() {
-	clear(h.counts[:bucketOf(h.max)+1])
-	h.count, h.sumHi, h.sumLo, h.max = 0, 0, 0, 0
+	from, to := h.used()
+	clear(h.counts[from:to])
+	h.depth, h.total = 0, total{}
 }
 
 // Count returns how many durations were recorded.
@@ -93,7 +120,7 @@ func (h *Histogram) Count() int64 {
 	if h == nil {
 		return 0
 	}
-	return int64(h.count)
+	return int64(h.N)
 }
 
 // Max returns the largest duration recorded, 0 of an empty histogram.
@@ -101,7 +128,7 @@ func (h *Histogram) Max() time.Duration {
 	if h == nil {
 		return 0
 	}
-	return time.Duration(h.max)
+	return time.Duration(h.Longest)
 }
 
 // Mean returns the mean of the durations recorded, 0 of an empty histogram.
@@ -109,7 +136,7 @@ func (h *Histogram) Mean() time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
-	mean, _ := bits.Div64(h.sumHi, h.sumLo, h.count)
+	mean, _ := bits.Div64(h.SumHigh, h.SumLow, h.N)
 	return time.Duration(mean)
 }
 
@@ -118,7 +145,7 @@ func (h *Histogram) sum() float64 {
 	if h == nil {
 		return 0
 	}
-	return float64(float64(h.sumHi)*(1<<64)) + float64(h.sumLo)
+	return float64(float64(h.SumHigh)*(1<<64)) + float64(h.SumLow)
 }
 
 // Quantile returns the smallest duration that at least the share q of the durations
@@ -127,7 +154,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
-	return h.atRank(rankOf(q, h.count))
+	return h.atRank(rankOf(q, h.N))
 }
 
 // rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product that rounding lifted a
@@ -139,17 +166,17 @@ func rankOf(q float64, n uint64) uint64 {
 
 // atRank returns the rank-th smallest duration recorded, for rank in [1, Count].
 func (h *Histogram) atRank(rank uint64) time.Duration {
-	above := h.count - rank // as many values may lie above the one looked for
+	above := h.N - rank // as many values may lie above the one looked for
 	if above == 0 {
-		return time.Duration(h.max)
+		return time.Duration(h.Longest)
 	}
 	if rank <= uint64(h.counts[0]) {
 		return 0
 	}
 	seen := uint64(0)
-	for i := bucketOf(h.max); ; i-- {
+	for i := bucketOf(h.Longest); ; i-- {
 		if seen += uint64(h.counts[i]); seen > above {
-			return time.Duration(min(bucketMiddle(i), h.max))
+			return time.Duration(min(bucketMiddle(i), h.Longest))
 		}
 	}
 }
@@ -162,16 +189,17 @@ type Bucket struct {
 
 // Buckets returns the buckets that are not empty, smallest durations first.
 func (h *Histogram) Buckets() []Bucket {
-	var buckets []Bucket
-	if h.Count() == 0 {
+	if h == nil {
 		return nil
 	}
-	for i := range bucketOf(h.max) + 1 {
-		if h.counts[i] == 0 {
-			continue
+	var buckets []Bucket
+	from, to := h.used()
+	for i := from; i < to; i++ {
+		if n := h.counts[i]; n > 0 {
+			low, width := bucketRange(i)
+			high := min(low+width-1, h.Longest)
+			buckets = append(buckets, Bucket{time.Duration(low), time.Duration(high), int64(n)})
 		}
-		low, width := bucketRange(i)
-		buckets = append(buckets, Bucket{time.Duration(low), time.Duration(min(low+width-1, h.max)), int64(h.counts[i])})
 	}
 	return buckets
 }

@@ -55,7 +55,7 @@ func (n *NamedHistogram) CCDF() []Point {
 // merge adds the waits of one run's histogram, of the same query, to n.
 func (n *NamedHistogram) merge(other *RunHistogram) {
 	n.Hist.mergePacked(&other.Ended)
-	if other.Unresolved.count == 0 {
+	if other.Unresolved.N == 0 {
 		return
 	}
 	if n.Unresolved == nil {

@@ -3,7 +3,6 @@ package measure
 import (
 	"errors"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -19,29 +18,18 @@ type RunHistogram struct {
 type Packed struct {
 	Buckets []uint16 `json:"buckets"`
 	Counts  []uint32 `json:"counts"` // number of durations, by index of Buckets
-	SumHigh uint64   `json:"sum_high"`
-	SumLow  uint64   `json:"sum_low"` // low half of the 128-bit sum, in ns
-	Max     int64    `json:"max"`
-	count   uint64
+	total
 }
 
 // Pack returns the content of the histogram h, which may be nil, without empty buckets.
 func (h *Histogram) Pack() Packed {
-	if h.Count() == 0 {
+	buckets := h.Buckets()
+	if buckets == nil {
 		return Packed{}
 	}
-	p := Packed{count: h.count, SumHigh: h.sumHi, SumLow: h.sumLo, Max: h.max}
-	used, counts := 0, h.counts[:bucketOf(h.max)+1]
-	for _, n := range counts {
-		if n > 0 {
-			used++
-		}
-	}
-	p.Buckets, p.Counts = make([]uint16, 0, used), make([]uint32, 0, used)
-	for i, n := range counts {
-		if n > 0 {
-			p.Buckets, p.Counts = append(p.Buckets, uint16(i)), append(p.Counts, n)
-		}
+	p := Packed{make([]uint16, len(buckets)), make([]uint32, len(buckets)), h.total}
+	for i, b := range buckets {
+		p.Buckets[i], p.Counts[i] = uint16(bucketOf(int64(b.Low))), uint32(b.Count)
 	}
 	return p
 }
@@ -53,23 +41,16 @@ func (p *Packed) record(i int, v int64) {
 		p.Buckets, p.Counts = slices.Insert(p.Buckets, at, uint16(i)), slices.Insert(p.Counts, at, 0)
 	}
 	p.Counts[at]++
-	p.count++
-	var carry uint64
-	p.SumLow, carry = bits.Add64(p.SumLow, uint64(v), 0)
-	p.SumHigh += carry
-	p.Max = max(p.Max, v)
+	p.add(v)
 }
 
 // mergePacked adds the durations that the packed histogram p counts to h.
 func (h *Histogram) mergePacked(p *Packed) {
 	for k, i := range p.Buckets {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))
+		h.depth = max(h.depth, bucketCount-int(i))
 	}
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, p.SumLow, 0)
-	h.sumHi += p.SumHigh + carry
-	h.count += p.count
-	h.max = max(h.max, p.Max)
+	h.merge(&p.total)
 }
 
 // Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, which may have
@@ -78,16 +59,16 @@ func (p *Packed) Unpack() (*Histogram, error) {
 	if len(p.Buckets) == 0 {
 		return nil, nil
 	}
-	if len(p.Buckets) != len(p.Counts) || p.Max < 0 {
+	if len(p.Buckets) != len(p.Counts) || p.Longest < 0 {
 		return nil, errors.New("a histogram contradicts itself")
 	}
 	q := *p
-	q.count = 0
+	q.N = 0
 	for i, bucket := range p.Buckets {
-		if int(bucket) > bucketOf(p.Max) || i > 0 && bucket <= p.Buckets[i-1] {
+		if int(bucket) > bucketOf(p.Longest) || i > 0 && bucket <= p.Buckets[i-1] {
 			return nil, errors.New("a histogram contradicts itself")
 		}
-		q.count += uint64(p.Counts[i])
+		q.N += uint64(p.Counts[i])
 	}
 	h := new(Histogram)
 	h.mergePacked(&q)

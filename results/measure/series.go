@@ -15,32 +15,9 @@ type seriesSum struct {
 	next    engine.Time // end of the bucket under way
 	span    float64     // seconds of the bucket summed so far
 	area    [numAreas]float64
-	counts  tally         // counts of the bucket summed so far
-	waits   bucketWaits   // waits of the fresh jobs claimed
-	classes []bucketWaits // waits by class; nil: not measured apart
-}
-
-// bucketWaits is the Histogram of the waits in one bucket of a time series. It is emptied often, and the waits of one
-// bucket are close to each other: only the counts between the shortest and the longest are cleared.
-type bucketWaits struct {
-	Histogram
-	low int // lowest histogram bucket in use
-}
-
-// recordAt counts the wait v (in ns), whose histogram bucket is i.
-func (w *bucketWaits) recordAt(i int, v int64) {
-	w.Histogram.recordAt(i, v)
-	if i < w.low {
-		w.low = i
-	}
-}
-
-// Reset empties the histogram.
-func (w *bucketWaits) Reset() {
-	if w.count > 0 {
-		clear(w.counts[w.low : bucketOf(w.max)+1])
-	}
-	w.count, w.sumHi, w.sumLo, w.max, w.low = 0, 0, 0, 0, bucketCount
+	counts  tally       // counts of the bucket summed so far
+	waits   Histogram   // waits of the fresh jobs claimed
+	classes []Histogram // waits by class; nil: not measured apart
 }
 
 // add counts the segment s, which ends at time until, and returns the end of the bucket then under way.
@@ -74,7 +51,7 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	mean := func(area int) float64 { return b.area[area] / 1e9 / b.span }
 	rate := func(n uint64) float64 { return float64(n) / b.span }
 	p50, p99 := math.NaN(), math.NaN()
-	if b.waits.count > 0 {
+	if b.waits.N > 0 {
 		p50, p99 = b.waits.Quantile(0.5).Seconds(), b.waits.Quantile(0.99).Seconds()
 	}
 	s.FreshWaitP50 = append(s.FreshWaitP50, p50)
@@ -90,7 +67,7 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.Failures = append(s.Failures, rate(b.counts.failures))
 	for k := range b.classes {
 		p99 := math.NaN()
-		if b.classes[k].count > 0 {
+		if b.classes[k].N > 0 {
 			p99 = b.classes[k].Quantile(0.99).Seconds()
 			b.classes[k].Reset()
 		}

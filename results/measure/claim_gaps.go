@@ -96,28 +96,28 @@ const (
 
 // gapShare returns the value of claim.gap.share: of the time with fresh jobs ready, the share that lies within a claim
 // gap and longer after its start than the threshold.
-func (a *answer) gapShare() number {
-	present := a.clock.area[presentArea]
+func (q *question) gapShare() number {
+	present := q.clock.area[presentArea]
 	if present == 0 {
-		if a.clock.claims[engine.Fresh] == 0 {
+		if q.clock.claims[engine.Fresh] == 0 {
 			return none("no fresh job was ready")
 		}
 		return some(0)
 	}
-	calm := a.storms.calm
+	calm := q.storms.calm
 	if calm == nil || calm.span == 0 {
-		calm = a.windows[0]
+		calm = q.windows[0]
 	}
 	threshold := max(gapAtLeast, gapMultiple*calm.meanFreshWait())
 	long := time.Duration(0)
-	for _, s := range a.gaps.long {
-		from, to := max(s.from.Add(threshold), a.clock.from), min(s.to, a.clock.to)
+	for _, s := range q.gaps.long {
+		from, to := max(s.from.Add(threshold), q.clock.from), min(s.to, q.clock.to)
 		if to > from {
 			long += to.Sub(from)
 		}
 	}
 	sum := float64(long)
-	for _, b := range a.clock.folded.Buckets() {
+	for _, b := range q.clock.folded.Buckets() {
 		if over := b.Low + (b.High-b.Low)/2 - threshold; over > 0 {
 			sum += float64(float64(b.Count) * float64(over))
 		}

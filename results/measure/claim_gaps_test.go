@@ -54,8 +54,8 @@ func TestGapShareOfManyStretches(t *testing.T) {
 	if kept := tp.views[0].gaps.long; len(kept) != 1 || kept[0].from != at(60_000) {
 		t.Errorf("kept %v, want the one across the beginning of the storm", kept)
 	}
-	whole := (&answer{view: tp.views[0], clock: tp.views[0].windows[0]}).gapShare()
-	storm := (&answer{view: tp.views[0], clock: tp.views[0].window(tp.spanOf(during))}).gapShare()
+	whole := (&question{view: tp.views[0], clock: tp.views[0].windows[0]}).gapShare()
+	storm := (&question{view: tp.views[0], clock: tp.views[0].window(tp.spanOf(during))}).gapShare()
 	if math.Abs(whole.value/(starved/present)-1) > 0.004 || math.Abs(storm.value/(inStorm/presentInStorm)-1) > 0.004 {
 		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
 	}

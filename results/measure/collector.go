@@ -38,12 +38,12 @@ type Collector struct {
 	strange uint64 // executions of jobs that the collector no longer remembers
 	tries   int32  // most claims of any one retried job
 
-	copies      engine.JobID                  // mask of the job ID's bits that number the copies of a caller's job
-	byTenant    bool                          // waits are also measured for each tenant
-	impatient   bool                          // callers of some class give up
-	resubmitted map[engine.JobID]resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
-	dead        map[engine.JobID]engine.Time  // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
-	freed       map[engine.LeaseKey]bool      // executions that timed out and go on without a worker
+	copies      engine.JobID                   // mask of the job ID's bits that number the copies of a caller's job
+	byTenant    bool                           // waits are also measured for each tenant
+	impatient   bool                           // callers of some class give up
+	resubmitted map[engine.JobID]*resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
+	dead        map[engine.JobID]engine.Time   // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
+	freed       map[engine.LeaseKey]bool       // executions that timed out and go on without a worker
 
 	acked, succeeded, fenced uint64
 }

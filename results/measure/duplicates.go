@@ -67,25 +67,24 @@ func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 // have been executed already.
 func (c *Collector) onResubmitted(job engine.JobID) {
 	if c.resubmitted == nil {
-		c.resubmitted = make(map[engine.JobID]resubmission)
+		c.resubmitted = make(map[engine.JobID]*resubmission)
 	}
 	caller := c.callerOf(job)
-	r, known := c.resubmitted[caller]
-	if !known {
-		r.open = 1
+	r := c.resubmitted[caller]
+	if r == nil {
+		r = &resubmission{open: 1}
+		c.resubmitted[caller] = r
 		if j := c.known.find(caller); j != nil && j.successes > 0 {
 			r.done = 1
 		}
 	}
 	r.open++
-	c.resubmitted[caller] = r
 }
 
 // onCopyDone notes the first successful execution of one copy of a resubmitted job.
 func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.TenantID) {
-	caller := c.callerOf(j.id)
-	r, known := c.resubmitted[caller]
-	if !known {
+	r := c.resubmitted[c.callerOf(j.id)]
+	if r == nil {
 		return
 	}
 	if r.done++; r.done > 1 {
@@ -93,28 +92,23 @@ func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.Tena
 			s.causes[resubmitted]++
 		}
 	}
-	c.resubmitted[caller] = r
 }
 
 // onCopyEnded notes that one copy of a resubmitted job is done or dead.
 func (c *Collector) onCopyEnded(job engine.JobID) {
 	caller := c.callerOf(job)
-	r, known := c.resubmitted[caller]
-	if !known {
-		return
+	if r := c.resubmitted[caller]; r != nil {
+		if r.open--; r.open == 0 {
+			delete(c.resubmitted, caller)
+		}
 	}
-	if r.open--; r.open == 0 {
-		delete(c.resubmitted, caller)
-		return
-	}
-	c.resubmitted[caller] = r
 }
 
 // causeMetrics returns the metrics that divide duplicates.count by cause; all but the last add up to it.
 func causeMetrics() []metric {
 	of := func(name string, why cause, label, doc string) metric {
 		return ofJobs(less("duplicates."+name, "executions", label, doc),
-			func(a *answer) number { return count(a.jobs.causes[why]) })
+			func(q *question) number { return count(q.jobs.causes[why]) })
 	}
 	return []metric{
 		of("lease", leaseLapsed, "duplicates by a lapsed lease", "duplicates because a lease expired, for its holder or "+

@@ -12,10 +12,8 @@ type jobSet struct {
 	from engine.Time
 	span uint64 // ns, the length of the window of enqueueing
 
-	ended  [numFamilies]*Histogram // histograms of the waits that ended, by family; nil: not needed
-	ages   [numFamilies]*Histogram // ages of the waits that had not ended by the end
-	tried  *wait                   // waits of all claims: merged from the other families when first needed
-	delays *Histogram              // backoffs set by the retry policy; nil: not needed
+	waits  [numFamilies]wait // waits by family; ended nil: not needed, or not joined yet, see jobSet.wait
+	delays *Histogram        // backoffs set by the retry policy; nil: not needed
 	limits []limitCount
 
 	starved, timely uint64 // fresh jobs that waited beyond their class's threshold; those claimed within it
@@ -63,8 +61,8 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 // want makes the set of jobs collect the histograms and counts that metric m, with limit, is computed from.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
-		if s.ended[f] == nil {
-			s.ended[f] = new(Histogram)
+		if s.waits[f].ended == nil {
+			s.waits[f].ended = new(Histogram)
 		}
 	}
 	switch {
@@ -82,15 +80,14 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 	}
 }
 
-// wait returns the distribution of one family of waits, collected for a metric, at the end of the run.
-func (s *jobSet) wait(f family) wait {
-	if f != attemptWait {
-		return wait{s.ended[f], s.ages[f]}
+// wait returns the distribution of one family of waits, collected for a metric, at the end of the run. That of all
+// claims is joined from the others when it is first needed.
+func (s *jobSet) wait(f family) *wait {
+	w := &s.waits[f]
+	if fresh, retry := &s.waits[freshWait], &s.waits[retryWait]; f == attemptWait && w.ended == nil {
+		*w = wait{joined(fresh.ended, retry.ended), joined(fresh.ages, retry.ages)}
 	}
-	if s.tried == nil {
-		s.tried = &wait{joined(s.ended[freshWait], s.ended[retryWait]), joined(s.ages[freshWait], s.ages[retryWait])}
-	}
-	return *s.tried
+	return w
 }
 
 // joined returns a histogram of the durations of both a and b; nil if neither has any.
@@ -117,7 +114,7 @@ func (s *jobSet) claimed(k *claim) {
 	} else {
 		s.retries++
 	}
-	if h := s.ended[family]; h != nil {
+	if h := s.waits[family].ended; h != nil {
 		h.recordAt(k.bucket, k.waited)
 	}
 }
@@ -140,7 +137,7 @@ func (s *jobSet) firstClaim(k *claim) {
 
 // done counts a job that is done at that age, by the execution of its claim of that number, which ran for ran.
 func (s *jobSet) done(delivery int32, age, ran time.Duration) {
-	if h := s.ended[sojourn]; h != nil {
+	if h := s.waits[sojourn].ended; h != nil {
 		h.Record(age)
 	}
 	if delivery > 1 {
@@ -178,13 +175,14 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
-		if s.ended[f] == nil {
+		w := &s.waits[f]
+		if w.ended == nil {
 			return
 		}
-		if s.ages[f] == nil {
-			s.ages[f] = new(Histogram)
+		if w.ages == nil {
+			w.ages = new(Histogram)
 		}
-		s.ages[f].Record(d)
+		w.ages.Record(d)
 	}
 	age(sojourn, u.Age)
 	if unstarted >= 0 {

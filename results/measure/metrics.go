@@ -80,19 +80,7 @@ type metric struct {
 	MetricInfo
 	basis  basis
 	family family // noFamily: the metric is not of a wait
-	of     func(a *answer) number
-}
-
-// answer holds the counts that a metric is computed from: of jobs, of the clock or of a storm, according to the
-// metric's basis.
-type answer struct {
-	*Collector
-	*view
-	Query
-	jobs   *jobSet
-	clock  *clockWindow
-	storm  *stormWatch
-	hungry *hungerWindow
+	of     func(q *question) number
 }
 
 // number is the value of a metric in one run.
@@ -164,7 +152,7 @@ func HistogramOf(q Query) (histogram Query, ok bool) {
 	if m == nil || m.Quantile == 0 {
 		return Query{}, false
 	}
-	return histogramQuery(m, q), true
+	return m.histogramOf(q), true
 }
 
 // Metrics returns all metrics in the order of tables and files. The slice is the

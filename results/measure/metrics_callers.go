@@ -15,26 +15,26 @@ func callerMetrics() []metric {
 	return []metric{
 		ofJobs(less("amplification", "1", "claims per caller",
 			"claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
-			func(a *answer) number {
-				return ratio(float64(int64(a.jobs.claims)+a.jobs.copies), float64(a.jobs.callers), noCallers)
+			func(q *question) number {
+				return ratio(float64(int64(q.jobs.claims)+q.jobs.copies), float64(q.jobs.callers), noCallers)
 			}),
 		ofJobs(share(more("answered.share", "1", "callers answered in time",
 			"with patience: share of the callers of whose job a copy was done in time")),
-			func(a *answer) number {
+			func(q *question) number {
 				switch {
-				case !a.anyPatience(a.Class):
+				case !q.anyPatience(q.Class):
 					return none(noPatience)
-				case a.jobs.patient == 0:
+				case q.jobs.patient == 0:
 					return none(noCallers)
 				}
-				return number{value: float64(a.jobs.answered) / float64(a.jobs.patient), bound: a.jobs.undecided > 0}
+				return number{value: float64(q.jobs.answered) / float64(q.jobs.patient), bound: q.jobs.undecided > 0}
 			}),
 		ofClock(more("answered.rate", "1/s", "callers answered per second",
-			"with patience: callers answered in time, per second"), func(a *answer) number {
-			if !a.anyPatience(a.Class) {
+			"with patience: callers answered in time, per second"), func(q *question) number {
+			if !q.anyPatience(q.Class) {
 				return none(noPatience)
 			}
-			return ratio(float64(a.clock.answered), a.clock.span.Seconds(), noTime)
+			return ratio(float64(q.clock.answered), q.clock.span.Seconds(), noTime)
 		}),
 	}
 }
@@ -101,7 +101,7 @@ func slowdownMetric() metric {
 	info := less(slowdown, "1", "slowdown by the storms",
 		"mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
 	info.OnRequest = true
-	return ofJobs(info, func(*answer) number { return none("the seed was not run without storms") })
+	return ofJobs(info, func(*question) number { return none("the seed was not run without storms") })
 }
 
 // meanFreshWait returns the mean wait of the fresh jobs in the set of jobs.

@@ -7,8 +7,8 @@ import (
 )
 
 func clockMetrics() []metric {
-	perSecond := func(of func(w *clockWindow) uint64) func(a *answer) number {
-		return func(a *answer) number { return ratio(float64(of(a.clock)), a.clock.span.Seconds(), noTime) }
+	perSecond := func(of func(w *clockWindow) uint64) func(q *question) number {
+		return func(q *question) number { return ratio(float64(of(q.clock)), q.clock.span.Seconds(), noTime) }
 	}
 	list := []metric{
 		ofClock(more("goodput", "1/s", "jobs done per second", "jobs executed with success for the first time, per second"),
@@ -16,38 +16,38 @@ func clockMetrics() []metric {
 		ofClock(fact("throughput", "1/s", "executions per second", "executions finished, per second"),
 			perSecond(func(w *clockWindow) uint64 { return w.finished })),
 		ofClock(share(fact("utilization", "1", "busy workers", "share of the workers' time that was busy")),
-			func(a *answer) number {
-				return ratio(a.clock.area[busyArea], float64(a.workers.all)*float64(a.clock.span), noTime)
+			func(q *question) number {
+				return ratio(q.clock.area[busyArea], float64(q.workers.all)*float64(q.clock.span), noTime)
 			}),
 		ofClock(less("idle.ready", "worker·s", "idle worker-seconds beside ready jobs",
 			"integral of the idle workers while a job was ready"),
-			func(a *answer) number { return some(a.clock.area[idleArea] / float64(time.Second)) }),
+			func(q *question) number { return some(q.clock.area[idleArea] / float64(time.Second)) }),
 	}
 	for class, name := range []string{"fresh", "retry"} {
 		list = append(list,
 			ofClock(less("backlog."+name+".max", "jobs", "largest "+name+" backlog", "most jobs ready at once, as "+name),
-				func(a *answer) number { return count(a.clock.peak[class]) }),
+				func(q *question) number { return count(q.clock.peak[class]) }),
 			ofClock(less("backlog."+name+".mean", "jobs", "mean "+name+" backlog",
 				"jobs ready, as "+name+", on the average over time"),
-				func(a *answer) number { return ratio(a.clock.area[class], float64(a.clock.span), noTime) }))
+				func(q *question) number { return ratio(q.clock.area[class], float64(q.clock.span), noTime) }))
 	}
 	return append(list,
 		ofClock(less("waiting.max", "jobs", "most jobs in backoff", "most jobs waiting at once for their due time"),
-			func(a *answer) number {
-				if a.Collector.settings.Held {
+			func(q *question) number {
+				if q.Collector.settings.Held {
 					return none("jobs that wait are claimable, and count as ready")
 				}
-				return count(a.clock.peak[waitingArea])
+				return count(q.clock.peak[waitingArea])
 			}),
 		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
-			"of the jobs ready above their mean before it").only(ByClass|ByTenant), func(a *answer) number {
-			if a.storms.calm == nil {
+			"of the jobs ready above their mean before it").only(ByClass|ByTenant), func(q *question) number {
+			if q.storms.calm == nil {
 				return none(noStorms)
 			}
-			if a.storms.calm.span == 0 {
+			if q.storms.calm.span == 0 {
 				return none(noCalm)
 			}
-			return some(a.storms.excess / float64(time.Second))
+			return some(q.storms.excess / float64(time.Second))
 		}))
 }
 
@@ -64,42 +64,42 @@ const noCalm = "there is no time between warm-up and the first storm"
 func (w *clockWindow) allClaims() uint64 { return w.claims[engine.Fresh] + w.claims[engine.Retry] }
 
 func stormMetrics() []metric {
-	ofStorm := func(info MetricInfo, of func(a *answer) number) metric {
-		return metric{MetricInfo: info, basis: onStorm, of: func(a *answer) number {
+	ofStorm := func(info MetricInfo, of func(q *question) number) metric {
+		return metric{MetricInfo: info, basis: onStorm, of: func(q *question) number {
 			switch {
-			case a.storm == nil:
+			case q.storm == nil:
 				return none(noStorms)
-			case a.storms.calm.span == 0:
+			case q.storms.calm.span == 0:
 				return none(noCalm)
-			case a.storm.over > a.end:
+			case q.storm.over > q.end:
 				return none("the run ended before the storm did")
 			}
-			return of(a)
+			return of(q)
 		}}
 	}
 	const over = "from the end of the storm (without a filter: of the last one) until the "
 	return []metric{
 		ofStorm(less(drainTime, "s", "backlog drained", over+"jobs ready are at or below their 95th percentile before "+
 			"the first storm").only(ByAfter|ByClass|ByTenant),
-			func(a *answer) number { return a.storm.drained(a.end) }),
+			func(q *question) number { return q.storm.drained(q.end) }),
 		ofStorm(less(recoveryTime, "s", "back to normal", over+"p95 of fresh waits over a sliding window is back in its range "+
 			"before the first storm and stays there; without any effect of the storm it is above 0 by chance in one run of six").
-			only(ByAfter|ByClass), func(a *answer) number { return a.storm.recovered(a.end, a.left > 0) }),
+			only(ByAfter|ByClass), func(q *question) number { return q.storm.recovered(q.end, q.left > 0) }),
 	}
 }
 
 func storeMetrics() []metric {
-	ofCalls := func(info MetricInfo, of func(a *answer) number) metric { return ofClock(info.only(byWindow), of) }
+	ofCalls := func(info MetricInfo, of func(q *question) number) metric { return ofClock(info.only(byWindow), of) }
 	var list []metric
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
 		name := op.String()
 		list = append(list, ofCalls(fact("store.calls."+name, "calls", name+" calls", name+" calls that the store executed"),
-			func(a *answer) number { return count(a.clock.calls[op]) }))
+			func(q *question) number { return count(q.clock.calls[op]) }))
 	}
 	list = append(list, ofCalls(fact("store.rows", "rows", "store rows", "jobs that calls brought or changed"),
-		func(a *answer) number {
+		func(q *question) number {
 			rows := uint64(0)
-			for _, n := range a.clock.rows {
+			for _, n := range q.clock.rows {
 				rows += n
 			}
 			return count(rows)
@@ -107,8 +107,8 @@ func storeMetrics() []metric {
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		name := op.String()
 		list = append(list, ofCalls(fact("store.fill."+name, "rows", "jobs per "+name+" call", "jobs per "+name+" call"),
-			func(a *answer) number {
-				return ratio(float64(a.clock.rows[op]), float64(a.clock.calls[op]), "there was no such call")
+			func(q *question) number {
+				return ratio(float64(q.clock.rows[op]), float64(q.clock.calls[op]), "there was no such call")
 			}))
 	}
 	return list

@@ -40,11 +40,11 @@ func share(info MetricInfo) MetricInfo {
 	return info
 }
 
-func ofJobs(info MetricInfo, of func(a *answer) number) metric {
+func ofJobs(info MetricInfo, of func(q *question) number) metric {
 	return metric{MetricInfo: info, basis: onJobs, of: of}
 }
 
-func ofClock(info MetricInfo, of func(a *answer) number) metric {
+func ofClock(info MetricInfo, of func(q *question) number) metric {
 	return metric{MetricInfo: info, basis: onClock, of: of}
 }
 
@@ -52,123 +52,123 @@ func fairnessMetrics() []metric {
 	return []metric{
 		ofClock(less("claim.gap.longest", "s", "longest gap between fresh claims",
 			"longest stretch in which some fresh job was ready and none was claimed"),
-			func(a *answer) number { return some(a.clock.longest.Seconds()) }),
+			func(q *question) number { return some(q.clock.longest.Seconds()) }),
 		ofClock(less("starved.claims", "claims", "most retries claimed in a row",
 			"most consecutive claims of retries while a fresh job was ready"),
-			func(a *answer) number { return count(a.clock.streak) }),
+			func(q *question) number { return count(q.clock.streak) }),
 		ofClock(share(less("claim.gap.share", "1", "time without fresh claims",
 			"share of the time fresh jobs were ready in which none had been claimed for more than "+
-				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).gapShare),
+				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*question).gapShare),
 		ofClock(less("fresh.deficit", "claims", "fresh claims short of the promised share", "most claims by which fresh jobs "+
 			"fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0),
-			func(a *answer) number {
-				if a.entitled == 0 {
+			func(q *question) number {
+				if q.entitled == 0 {
 					return none("the policy promises fresh jobs no share")
 				}
-				return some(a.deficit.worst)
+				return some(q.deficit.worst)
 			}),
 		ofClock(share(more("jain", "1", "fairness between tenants (Jain)", "Jain index over the tenants that had work "+
 			"of executions finished ÷ the tenant's max-min fair share of them")).only(byWindow|ByClass),
-			func(a *answer) number { return a.clock.shares.jain() }),
+			func(q *question) number { return q.clock.shares.jain() }),
 		slowdownMetric(),
 	}
 }
 
 func attemptMetrics() []metric {
-	perJob := func(of func(s *jobSet) float64) func(a *answer) number {
-		return func(a *answer) number { return ratio(of(a.jobs), float64(a.jobs.enqueued), noJobs) }
+	perJob := func(of func(s *jobSet) float64) func(q *question) number {
+		return func(q *question) number { return ratio(of(q.jobs), float64(q.jobs.enqueued), noJobs) }
 	}
 	return []metric{
 		ofJobs(less("attempts.mean", "1", "attempts per job", "claims ÷ jobs enqueued"),
 			perJob(func(s *jobSet) float64 { return float64(s.claims) })),
 		ofJobs(less("attempts.max", "claims", "most attempts of a job", "most claims of one job"),
-			func(a *answer) number { return count(int64(a.jobs.attemptsMax)) }),
+			func(q *question) number { return count(int64(q.jobs.attemptsMax)) }),
 		ofJobs(less("retries.total", "claims", "retries", "claims of jobs claimed before"),
-			func(a *answer) number { return count(a.jobs.retries) }),
+			func(q *question) number { return count(q.jobs.retries) }),
 		ofJobs(fact("retries.succeeded", "jobs", "jobs done by a retry", "jobs done by a later claim than their first"),
-			func(a *answer) number { return count(a.jobs.retriesDone) }),
+			func(q *question) number { return count(q.jobs.retriesDone) }),
 		ofJobs(share(more("retries.success-rate", "1", "retries that succeed", "retries.succeeded ÷ retries.total")),
-			func(a *answer) number {
-				return ratio(float64(a.jobs.retriesDone), float64(a.jobs.retries), "no job was retried")
+			func(q *question) number {
+				return ratio(float64(q.jobs.retriesDone), float64(q.jobs.retries), "no job was retried")
 			}),
 		ofClock(share(fact("retry.share", "1", "claims that are retries", "share of the claims that were of retries")),
-			func(a *answer) number {
-				return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
+			func(q *question) number {
+				return ratio(float64(q.clock.claims[engine.Retry]), float64(q.clock.allClaims()), "nothing was claimed")
 			}),
 		ofJobs(less("retry.rate", "1", "retries per job", "retries ÷ jobs enqueued"),
 			perJob(func(s *jobSet) float64 { return float64(s.retries) })),
-		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*answer).retryDelay),
+		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*question).retryDelay),
 		ofJobs(fact("retry.delay.p99", "s", "p99 backoff", "p99 of the delay that the retry policy set"),
-			func(a *answer) number {
-				if a.jobs.delays.Count() == 0 {
+			func(q *question) number {
+				if q.jobs.delays.Count() == 0 {
 					return none("no retry was delayed")
 				}
-				return some(a.jobs.delays.Quantile(0.99).Seconds())
+				return some(q.jobs.delays.Quantile(0.99).Seconds())
 			}),
 		ofJobs(less("dead.count", "jobs", "dead jobs", "jobs dead at the end"),
-			func(a *answer) number { return count(a.jobs.deaths - a.jobs.revived) }),
+			func(q *question) number { return count(q.jobs.deaths - q.jobs.revived) }),
 		ofJobs(share(less("dead.share", "1", "share of dead jobs", "share of the jobs enqueued that are dead at the end")),
 			perJob(func(s *jobSet) float64 { return float64(s.deaths - s.revived) })),
 		ofJobs(less("deaths.count", "jobs", "deaths", "deaths, whether or not the job was made ready again"),
-			func(a *answer) number { return count(a.jobs.deaths) }),
+			func(q *question) number { return count(q.jobs.deaths) }),
 		ofJobs(less("unfinished.count", "jobs", "unfinished jobs", "jobs neither done nor dead at the end"),
-			func(a *answer) number { return count(a.jobs.unresolved) }),
+			func(q *question) number { return count(q.jobs.unresolved) }),
 		ofJobs(share(less("unfinished.share", "1", "share of unfinished jobs",
 			"share of the jobs enqueued that are neither done nor dead at the end")),
 			perJob(func(s *jobSet) float64 { return float64(s.unresolved) })),
 	}
 }
 
-func (a *answer) retryDelay() number {
-	return ratio(a.jobs.delaySum/1e9, float64(a.jobs.nacks), "no retry was delayed")
+func (q *question) retryDelay() number {
+	return ratio(q.jobs.delaySum/1e9, float64(q.jobs.nacks), "no retry was delayed")
 }
 
 func duplicateMetrics() []metric {
 	return []metric{
 		ofJobs(less("duplicates.count", "executions", "duplicates",
 			"executions that ended in success after another of the same job had"),
-			func(a *answer) number { return count(a.jobs.duplicates) }),
+			func(q *question) number { return count(q.jobs.duplicates) }),
 		ofJobs(less("duplicates.per10k", "executions", "duplicates per 10k jobs", "duplicates.count per 10,000 jobs"),
-			func(a *answer) number {
-				return ratio(10000*float64(a.jobs.duplicates), float64(a.jobs.enqueued), noJobs)
+			func(q *question) number {
+				return ratio(10000*float64(q.jobs.duplicates), float64(q.jobs.enqueued), noJobs)
 			}),
 		ofJobs(less("duplicates.executions", "executions", "executions past their lease",
 			"executions run to the end, of whatever outcome but cancelled, whose lease had been taken"),
-			func(a *answer) number { return count(a.jobs.lapsed) }),
+			func(q *question) number { return count(q.jobs.lapsed) }),
 		ofJobs(less("effects.double", "jobs", "double effects",
 			"jobs whose side effect was applied more than once, under any guard of their class"),
-			func(a *answer) number { return count(a.jobs.doubled) }),
+			func(q *question) number { return count(q.jobs.doubled) }),
 		ofJobs(share(less("wasted", "1", "wasted worker time",
-			"share of the busy worker time not in the execution whose ack was accepted")), func(a *answer) number {
-			if a.jobs.busy == 0 {
+			"share of the busy worker time not in the execution whose ack was accepted")), func(q *question) number {
+			if q.jobs.busy == 0 {
 				return none("no execution ended")
 			}
-			return some(max(0, 1-a.jobs.accepted/a.jobs.busy))
+			return some(max(0, 1-q.jobs.accepted/q.jobs.busy))
 		}),
 		ofClock(less("stale.commits", "commits", "stale commits refused",
 			"commits refused because the lease had passed to another or the job had ended; to the end of the run"),
-			func(a *answer) number { return count(a.clock.fenced) }),
+			func(q *question) number { return count(q.clock.fenced) }),
 		ofJobs(less("leases.expired", "leases", "expired leases", "leases that expired and were recovered"),
-			func(a *answer) number { return count(a.jobs.leasesExpired) }),
+			func(q *question) number { return count(q.jobs.leasesExpired) }),
 		ofJobs(less("leases.false", "leases", "leases taken from live holders",
 			"leases that expired and were recovered while the process that held them was alive"),
-			func(a *answer) number { return count(a.jobs.leasesFalse) }),
+			func(q *question) number { return count(q.jobs.leasesFalse) }),
 	}
 }
 
 func countMetrics() []metric {
 	return []metric{
 		ofClock(fact("claims", "claims", "claims", "jobs claimed"),
-			func(a *answer) number { return count(a.clock.allClaims()) }),
+			func(q *question) number { return count(q.clock.allClaims()) }),
 		{MetricInfo: fact("events", "events", "events", "events recorded, warm-up included").only(0), basis: onEvents,
-			of: func(a *answer) number { return count(a.events) }},
-		ofJobs(fact("jobs", "jobs", "jobs", "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
+			of: func(q *question) number { return count(q.events) }},
+		ofJobs(fact("jobs", "jobs", "jobs", "jobs enqueued"), func(q *question) number { return count(q.jobs.enqueued) }),
 		ofJobs(less("retries_total", "claims", "retries", "retries.total, by the name that operators use"),
-			func(a *answer) number { return count(a.jobs.retries) }),
+			func(q *question) number { return count(q.jobs.retries) }),
 		ofJobs(less("retry_exhausted_total", "jobs", "deaths by the attempt limit",
 			"deaths.limit, by the name that operators use"),
-			func(a *answer) number { return count(a.jobs.deathsBy[byLimit]) }),
+			func(q *question) number { return count(q.jobs.deathsBy[byLimit]) }),
 		ofJobs(less("retry_latency_seconds", "s", "mean time in backoff", "mean time in backoff, from a failure until the "+
-			"retry is due: retry.delay.mean, by the name that operators use"), (*answer).retryDelay),
+			"retry is due: retry.delay.mean, by the name that operators use"), (*question).retryDelay),
 	}
 }

@@ -12,34 +12,20 @@ const (
 	noFamily family = iota
 	freshWait
 	retryWait
+	attemptWait // freshWait and retryWait together
 	startWait
 	sojourn
 	numFamilies
-	attemptWait = numFamilies // freshWait and retryWait together
 )
 
-// families lists the families of waits in the order of tables.
-var families = []struct {
-	family
-	name, label, doc string
-	empty            string // why there is no value
-}{
-	{freshWait, "fresh.wait", "wait of fresh jobs", "from ready to the first claim of a job", "no fresh job was ready"},
-	{retryWait, "retry.wait", "wait of retries", "from due to a later claim of a job", "no retry was ready"},
-	{attemptWait, "attempt.wait", "wait of all claims", "from ready or due to claim, over all claims", "no job was ready"},
-	{startWait, "start.wait", "wait until the handler starts", "from ready or due until the handler starts",
+// families describes each family of waits; empty is the reason why it has no value.
+var families = [numFamilies]struct{ name, label, doc, empty string }{
+	freshWait:   {"fresh.wait", "wait of fresh jobs", "from ready to the first claim of a job", "no fresh job was ready"},
+	retryWait:   {"retry.wait", "wait of retries", "from due to a later claim of a job", "no retry was ready"},
+	attemptWait: {"attempt.wait", "wait of all claims", "from ready or due to claim, over all claims", "no job was ready"},
+	startWait: {"start.wait", "wait until the handler starts", "from ready or due until the handler starts",
 		"no job was ready"},
-	{sojourn, "sojourn", "time until done", "from enqueued to done, over jobs that are not dead", "no job was done"},
-}
-
-// familyName returns the name of a family of waits as metrics spell it, like "fresh.wait".
-func familyName(f family) string {
-	for _, known := range families {
-		if known.family == f {
-			return known.name
-		}
-	}
-	return ""
+	sojourn: {"sojourn", "time until done", "from enqueued to done, over jobs that are not dead", "no job was done"},
 }
 
 // waitQuantiles lists the quantiles for which each family of waits has a metric.
@@ -50,19 +36,20 @@ var waitQuantiles = []struct {
 
 func waitMetrics() []metric {
 	var list []metric
-	for _, f := range families {
+	for id := freshWait; id < numFamilies; id++ {
+		f := &families[id]
 		add := func(name, label, doc string, q float64, of func(w *wait) number) {
 			info := less(f.name+"."+name, "s", label+" "+f.label, doc+" of the time "+f.doc)
 			info.Quantile = q
 			if info.KM = strings.HasSuffix(name, ".km"); info.KM {
 				info.OnRequest, info.Label = true, info.Label+" (Kaplan–Meier)"
 			}
-			list = append(list, metric{MetricInfo: info, family: f.family, of: func(a *answer) number {
-				w := a.jobs.wait(f.family)
+			list = append(list, metric{MetricInfo: info, family: id, of: func(q *question) number {
+				w := q.jobs.wait(id)
 				if w.count() == 0 {
 					return none(f.empty)
 				}
-				return of(&w)
+				return of(w)
 			}})
 		}
 		add("mean", "mean", "mean", 0, (*wait).mean)
@@ -80,7 +67,7 @@ func waitMetrics() []metric {
 	within := share(more("fresh.within", "1", "fresh jobs claimed in time",
 		"share of fresh jobs claimed within the limit; an unclaimed one counts against it once it has waited longer"))
 	within.Filters, within.OnRequest = byAny|NeedsLimit, true
-	return append(list, ofJobs(within, func(a *answer) number { return a.jobs.within(a.Limit) }))
+	return append(list, ofJobs(within, func(q *question) number { return q.jobs.within(q.Limit) }))
 }
 
 // wait is the distribution of a wait: the waits that ended, and the ages of the censored ones, which rank above all

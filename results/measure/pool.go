@@ -33,7 +33,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	m := lookup(q.Metric)
 	for i := range pooled {
 		if p := &pooled[i]; p.Query == want && p.Hist.Count()+p.Unresolved.Count() > 0 {
-			w := wait{p.Hist, p.Unresolved}
+			w := &wait{p.Hist, p.Unresolved}
 			n := w.quantile(m.Quantile)
 			if m.KM {
 				n = w.kaplanMeier().quantile(m.Quantile)
@@ -89,7 +89,7 @@ func PoolTenantWaits(runs []*Run) []TenantWait {
 			ended.mergePacked(&run.tenantWaits[k].ended)
 			ages.mergePacked(&run.tenantWaits[k].ages)
 		}
-		w := wait{&ended, &ages}
+		w := &wait{&ended, &ages}
 		p99 := w.quantile(.99)
 		pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
 	}

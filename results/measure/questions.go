@@ -8,13 +8,16 @@ import (
 	"qsim/results/plain"
 )
 
-// question is a query with the counters from which its value is computed at the end of a run.
+// question is a query with the counters from which its value is computed at the end of a run: of jobs, of the clock or
+// of a storm, according to the basis of its metric.
 type question struct {
+	*Collector
+	*view
 	Query
 	metric  *metric // metric of the query; nil: no metric has that name
 	jobs    *jobSet
-	view    *view
 	clock   *clockWindow // window of view, for a metric of the clock
+	storm   *stormWatch
 	hungry  *hungerWindow
 	parts   []question // for WorstTenant, one question for each tenant
 	present *jobSet    // in a part, the jobs of its tenant
@@ -27,7 +30,7 @@ func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(
 // question returns the query q with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
-	asked := question{Query: q, metric: m, view: c.whole}
+	asked := question{Collector: c, view: c.whole, Query: q, metric: m}
 	switch {
 	case m == nil:
 		asked.reason = "there is no metric of that name"
@@ -62,6 +65,7 @@ func (c *Collector) question(q Query) question {
 			}
 		}
 	}
+	asked.storm = asked.view.stormOf(q.After)
 	return asked
 }
 
@@ -145,26 +149,26 @@ func (c *Collector) run() Run {
 	}
 	for i := range c.questions {
 		q := &c.questions[i]
-		r.Values = append(r.Values, c.answer(q).of(q.Query))
+		r.Values = append(r.Values, q.answer().of(q.Query))
 		if q.jobs != nil && q.Metric == slowdown {
 			r.means = append(r.means, q.jobs.meanFreshWait())
 		}
 		if m := q.metric; q.jobs != nil && m.family != noFamily {
-			r.addHistogram(histogramQuery(m, q.Query), q.jobs.wait(m.family))
+			r.addHistogram(m.histogramOf(q.Query), q.jobs.wait(m.family))
 		}
 	}
 	r.Warnings = c.warnings()
 	return r
 }
 
-// histogramQuery returns the query of the distribution to which the quantile, mean or maximum q belongs.
-func histogramQuery(m *metric, q Query) Query {
-	q.Metric = familyName(m.family)
+// histogramOf returns the query of the distribution to which the quantile, mean or maximum q of metric m belongs.
+func (m *metric) histogramOf(q Query) Query {
+	q.Metric = families[m.family].name
 	return q
 }
 
 // addHistogram adds the distribution of waits w to the run's histograms, unless the metric q has one already.
-func (r *Run) addHistogram(q Query, w wait) {
+func (r *Run) addHistogram(q Query, w *wait) {
 	if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == q }) {
 		r.Histograms = append(r.Histograms, RunHistogram{q, w.ended.Pack(), w.ages.Pack()})
 	}

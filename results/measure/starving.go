@@ -326,29 +326,29 @@ func (l *lane) tidy() {
 // starvingMetrics returns the metrics of starvation: fresh jobs that wait beyond the threshold of their class.
 func starvingMetrics() []metric {
 	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says until it is claimed"
-	ofHunger := func(info MetricInfo, of func(a *answer, span time.Duration) number) metric {
-		return metric{MetricInfo: info, basis: onHunger, of: func(a *answer) number {
-			if span := a.hungry.to.Sub(a.hungry.from); span > 0 {
-				return of(a, span)
+	ofHunger := func(info MetricInfo, of func(q *question, span time.Duration) number) metric {
+		return metric{MetricInfo: info, basis: onHunger, of: func(q *question) number {
+			if span := q.hungry.to.Sub(q.hungry.from); span > 0 {
+				return of(q, span)
 			}
 			return none(noTime)
 		}}
 	}
 	return []metric{
 		ofJobs(share(less("starved.jobs", "1", "starved jobs",
-			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(a *answer) number {
-			return ratio(float64(a.jobs.starved), float64(a.jobs.starved+a.jobs.timely), "no fresh job was ready")
+			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(q *question) number {
+			return ratio(float64(q.jobs.starved), float64(q.jobs.starved+q.jobs.timely), "no fresh job was ready")
 		}),
 		ofHunger(share(less("starved.share", "1", "time in starvation",
-			"share of the time in which some fresh job starved"+who)), func(a *answer, span time.Duration) number {
-			return some(float64(a.hungry.starved) / float64(span))
+			"share of the time in which some fresh job starved"+who)), func(q *question, span time.Duration) number {
+			return some(float64(q.hungry.starved) / float64(span))
 		}),
 		ofHunger(less("starved.longest", "s", "longest starvation", "longest stretch in which some fresh job starved"+who),
-			func(a *answer, _ time.Duration) number { return some(a.hungry.longest.Seconds()) }),
+			func(q *question, _ time.Duration) number { return some(q.hungry.longest.Seconds()) }),
 		ofHunger(share(less(crowding, "1", "claims that went past starved jobs", "of the claims made while some fresh job "+
 			"starved, the share that went to retries and to jobs ready later"+who)),
-			func(a *answer, _ time.Duration) number {
-				return ratio(float64(a.hungry.crowded), float64(a.hungry.claims), "no job starved while another was claimed")
+			func(q *question, _ time.Duration) number {
+				return ratio(float64(q.hungry.crowded), float64(q.hungry.claims), "no job starved while another was claimed")
 			}),
 	}
 }

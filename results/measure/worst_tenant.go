@@ -46,24 +46,24 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 }
 
 // answer returns the value of the question q in this run.
-func (c *Collector) answer(q *question) number {
+func (q *question) answer() number {
 	switch {
 	case q.reason != "":
 		return none(q.reason)
 	case q.Tenant == WorstTenant:
-		return c.worst(q)
+		return q.worst()
 	}
-	return q.metric.of(&answer{c, q.view, q.Query, q.jobs, q.clock, q.view.stormOf(q.After), q.hungry})
+	return q.metric.of(q)
 }
 
 // worst returns the worst value among q's parts, one for each tenant. A lower bound on any value is one on the highest.
-func (c *Collector) worst(q *question) number {
+func (q *question) worst() number {
 	worst, bound := none("no tenant has a job"), false
 	for i := range q.parts {
 		if q.parts[i].present.enqueued == 0 {
 			continue
 		}
-		n := c.answer(&q.parts[i])
+		n := q.parts[i].answer()
 		if n.reason != "" {
 			if worst.reason != "" {
 				worst = n

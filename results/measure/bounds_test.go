@@ -11,7 +11,7 @@ import (
 
 // TestGapsAtTheEdge folds claim gaps that begin and end with a window of time, which belong to it, and two across its ends.
 func TestGapsAtTheEdge(t *testing.T) {
-	w, whole := &clockWindow{from: 10, to: 20}, &clockWindow{to: 100}
+	w, whole := &clockWindow{stretch: stretch{10, 20}}, &clockWindow{stretch: stretch{0, 100}}
 	v := view{windows: []*clockWindow{w, whole}}
 	v.gaps.long = []stretch{{10, 20}, {9, 10}, {20, 21}, {19, 21}, {9, 11}}
 	v.foldStretches()
@@ -114,11 +114,11 @@ func TestHungerAtTheEdge(t *testing.T) {
 	l := &lane{after: 1}
 	l.push(0)
 	h := hunger{lanes: []*lane{l}}
-	w, longer := h.window(5, 10), h.window(5, 11)
-	if w == longer || h.window(5, 10) != w {
-		t.Errorf("a window for each length: %p, %p, %p", w, longer, h.window(5, 10))
+	w, longer := h.window(stretch{5, 10}), h.window(stretch{5, 11})
+	if w == longer || h.window(stretch{5, 10}) != w {
+		t.Errorf("a window for each length: %p, %p, %p", w, longer, h.window(stretch{5, 10}))
 	}
-	early := h.window(0, 2)
+	early := h.window(stretch{0, 2})
 	for _, now := range []engine.Time{1, 4, 5, 9, 10} { // at 1 the job has waited for as long as it may
 		h.judge(now, 0, engine.Retry)
 	}

@@ -7,9 +7,6 @@ import (
 	"qsim/engine"
 )
 
-// stretch is a span of virtual time, for example one in which a fresh job was ready and none was claimed.
-type stretch struct{ from, to engine.Time }
-
 // claimGaps follows the claim gaps of a view: stretches of time in which a fresh job was ready and none was claimed.
 type claimGaps struct {
 	since  engine.Time // begin of the gap under way: a fresh job is ready since then, and none was claimed
@@ -49,7 +46,7 @@ func (v *view) foldStretches() {
 			continue
 		}
 		for _, w := range v.windows {
-			if s.from >= w.from && s.to <= w.to {
+			if w.part(s) > 0 {
 				if w.folded == nil {
 					w.folded = new(Histogram)
 				}
@@ -64,7 +61,7 @@ func (v *view) foldStretches() {
 func (v *view) noteStretch(since engine.Time) {
 	shortest := gapAtLeast
 	for _, w := range v.open {
-		w.note(since, v.now)
+		w.longest = max(w.longest, w.part(stretch{since, v.now}))
 		shortest = min(shortest, w.longest)
 	}
 	v.gaps.hint = shortest
@@ -111,10 +108,7 @@ func (q *question) gapShare() number {
 	threshold := max(gapAtLeast, gapMultiple*calm.meanFreshWait())
 	long := time.Duration(0)
 	for _, s := range q.gaps.long {
-		from, to := max(s.from.Add(threshold), q.clock.from), min(s.to, q.clock.to)
-		if to > from {
-			long += to.Sub(from)
-		}
+		long += max(0, q.clock.part(stretch{s.from.Add(threshold), s.to}))
 	}
 	sum := float64(long)
 	for _, b := range q.clock.folded.Buckets() {

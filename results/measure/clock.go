@@ -1,6 +1,22 @@
 package measure
 
-import "qsim/engine"
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// stretch is the virtual time [from, to): a window of measurements, or a time in which a fresh job was ready and none
+// was claimed.
+type stretch struct{ from, to engine.Time }
+
+// covers reports whether time t belongs to the stretch.
+func (s stretch) covers(t engine.Time) bool { return t >= s.from && t < s.to }
+
+// part returns the length of the part of another stretch that lies in s; 0 or negative: none does.
+func (s stretch) part(other stretch) time.Duration {
+	return min(s.to, other.to).Sub(max(s.from, other.from))
+}
 
 // clock is the time that the views of a run share.
 type clock struct {

@@ -62,7 +62,7 @@ const longestSegment = time.Minute
 // clockWindow sums the segments that lie in one window of virtual time.
 type clockWindow struct {
 	tally
-	from, to   engine.Time
+	stretch
 	span       time.Duration // virtual time summed so far
 	area       [numAreas]float64
 	peak       [numPeaks]int64
@@ -75,9 +75,6 @@ type clockWindow struct {
 	skip    uint64        // claims of the streak under way that were made before the window
 }
 
-// covers reports whether the segment of time that begins at t belongs to the window w.
-func (w *clockWindow) covers(t engine.Time) bool { return t >= w.from && t < w.to }
-
 // add adds the counts of the segment s, which ends at time until, to the window w, in which it must lie.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
@@ -89,11 +86,6 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 	}
 	w.tally.add(&s.tally)
 	w.freshWaits += float64(s.freshWaits)
-}
-
-// note counts the part within w of a claim gap that ends, or is interrupted, at until.
-func (w *clockWindow) note(from, until engine.Time) {
-	w.longest = max(w.longest, min(until, w.to).Sub(max(from, w.from)))
 }
 
 // meanFreshWait returns the mean wait of the fresh jobs claimed in the window w, 0 if there were none.

@@ -25,7 +25,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	c := cohorts{named: 1, kinds: 1}
 	tenants := []engine.TenantID{0}
 	for _, s := range sets {
-		c.edges = append(c.edges, s.from, s.from+engine.Time(s.span))
+		c.edges = append(c.edges, s.from, s.to)
 		c.kinds = max(c.kinds, uint32(s.kind+2))
 		if slices.Contains(tenants, s.tenant) { // skip tenants already listed, and 0
 			continue

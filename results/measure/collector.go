@@ -42,7 +42,7 @@ type Collector struct {
 	byTenant    bool                           // waits are also measured for each tenant
 	impatient   bool                           // callers of some class give up
 	resubmitted map[engine.JobID]*resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
-	dead        map[engine.JobID]engine.Time   // enqueue times of the dead jobs that a redrive may bring back; nil: there are no redrives
+	dead        map[engine.JobID]engine.Time   // enqueue times of the dead jobs that may be redriven; nil: none may
 	freed       map[engine.LeaseKey]bool       // executions that timed out and go on without a worker
 
 	acked, succeeded, fenced uint64
@@ -53,7 +53,8 @@ type Collector struct {
 func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	c := &Collector{
-		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: cmp.Or(info.Lease, engine.Forever), known: newJobTable(),
+		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, known: newJobTable(),
+		lease:    cmp.Or(info.Lease, engine.Forever),
 		byTenant: len(s.Tenants) > 2,
 		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
 	}
@@ -154,7 +155,7 @@ func (c *Collector) leave(u *Unresolved) {
 	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
 		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)
 	}
-	if c.patience(u.Kind) > u.Age {
+	if ofKind(c.settings.Patience, u.Kind) > u.Age {
 		for _, s := range c.setsOf(c.callerSince(u.Job, u.Kind, enqueued), u.Kind, u.Tenant) {
 			s.undecided++
 		}
@@ -174,5 +175,6 @@ type Totals struct {
 
 // Totals returns the counts of the run up to now.
 func (c *Collector) Totals() Totals {
-	return Totals{Jobs: c.jobs, Acked: int64(c.acked), Fenced: int64(c.fenced), Claims: int64(c.sets[0].claims), Deaths: int64(c.sets[0].deaths)}
+	whole := c.sets[0]
+	return Totals{c.jobs, int64(c.acked), int64(c.fenced), int64(whole.claims), int64(whole.deaths)}
 }

@@ -39,7 +39,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 	for _, s := range sets {
 		s.callers++
-		if c.impatient && c.patience(j.Kind) > 0 {
+		if c.impatient && ofKind(c.settings.Patience, j.Kind) > 0 {
 			s.patient++
 		}
 	}
@@ -150,7 +150,9 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 }
 
 // Finished counts an execution whose handler returned err after ran, for engine.JobRecorder.
-func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
+func (c *Collector) Finished(
+	at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
+) {
 	c.onEnded(at, l, true, err, ran)
 }
 
@@ -158,7 +160,8 @@ func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.L
 func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
 	c.pass(at)
 	j := c.known.find(l.ID)
-	end := ending{tenant: l.Tenant, finished: finished, success: finished && err == engine.NoError, workers: c.workersOf(l)}
+	end := ending{tenant: l.Tenant, finished: finished, workers: c.workersOf(l)}
+	end.success = finished && err == engine.NoError
 	end.first = end.success && j != nil && j.successes == 0
 	c.machines.busy -= end.workers
 	c.whole.onEnded(true, &end)
@@ -222,10 +225,7 @@ func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration)
 // appliesAgain reports whether an execution that ended in success, but not as the first of its job, applies the job's
 // effect once more: without an idempotency guard, or if it checked the key before the first one set it.
 func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration) bool {
-	guard := NoGuard
-	if int(l.Kind) < len(c.settings.Guards) {
-		guard = c.settings.Guards[l.Kind]
-	}
+	guard := ofKind(c.settings.Guards, l.Kind)
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 
@@ -235,7 +235,9 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 }
 
 // committed counts an outcome; waited is the time the job had been ready, 0 if it was not or it is unknown.
-func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration) {
+func (c *Collector) committed(
+	at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration,
+) {
 	c.pass(at)
 	c.whole.outcome(kind, o.Tenant, r)
 	for _, v := range c.narrow {

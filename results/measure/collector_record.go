@@ -21,8 +21,8 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Finished, engine.Aborted:
 		c.onEnded(e.At, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
-		o.Job, o.Token = e.Job, e.Token
+		o := engine.Outcome{LeaseKey: engine.LeaseKey{Job: e.Job, Token: e.Token}, Error: e.Error, Kind: e.JobKind,
+			Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
 		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
 	default:
 		c.recordOther(e)

@@ -14,7 +14,7 @@ const (
 	byLimit    death = iota // its attempts were used up
 	byError                 // it failed with an error kind that buries at once
 	byDeadline              // it was too old for another attempt
-	byReaper                // its lease expired, and by configuration the reaper buries such jobs, or those recovered too often
+	byReaper                // its lease expired, and the reaper buries such jobs, or those recovered too often
 	byShedding              // the policy shed it (dropped it while ready)
 	numDeaths
 )
@@ -29,10 +29,7 @@ type Burial struct {
 // deathOf returns the reason why an outcome buried a job. For a class with a limit and a deadline, a job with as many
 // deliveries as attempts died by the limit.
 func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
-	var rule Burial
-	if int(o.Kind) < len(c.settings.Burials) {
-		rule = c.settings.Burials[o.Kind]
-	}
+	rule := ofKind(c.settings.Burials, o.Kind)
 	switch {
 	case r.From == engine.Ready && o.Error == engine.NoError:
 		return byShedding
@@ -49,7 +46,8 @@ func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 // deathMetrics returns the metrics that divide deaths.count by the reason of the burial.
 func deathMetrics() []metric {
 	of := func(name string, why death, label, doc string) metric {
-		return ofJobs(less("deaths."+name, "jobs", label, doc), func(q *question) number { return count(q.jobs.deathsBy[why]) })
+		return ofJobs(less("deaths."+name, "jobs", label, doc),
+			func(q *question) number { return count(q.jobs.deathsBy[why]) })
 	}
 	return []metric{
 		of("limit", byLimit, "deaths by the attempt limit", "deaths of jobs whose attempts were used up"),

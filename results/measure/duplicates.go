@@ -9,7 +9,7 @@ type cause uint8
 
 const (
 	noCause     cause = iota // no cause below: a redriven job, or one whose outcome was overruled
-	leaseLapsed              // the lease expired while the handler was running, in a live process, and the handler succeeded
+	leaseLapsed              // the lease expired while the handler was running in a live process, and it succeeded
 	crashed                  // a process died after the handler had succeeded and before its ack was accepted
 	ackLost                  // the handler succeeded within its lease, in a live process, but the ack was not accepted
 	overran                  // the handler succeeded after its attempt had been given up: an execution timeout

@@ -9,8 +9,7 @@ import (
 // jobSet counts the claims, retries, deaths and waits of the jobs enqueued in one window of time, by a filter.
 type jobSet struct {
 	filter
-	from engine.Time
-	span uint64 // ns, the length of the window of enqueueing
+	stretch // the window of enqueueing
 
 	waits  [numFamilies]wait // waits by family; ended nil: not needed, or not joined yet, see jobSet.wait
 	delays *Histogram        // backoffs set by the retry policy; nil: not needed
@@ -47,11 +46,8 @@ type limitCount struct {
 
 // newJobSet returns an empty set of the jobs that pass filter f and were enqueued in [from, to).
 func newJobSet(f filter, from, to time.Duration) *jobSet {
-	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
+	return &jobSet{filter: f, stretch: stretch{engine.Time(from), engine.Time(max(from, to))}}
 }
-
-// covers reports whether the set counts jobs with the given enqueue time.
-func (s *jobSet) covers(enqueued engine.Time) bool { return uint64(enqueued-s.from) < s.span }
 
 // has reports whether the set counts a job with the given enqueue time, class and tenant.
 func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {

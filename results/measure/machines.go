@@ -16,7 +16,7 @@ type machines struct {
 
 func newMachines(nodes, perNode int) machines {
 	all := int64(nodes) * int64(perNode)
-	return machines{perNode: int64(perNode), all: all, capacity: all, down: make([]bool, nodes), generations: make([]int64, nodes)}
+	return machines{int64(perNode), all, all, 0, make([]bool, nodes), make([]int64, nodes)}
 }
 
 // alive reports whether the process (one life of a node) that held a lease is still running.

@@ -56,7 +56,8 @@ func (m *MetricInfo) NotNarrower() string {
 	case "jain":
 		return "it compares the tenants; of one tenant: throughput, fresh.wait.p99"
 	case "recovery":
-		return "how often a tenant's jobs come is not known beforehand; of one tenant: drain.time, fresh.wait.p99 after the storm"
+		return "how often a tenant's jobs come is not known beforehand; " +
+			"of one tenant: drain.time, fresh.wait.p99 after the storm"
 	case "store":
 		return "a call brings jobs of several classes; of one class: claims, stale.commits"
 	}
@@ -121,8 +122,8 @@ var (
 )
 
 func init() {
-	allMetrics = slices.Concat(waitMetrics(), starvingMetrics(), fairnessMetrics(), attemptMetrics(), deathMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
-		stormMetrics(), storeMetrics(), countMetrics())
+	allMetrics = slices.Concat(waitMetrics(), starvingMetrics(), fairnessMetrics(), attemptMetrics(), deathMetrics(),
+		callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(), stormMetrics(), storeMetrics(), countMetrics())
 	metricsByName = make(map[string]int, len(allMetrics))
 	for i := range allMetrics {
 		metricsByName[allMetrics[i].Name] = i

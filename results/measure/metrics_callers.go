@@ -1,10 +1,6 @@
 package measure
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // slowdown is the name of the metric that compares waits with those of a run of the same seed without storms.
 const slowdown = "slowdown"
@@ -49,14 +45,6 @@ func (c *Collector) anyPatience(class string) bool {
 	return false
 }
 
-// patience returns the time after which callers of a class give up; 0: never.
-func (c *Collector) patience(kind engine.Kind) time.Duration {
-	if int(kind) < len(c.settings.Patience) {
-		return c.settings.Patience[kind]
-	}
-	return 0
-}
-
 // copyOf returns which copy of its caller's job a job is, counted from 0.
 func (c *Collector) copyOf(job engine.JobID) uint64 {
 	return uint64(job & c.copies)
@@ -65,7 +53,7 @@ func (c *Collector) copyOf(job engine.JobID) uint64 {
 // callerSince returns the enqueue time of the first copy of a caller's job, given that of this copy.
 func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
 	if n := c.copyOf(job); n > 0 {
-		return enqueued - engine.Time(n)*engine.Time(c.patience(kind))
+		return enqueued - engine.Time(n)*engine.Time(ofKind(c.settings.Patience, kind))
 	}
 	return enqueued
 }
@@ -83,7 +71,7 @@ func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
 
 // onAnswer counts a caller who gets the first success of a job before giving up.
 func (c *Collector) onAnswer(at engine.Time, o *engine.Outcome, r *engine.Result) {
-	if after := c.patience(o.Kind); after <= 0 || r.Age > after {
+	if after := ofKind(c.settings.Patience, o.Kind); after <= 0 || r.Age > after {
 		return
 	}
 	for _, v := range c.views {

@@ -59,8 +59,8 @@ func fairnessMetrics() []metric {
 		ofClock(share(less("claim.gap.share", "1", "time without fresh claims",
 			"share of the time fresh jobs were ready in which none had been claimed for more than "+
 				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*question).gapShare),
-		ofClock(less("fresh.deficit", "claims", "fresh claims short of the promised share", "most claims by which fresh jobs "+
-			"fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0),
+		ofClock(less("fresh.deficit", "claims", "fresh claims short of the promised share", "most claims by which fresh "+
+			"jobs fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0),
 			func(q *question) number {
 				if q.entitled == 0 {
 					return none("the policy promises fresh jobs no share")

@@ -50,8 +50,7 @@ func (c *Collector) question(q Query) question {
 		asked.jobs = c.setOf(q)
 		asked.jobs.want(m, q.Limit)
 	case m.basis == onHunger:
-		from, to := c.spanOf(q)
-		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(from, to)
+		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(c.spanOf(q))
 	default:
 		asked.view = c.viewOf(q)
 		if m.basis != onClock {
@@ -119,28 +118,27 @@ func (c *Collector) setOf(q Query) *jobSet {
 		from = max(from, c.window(q.After).To)
 	}
 	set := newJobSet(c.filterOf(q), from, to)
-	return among(&c.sets, func(s *jobSet) bool {
-		return s.from == set.from && s.span == set.span && s.filter == set.filter
-	}, func() *jobSet { return set })
+	return among(&c.sets, func(s *jobSet) bool { return s.stretch == set.stretch && s.filter == set.filter },
+		func() *jobSet { return set })
 }
 
-// spanOf returns the span [from, to) of virtual time that a query of clock metrics measures.
-func (c *Collector) spanOf(q Query) (from, to engine.Time) {
-	from, to = engine.Time(c.settings.Warmup), engine.Time(c.settings.Duration)
-	if q.During != "" {
+// spanOf returns the virtual time that a query of clock metrics measures.
+func (c *Collector) spanOf(q Query) stretch {
+	switch {
+	case q.After != "":
+		return stretch{engine.Time(c.window(q.After).To), engine.Never}
+	case q.During != "":
 		storm := c.window(q.During)
-		from, to = engine.Time(storm.From), engine.Time(storm.To)
+		return stretch{engine.Time(storm.From), engine.Time(storm.To)}
 	}
-	if q.After != "" {
-		from, to = engine.Time(c.window(q.After).To), engine.Never
-	}
-	return from, to
+	return stretch{engine.Time(c.settings.Warmup), engine.Time(c.settings.Duration)}
 }
 
 // run returns the measurements of the run: the values of all queries, histograms, time series, tenants and warnings.
 func (c *Collector) run() Run {
 	all := c.whole
-	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.jobs, Tenants: all.tenants.counted(len(c.settings.Tenants), all.windows[0].shares)}
+	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.jobs, Warnings: c.warnings()}
+	r.Tenants = all.tenants.counted(len(c.settings.Tenants), all.windows[0].shares)
 	if all.series != nil {
 		r.Series = all.series.whole()
 	}
@@ -157,7 +155,6 @@ func (c *Collector) run() Run {
 			r.addHistogram(m.histogramOf(q.Query), q.jobs.wait(m.family))
 		}
 	}
-	r.Warnings = c.warnings()
 	return r
 }
 
@@ -181,10 +178,12 @@ const endlessTries = 1000
 func (c *Collector) warnings() []string {
 	var list []string
 	if c.succeeded > 0 && c.acked == 0 && c.fenced > 0 {
-		list = append(list, "livelock: executions succeed, but no ack is accepted: every lease lapses before its execution ends")
+		list = append(list, "livelock: executions succeed, but no ack is accepted: "+
+			"every lease lapses before its execution ends")
 	}
 	if c.tries >= endlessTries && c.whole.left > 0 {
-		list = append(list, fmt.Sprintf("livelock: jobs are tried again and again, more than %s times, and do not end: bound max-attempts, or let them wait longer", plain.Grouped(fmt.Sprint(endlessTries))))
+		list = append(list, fmt.Sprintf("livelock: jobs are tried again and again, more than %s times, and do not end: "+
+			"bound max-attempts, or let them wait longer", plain.Grouped(fmt.Sprint(endlessTries))))
 	}
 	if c.strange > 0 {
 		list = append(list, "executions of jobs that were settled long before are left out of the duplicates")

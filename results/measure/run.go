@@ -9,7 +9,7 @@ type Run struct {
 	Jobs        int64  // number of jobs enqueued, warm-up included
 	Values      []Value
 	Series      Series
-	Histograms  []RunHistogram // fresh.wait, retry.wait, attempt.wait, start.wait, sojourn; then those of filtered quantile queries
+	Histograms  []RunHistogram // each family of waits, then those of filtered quantile queries
 	Warnings    []string
 	Tenants     []TenantCount // counts by engine.TenantID from 1, at most mostTenants; nil: fewer than two tenants
 

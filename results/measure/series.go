@@ -50,12 +50,8 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s := &b.Series
 	mean := func(area int) float64 { return b.area[area] / 1e9 / b.span }
 	rate := func(n uint64) float64 { return float64(n) / b.span }
-	p50, p99 := math.NaN(), math.NaN()
-	if b.waits.N > 0 {
-		p50, p99 = b.waits.Quantile(0.5).Seconds(), b.waits.Quantile(0.99).Seconds()
-	}
-	s.FreshWaitP50 = append(s.FreshWaitP50, p50)
-	s.FreshWaitP99 = append(s.FreshWaitP99, p99)
+	s.FreshWaitP50 = append(s.FreshWaitP50, secondsAt(&b.waits, 0.5))
+	s.FreshWaitP99 = append(s.FreshWaitP99, secondsAt(&b.waits, 0.99))
 	s.FreshReady = append(s.FreshReady, mean(freshArea))
 	s.RetryReady = append(s.RetryReady, mean(retryArea))
 	s.Waiting = append(s.Waiting, mean(waitingArea))
@@ -66,25 +62,29 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.RetryClaims = append(s.RetryClaims, rate(b.counts.claims[engine.Retry]))
 	s.Failures = append(s.Failures, rate(b.counts.failures))
 	for k := range b.classes {
-		p99 := math.NaN()
-		if b.classes[k].N > 0 {
-			p99 = b.classes[k].Quantile(0.99).Seconds()
-			b.classes[k].Reset()
-		}
-		s.Classes[k] = append(s.Classes[k], p99)
+		s.Classes[k] = append(s.Classes[k], secondsAt(&b.classes[k], 0.99))
+		b.classes[k].Reset()
 	}
 	b.waits.Reset()
 	b.span, b.area, b.counts = 0, [numAreas]float64{}, tally{}
 }
 
-// chartStretch adds a stretch [since, until) in which fresh jobs starved to the buckets that it lies in.
-func (b *seriesSum) chartStretch(since, until engine.Time) {
+// secondsAt returns a quantile in seconds, NaN of an empty histogram.
+func secondsAt(h *Histogram, q float64) float64 {
+	if h.N == 0 {
+		return math.NaN()
+	}
+	return h.Quantile(q).Seconds()
+}
+
+// chartStretch adds a stretch in which fresh jobs starved to the buckets that it lies in.
+func (b *seriesSum) chartStretch(of stretch) {
 	bucket := engine.Time(b.bucket)
-	for i := since / bucket; i*bucket < until; i++ {
+	for i := of.from / bucket; i*bucket < of.to; i++ {
 		for int(i) >= len(b.starved) {
 			b.starved = append(b.starved, 0)
 		}
-		b.starved[i] += min((i+1)*bucket, until).Sub(max(i*bucket, since)).Seconds()
+		b.starved[i] += of.part(stretch{i * bucket, (i + 1) * bucket}).Seconds()
 	}
 }
 

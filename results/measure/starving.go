@@ -163,7 +163,7 @@ type hunger struct {
 
 // hungerWindow adds up, for a window of time, the spells in which fresh jobs starved.
 type hungerWindow struct {
-	from, to         engine.Time
+	stretch
 	starved, longest time.Duration
 	claims, crowded  uint64 // claims while a job starved; crowded: those of retries and of jobs ready later
 }
@@ -172,10 +172,10 @@ type hungerWindow struct {
 // that have ended since it began to starve, only the time after the older half of them counts.
 const mostSpells = 1 << 13
 
-// window returns the sums over [from, to) of virtual time, creating them if there are none.
-func (h *hunger) window(from, to engine.Time) *hungerWindow {
-	return among(&h.windows, func(w *hungerWindow) bool { return w.from == from && w.to == to },
-		func() *hungerWindow { return &hungerWindow{from: from, to: to} })
+// window returns the sums over a window of virtual time, creating them if there are none.
+func (h *hunger) window(of stretch) *hungerWindow {
+	return among(&h.windows, func(w *hungerWindow) bool { return w.stretch == of },
+		func() *hungerWindow { return &hungerWindow{stretch: of} })
 }
 
 // add adds a spell of starvation [from, to) and joins it with earlier ones that it overlaps; to must not lie before the
@@ -196,13 +196,13 @@ func (h *hunger) add(from, to engine.Time) {
 func (h *hunger) settle(n int) {
 	for _, s := range h.spells[:n] {
 		for _, w := range h.windows {
-			if part := min(s.to, w.to).Sub(max(s.from, w.from)); part > 0 {
+			if part := w.part(s); part > 0 {
 				w.starved += part
 				w.longest = max(w.longest, part)
 			}
 		}
 		if h.series != nil {
-			h.series.chartStretch(s.from, s.to)
+			h.series.chartStretch(s)
 		}
 		h.settled = s.to
 	}
@@ -225,7 +225,7 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 		return
 	}
 	for _, w := range h.windows {
-		if now >= w.from && now < w.to {
+		if w.covers(now) {
 			w.claims++
 			if passed {
 				w.crowded++
@@ -325,7 +325,8 @@ func (l *lane) tidy() {
 
 // starvingMetrics returns the metrics of starvation: fresh jobs that wait beyond the threshold of their class.
 func starvingMetrics() []metric {
-	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says until it is claimed"
+	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says " +
+		"until it is claimed"
 	ofHunger := func(info MetricInfo, of func(q *question, span time.Duration) number) metric {
 		return metric{MetricInfo: info, basis: onHunger, of: func(q *question) number {
 			if span := q.hungry.to.Sub(q.hungry.from); span > 0 {

@@ -69,7 +69,7 @@ func (v *view) watchStorms() {
 		return
 	}
 	first := slices.MinFunc(s.Storms, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
-	v.storms.calm = &clockWindow{from: engine.Time(s.Warmup), to: engine.Time(max(first.From, s.Warmup))}
+	v.storms.calm = &clockWindow{stretch: stretch{engine.Time(s.Warmup), engine.Time(max(first.From, s.Warmup))}}
 	v.windows = append(v.windows, v.storms.calm)
 	v.storms.levels, v.storms.until = new(backlogLevels), engine.Time(s.Duration)
 	for _, storm := range s.Storms {

@@ -65,7 +65,7 @@ func (v *view) want(tenant engine.TenantID, more int64) {
 	}
 }
 
-// tenantShares counts, for each tenant, the executions finished in a window of time, and its jobs still ready or in flight.
+// tenantShares counts, for each tenant, the executions finished in a window of time and its jobs ready or in flight.
 type tenantShares struct {
 	begun, ended bool
 	before       []int64 // executions by tenant up to the begin of the window

@@ -22,8 +22,8 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 // alone. Workers serve all jobs: idleness and utilization count all workers' time, and starved.claims counts claims of
 // any retry before a fresh job of the filter, up to the next claim of any fresh job.
 //
-// Integrals of the state over time go into a segment, which ends at the next boundary: the edge of a window, of a bucket
-// of the series, of a step of a recovery. They are added up where a level changes, not at every event: see change.
+// Integrals of the state over time go into a segment, which ends at the next boundary: the edge of a window, of a
+// bucket of the series, of a step of a recovery. They are summed where a level changes, not at every event: see change.
 type view struct {
 	filter
 	*clock
@@ -57,15 +57,15 @@ func newView(c *Collector, f filter) *view {
 		v.rest = s.Loads[f.kind]
 	}
 	v.gaps.hint = gapAtLeast
-	v.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
+	v.windows = []*clockWindow{{stretch: stretch{engine.Time(s.Warmup), engine.Time(s.Duration)}}}
 	v.watchStorms()
 	return v
 }
 
-// window returns the view's window [from, to) of virtual time, creating it if there is none.
-func (v *view) window(from, to engine.Time) *clockWindow {
-	return among(&v.windows, func(w *clockWindow) bool { return w.from == from && w.to == to },
-		func() *clockWindow { return &clockWindow{from: from, to: to} })
+// window returns the view's window of virtual time, creating it if there is none.
+func (v *view) window(of stretch) *clockWindow {
+	return among(&v.windows, func(w *clockWindow) bool { return w.stretch == of },
+		func() *clockWindow { return &clockWindow{stretch: of} })
 }
 
 // among returns the first element of list for which is holds, or else appends one that it makes.

@@ -56,15 +56,12 @@ func (c *Checker) mayDie(s *subject) bool {
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
 	}
-	reaped := s.Error == engine.LeaseExpired && (reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
-	switch {
-	case reaped, retry.Aged, slices.Contains(retry.Never, s.Error):
-	case s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds:
-	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
-	default:
-		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
-	}
-	return true
+	reaped := reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt
+	return reaped && s.Error == engine.LeaseExpired || retry.Aged || slices.Contains(retry.Never, s.Error) ||
+		s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds ||
+		retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts ||
+		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d",
+			attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
 }
 
 // mayGoOn checks that a job kept for another attempt should not have been buried. Without a fence by token only
@@ -72,7 +69,8 @@ func (c *Checker) mayDie(s *subject) bool {
 func (c *Checker) mayGoOn(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	expired := s.Error == engine.LeaseExpired
-	if s.Delivery != j.delivery || s.From != engine.InFlight || s.Error == engine.Canceled || !c.d.fenced && s.Token != j.token {
+	if s.Delivery != j.delivery || s.From != engine.InFlight || s.Error == engine.Canceled ||
+		!c.d.fenced && s.Token != j.token {
 		return false
 	}
 	exact := c.d.fenced || reaper.Guard <= engine.FenceToken
@@ -89,11 +87,8 @@ func (c *Checker) mayGoOn(s *subject) bool {
 }
 
 func (c *Checker) burySuch(s *subject) bool {
-	if !(s.Kind == engine.Returned && s.Error == engine.Canceled) && !c.rules.Node.Reaper.Nothing &&
-		slices.Contains(c.rules.retry(s.j.kind).Never, s.Error) {
-		c.complain(Limit, "such an error buries")
-	}
-	return false
+	return s.Kind == engine.Returned && s.Error == engine.Canceled || c.rules.Node.Reaper.Nothing ||
+		!slices.Contains(c.rules.retry(s.j.kind).Never, s.Error) || c.complain(Limit, "such an error buries")
 }
 
 func (c *Checker) delaysSo(s *subject) bool {
@@ -108,7 +103,7 @@ func (c *Checker) delaysSo(s *subject) bool {
 		shortest, longest = min(a, shortest), max(b, longest)
 	}
 	if kinds := c.rules.Node.Kinds; len(kinds) > 0 {
-		k := &kinds[min(int(s.JobKind), len(kinds)-1)]
+		k := lastOf(kinds, s.JobKind)
 		if shortest -= k.Grain; k.From != 0 {
 			shortest -= s.At.Sub(j.claimed) // part of the delay is over
 		}

@@ -24,7 +24,8 @@ func (c *Checker) Balance(have engine.Stats) {
 	want := c.counts
 	want.OldestReady = have.OldestReady
 	if want != have {
-		c.Complain(Conservation, 0, "the store counts ready %v, waiting %v, in flight %v (fresh, retry) and dead %d; recorded were %v, %v, %v and %d",
+		c.Complain(Conservation, 0, "the store counts ready %v, waiting %v, in flight %v (fresh, retry) and dead %d; "+
+			"recorded were %v, %v, %v and %d",
 			have.Ready, have.Waiting, have.InFlight, have.Dead, want.Ready, want.Waiting, want.InFlight, want.Dead)
 	}
 }
@@ -81,11 +82,14 @@ func (c *Checker) Settle() {
 	c.checks[Liveness]++
 	for i := range c.jobs.rows {
 		j := &c.jobs.rows[i]
-		if waited := c.now.Sub(max(j.ready, c.rules.Calm)); j.state == engine.Ready && c.rules.Wait > 0 && waited > c.rules.Wait {
-			c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
-		}
-		if j.state == engine.Ready && c.d.explained && c.loadExplains(&subject{j: j}) {
-			c.hold(Starvation, Explained)
+		if j.state == engine.Ready {
+			waited := c.now.Sub(max(j.ready, c.rules.Calm))
+			if c.rules.Wait > 0 && waited > c.rules.Wait {
+				c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
+			}
+			if c.d.explained && c.loadExplains(&subject{j: j}) {
+				c.hold(Starvation, Explained)
+			}
 		}
 		if isLive(j.state) && !c.mayBeLost(j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
@@ -116,14 +120,16 @@ func (c *Checker) Released(node int32, held, idle int) {
 	if lease.AckAtStart && c.rules.Heard == 1 && n.life == 1 {
 		c.checks[Leases]++
 		if n.extends < n.starts {
-			c.Complain(Leases, 0, "node %d began %d executions, and asked %d times for leases that last for ever", node, n.starts, n.extends)
+			c.Complain(Leases, 0, "node %d began %d executions, and asked %d times for leases that last for ever",
+				node, n.starts, n.extends)
 		}
 	}
 	if n.untold != 0 {
 		c.Complain(Recount, 0, "the policy of node %d was told of %d executions too few that ended", node, n.untold)
 	}
 	if held != 0 || idle != c.rules.Node.Workers {
-		c.Complain(Liveness, 0, "node %d holds %d leases, outcomes or jobs, and %d of its %d workers are idle: nothing is left to do", node, held, idle, c.rules.Node.Workers)
+		c.Complain(Liveness, 0, "node %d holds %d leases, outcomes or jobs, and %d of its %d workers are idle: "+
+			"nothing is left to do", node, held, idle, c.rules.Node.Workers)
 	}
 }
 

@@ -30,8 +30,7 @@ func (b *Breach) Error() string {
 // checked. It returns true: a rule was checked.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
-	c.Complain(i, e.Job, "%v by node %d: %s", e.Kind, e.Node, fmt.Sprintf(format, arguments...))
-	return true
+	return c.Complain(i, e.Job, "%v by node %d: "+format, append([]any{e.Kind, e.Node}, arguments...)...)
 }
 
 // astray stores a breach, as complain does, by an event that contradicts the recorded state and is not followed.
@@ -40,11 +39,19 @@ func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	return c.complain(i, format, arguments...)
 }
 
-// Complain stores a breach found outside the checker now, of a job or of none (0), if it is the first breach.
-func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) {
-	if c.breach == nil && c.rules.Only.Has(i) {
-		c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}
+// Complain stores a breach found now, of a job or of none (0), if it is the first breach. Times among the arguments are
+// printed as durations since the start of the run. It returns true, as complain does.
+func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) bool {
+	if c.breach != nil || !c.rules.Only.Has(i) {
+		return true
 	}
+	for k := range arguments {
+		if t, ok := arguments[k].(engine.Time); ok {
+			arguments[k] = time.Duration(t)
+		}
+	}
+	c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}
+	return true
 }
 
 // Recounted counts one comparison of external totals with the recorded events.

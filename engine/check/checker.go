@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
@@ -33,7 +29,7 @@ type Checker struct {
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64 // number of checks by invariant, and by probe, besides those that rules count
-	probes [NumProbes + 1]int64 // the last counts rules that are no probes
+	probes [uncounted]int64     // the last counts rules that are no probes
 	breach *Breach
 }
 
@@ -115,7 +111,7 @@ func (c *Checker) Record(e *engine.Event) {
 // the first event.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
-		c.complain(Determinism, "time goes back from %v", time.Duration(c.now))
+		c.complain(Determinism, "time goes back from %v", c.now)
 	}
 	if c.now < c.rules.Calm && s.At >= c.rules.Calm {
 		c.load.spend(c.rules.Calm)

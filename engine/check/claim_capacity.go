@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // claim is the checker's state of the latest claim, whose leases are recorded as events after it.
 type claim struct {
@@ -68,20 +64,18 @@ func (c *Checker) fillsRoom(*subject) bool {
 	if !l.open || !l.judged || left <= 0 {
 		return false
 	}
-	if room := min(cfg.Workers-l.busiest+cfg.Fetch.Prefetch, cfg.Fetch.Batch); claimed < room {
-		c.Complain(Idleness, 0, "node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
-	}
-	return true
+	room := min(cfg.Workers-l.busiest+cfg.Fetch.Prefetch, cfg.Fetch.Batch)
+	return claimed >= room || c.Complain(Idleness, 0,
+		"node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
 }
 
 // comesByAge checks that jobs of one claim come in the order of their ready keys where the policy orders by them.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	key, oldest := j.line.key, c.rules.Order == engine.OldestReady
-	if l.open && l.brought && l.lastKind == j.kind && l.lastKey != key && oldest != (l.lastKey <= key) {
-		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", time.Duration(j.ready))
-	}
-	return false // checked with the job's readiness
+	inOrder := !l.open || !l.brought || l.lastKind != j.kind || l.lastKey == key || oldest == (l.lastKey <= key)
+	return inOrder ||
+		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", j.ready)
 }
 
 // isMostUrgent checks that no ready job of its class was more urgent than a claimed job.

@@ -21,16 +21,17 @@ const (
 	Wakes                    // a process claims soon after a job has become ready
 	HeldBack                 // a process begins no more than a ration or a brake allows
 	NumProbes
-	noProbe = NumProbes
+	noProbe   = NumProbes     // a rule that applies in most runs
+	uncounted = NumProbes + 1 // a rule whose checks are those of another rule for the same event
 )
 
 // String returns a phrase for the rule.
 func (p Probe) String() string {
-	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
-		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
-		"late claims that are handed back", "executions that are told to stop", "claims by deadline, age or tenant",
-		"turns of tenants", "claims soon after a job is ready",
-		"jobs that a ration or a brake holds back"}[p]
+	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs",
+		"burials and requeues without a fence", "processes that let go", "looks for leases at a start",
+		"outcomes that are committed in time", "claims by priority", "late claims that are handed back",
+		"executions that are told to stop", "claims by deadline, age or tenant", "turns of tenants",
+		"claims soon after a job is ready", "jobs that a ration or a brake holds back"}[p]
 }
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.
@@ -40,12 +41,14 @@ func (c *Checker) Probes() [NumProbes]int64 {
 }
 
 // counted returns the number of all checks, by invariant and by probe.
-func (c *Checker) counted() (checks [NumInvariants]int64, probes [NumProbes + 1]int64) {
+func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	checks, probes = c.checks, c.probes
 	for _, rules := range c.asked {
 		for _, r := range rules {
-			checks[r.invariant] += r.applied
-			probes[r.probe] += r.applied
+			if r.probe != uncounted {
+				checks[r.invariant] += r.applied
+				probes[r.probe] += r.applied
+			}
 		}
 	}
 	return checks, probes

@@ -55,19 +55,23 @@ var says = [NumInvariants]string{
 	Final:        "a job that is done or dead stays so, until it is redriven",
 	Limit:        "no job is claimed or recovered more often than its limit, and none dies early",
 	Deliveries:   "every claim raises the delivery of its job by one, and is started once",
-	Leases:       "a job in flight has one lease, under a token above all earlier ones, and is taken when that has ended; its holder asks for it as often as heartbeats are due",
-	Fencing:      "what does not match the fence changes nothing, and what matches is not refused",
-	Due:          "no job is claimed before it is due, out of its order of serial keys or over a limit on what is in flight",
-	Delays:       "a retry is delayed by what its policy says",
-	Effects:      "every execution that begins ends once, and only its own end is committed",
-	Shares:       "retries and batches keep to their caps, claims to their pauses and to what their policy promises, and fresh jobs and tenants get their share",
-	Idleness:     "no worker is idle for long while a job is ready, and no claim leaves a job that there is room for",
-	Recovery:     "a lease that nobody works under is handed back by a process that stops, or recovered in time, by the leader alone where only that may",
-	Starvation:   "no ready job waits for longer than the load explains",
-	Recount:      "what is counted elsewhere agrees with what was recorded",
-	Atomicity:    "a commit that is sent again changes nothing, and no batch is given up too early",
-	Determinism:  "the same seed gives the same events",
-	Liveness:     "when all troubles are over every job comes to its end, and no process holds anything then",
+	Leases: "a job in flight has one lease, under a token above all earlier ones, and is taken when that has ended; " +
+		"its holder asks for it as often as heartbeats are due",
+	Fencing: "what does not match the fence changes nothing, and what matches is not refused",
+	Due: "no job is claimed before it is due, out of its order of serial keys or over a limit " +
+		"on what is in flight",
+	Delays:  "a retry is delayed by what its policy says",
+	Effects: "every execution that begins ends once, and only its own end is committed",
+	Shares: "retries and batches keep to their caps, claims to their pauses and to what their policy promises, " +
+		"and fresh jobs and tenants get their share",
+	Idleness: "no worker is idle for long while a job is ready, and no claim leaves a job that there is room for",
+	Recovery: "a lease that nobody works under is handed back by a process that stops, or recovered in time, " +
+		"by the leader alone where only that may",
+	Starvation:  "no ready job waits for longer than the load explains",
+	Recount:     "what is counted elsewhere agrees with what was recorded",
+	Atomicity:   "a commit that is sent again changes nothing, and no batch is given up too early",
+	Determinism: "the same seed gives the same events",
+	Liveness:    "when all troubles are over every job comes to its end, and no process holds anything then",
 }
 
 // String returns the number of the invariant: "I-6".
@@ -95,7 +99,8 @@ func ParseSet(text string) (Set, error) {
 			i++
 		}
 		if i == NumInvariants {
-			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v", strings.TrimPrefix(word, "I-"), Conservation, NumInvariants-1)
+			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v",
+				strings.TrimPrefix(word, "I-"), Conservation, NumInvariants-1)
 		}
 		set = set.With(i)
 	}

@@ -36,7 +36,8 @@ func (c *Checker) sharesClaims(*subject) bool {
 	o, counts := c.share(l)
 	// The sum may begin anywhere in (-1, 1), and be anywhere in it.
 	if counts && (o.sum <= -2*den || o.sum >= 2*den) {
-		c.Complain(Shares, 0, "node %d owes fresh jobs %d/%d of %d claims, while jobs of both classes were ready", l.node, o.sum, den, o.since)
+		c.Complain(Shares, 0, "node %d owes fresh jobs %d/%d of %d claims, while jobs of both classes were ready",
+			l.node, o.sum, den, o.since)
 	}
 	return counts
 }

@@ -134,7 +134,8 @@ func (c *Checker) notesEmpty(s *subject) bool {
 func (c *Checker) buriesLate(s *subject) bool {
 	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
 	if s.Kind == engine.Leased {
-		return waited <= most || n.plans.buried >= c.rules.Holds.Buries || c.complain(Shares, "it has been ready for %v, and is to be buried after %v", waited, most)
+		return waited <= most || n.plans.buried >= c.rules.Holds.Buries ||
+			c.complain(Shares, "it has been ready for %v, and is to be buried after %v", waited, most)
 	}
 	if s.Error == engine.NoError {
 		n.plans.buried++
@@ -143,6 +144,6 @@ func (c *Checker) buriesLate(s *subject) bool {
 	if s.Error != engine.NoError || waited > most || !c.undisturbed(n) || c.now.Sub(empty) > most {
 		return false
 	}
-	c.complain(Shares, "it is buried after %v, and the queue was empty at %v", waited, time.Duration(empty))
+	c.complain(Shares, "it is buried after %v, and the queue was empty at %v", waited, empty)
 	return true
 }

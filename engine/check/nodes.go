@@ -4,39 +4,44 @@ import (
 	"qsim/engine"
 )
 
-// node is the checker's state of one process.
+// node is the checker's state of one node.
 type node struct {
-	life            uint32
+	process
+	life    uint32
+	lateAt  engine.Time // time of the latest late answer
+	slots   []execution // executions, by slot
+	busy    int
+	retries int         // number of executions of retries
+	woke    engine.Time // time at which it last resumed after a pause
+	asked   engine.Time // time of its latest request to extend leases
+	idles   int         // idle workers, as counted in load
+	claims  pace        // number of claims beyond the pace of Fetch.Cooldown
+	inVain  pace        // number of recoveries without a job beyond the allowed pace
+	movedAt int64       // value of the counter of lease changes at that recovery
+	holding bool        // it held jobs not started at the stop signal
+}
+
+// process is the state of one life of a node.
+type process struct {
 	up, frozen      bool
-	returnsLate     bool        // it answered late claims in this life, and may commit two outcomes of one lease
-	lateAt          engine.Time // time of the latest late answer
-	slots           []execution // executions, by slot
-	busy            int
-	retries         int         // number of executions of retries
-	woke            engine.Time // time at which it last resumed after a pause
+	returnsLate     bool        // it answered late claims, and may commit two outcomes of one lease
 	stopped         engine.Time // time of the stop signal; Never: none
-	unheard         bool        // a claim or a commit in this life has no answer
-	began           engine.Time // start of this life
-	asked           engine.Time // time of its latest request to extend leases
+	unheard         bool        // a claim or a commit has no answer
+	began           engine.Time // start of the life
 	missed          engine.Time // latest possible claim without the answer to the previous one; 0: never
 	busiest         int         // most executions since its latest claim was executed
-	idles           int         // idle workers, as counted in load
 	reapBy          engine.Time // time by which it must recover expired leases; Never: it need not
-	late, back      int32       // jobs that came late in this life, and jobs handed back
-	wasStopped      bool        // it has received a stop signal in this life
+	late, back      int32       // jobs that came late, and jobs handed back
+	wasStopped      bool        // it has received a stop signal
 	plans           plans
 	owing           owing
 	untold          int         // executions that ended but were not yet reported to its policy
-	starts, extends int         // executions begun, and calls to extend leases, in this life
-	claims          pace        // number of claims beyond the pace of Fetch.Cooldown
-	inVain          pace        // number of recoveries without a job beyond the allowed pace
-	movedAt         int64       // value of the counter of lease changes at that recovery
-	holding         bool        // it held jobs not started at the stop signal
+	starts, extends int         // executions begun, and calls to extend leases
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
-// plans is the claiming state of a node: the time of its latest claim plan, whether a claim is in flight, and what holds
-// jobs back.
+// plans is the claiming state of a process: the time of its latest claim plan, whether a claim is in flight, and what
+// holds jobs back.
 type plans struct {
 	at      engine.Time
 	under   bool // the answer to a claim of this life is under way, or lost, or an error
@@ -94,9 +99,10 @@ func (c *Checker) followMachine(s *subject) {
 	}
 	switch s.Kind {
 	case engine.NodeUp:
-		*n = node{life: n.life + 1, up: true, slots: n.slots, woke: n.woke, lateAt: n.lateAt, busy: n.busy, retries: n.retries, asked: n.asked, idles: n.idles,
-			claims: pace{at: n.claims.at}, inVain: pace{at: n.inVain.at}, movedAt: n.movedAt, holding: n.holding,
-			stopped: engine.Never, began: c.now, missed: c.now, idleSince: c.now, reapBy: engine.Never}
+		n.life++
+		n.claims.ahead, n.inVain.ahead = 0, 0
+		n.process = process{up: true, stopped: engine.Never, began: c.now, missed: c.now, idleSince: c.now,
+			reapBy: engine.Never}
 		r := &c.rules.Node.Reaper
 		if r.OnStart && !r.Off && !r.LeaderOnly && c.heard(c.now) && (!c.rules.Stalls || c.now >= c.rules.Calm) {
 			n.reapBy = c.now.Add(c.rules.Trip)

@@ -20,20 +20,18 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 		soonest = min(soonest, c.rules.Soon.Claim)
 	}
 	c.keptUntil(c.now.Add(soonest)) // of what begins now
-	if c.ready == engine.Never {
-		return false
-	}
 	for i := range c.nodes {
-		if c.nodes[i].idleSince == engine.Never {
+		since, most := max(c.nodes[i].idleSince, c.ready, c.rules.Calm), c.rules.Idle
+		if since == engine.Never {
 			continue
 		}
 		c.checks[Idleness]++
-		since, most := max(c.nodes[i].idleSince, c.ready, c.rules.Calm), c.rules.Idle
 		if c.rules.Soon.AllClaim && since >= c.rules.Calm.Add(most) {
 			most = c.rules.Soon.Claim
 		}
 		if c.now.Sub(since) > most {
-			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(since))
+			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready",
+				i, since)
 		}
 		c.keptUntil(since.Add(most))
 	}
@@ -69,11 +67,8 @@ func (c *Checker) claimsWhenWoken(*subject) bool {
 	if c.wakes.at == engine.Never || c.ready == engine.Never {
 		return false
 	}
-	if c.now.Sub(c.wakes.at) > c.rules.Soon.Claim {
-		c.Complain(Idleness, 0, "a job became ready at %v, workers were idle, and no process has claimed since",
-			time.Duration(c.wakes.at))
-	}
-	return true
+	return c.now.Sub(c.wakes.at) <= c.rules.Soon.Claim || c.Complain(Idleness, 0,
+		"a job became ready at %v, workers were idle, and no process has claimed since", c.wakes.at)
 }
 
 // takesEndedLeases checks, after the storms, that reapers do not leave expired leases alone for too long.
@@ -97,10 +92,8 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	if c.rules.Soon.Recover > 0 && at >= c.rules.Calm.Add(c.rules.Soon.Looked) {
 		most = c.rules.Soon.Recover
 	}
-	if c.now.Sub(at) > most {
-		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
-	}
-	return true
+	return c.now.Sub(at) <= most ||
+		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", j.ended(&c.d))
 }
 
 // leaderReaps checks that only the leader's reaper works where that is configured: leadership lasts for a time before
@@ -110,11 +103,9 @@ func (c *Checker) leaderReaps(s *subject) bool {
 	if c.now < c.rules.Settled || by == r.node || by != r.other {
 		return false
 	}
-	if c.now.Sub(r.otherAt) < c.d.led {
-		c.Complain(Recovery, 0, "nodes %d and %d look for expired leases in turn, at %v, %v and now, and only the leader may",
-			by-1, r.node-1, time.Duration(r.otherAt), time.Duration(r.at))
-	}
-	return true
+	return c.now.Sub(r.otherAt) >= c.d.led || c.Complain(Recovery, 0,
+		"nodes %d and %d look for expired leases in turn, at %v, %v and now, and only the leader may",
+		by-1, r.node-1, r.otherAt, r.at)
 }
 
 // shortestRest is the least average interval of recoveries that find no job, if leases are long and recoveries come at
@@ -140,9 +131,11 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		return false
 	}
 	n, least := s.n, c.rest()
-	moved := int64(0) // number of leases granted, extended or ended
-	for _, k := range []engine.EventKind{engine.Leased, engine.LeaseTaken, engine.Extended, engine.Acked, engine.Nacked, engine.Buried, engine.Returned} {
-		moved += c.events[k]
+	moved, moves := int64(0), leased|taken|committed|of(engine.Extended) // leases granted, extended or ended
+	for k, number := range c.events {
+		if moves>>k&1 != 0 {
+			moved += number
+		}
 	}
 	if c.rules.Node.Reaper.Every == 0 && moved != n.movedAt {
 		// It came when a lease was to end, and another process took that, or its holder was
@@ -150,7 +143,8 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		n.movedAt, n.inVain.ahead = moved, 0
 	}
 	ahead := n.inVain.step(c.now, least)
-	return ahead <= 4*least+c.rules.Trip || c.complain(Shares, "it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
+	return ahead <= 4*least+c.rules.Trip || c.complain(Shares,
+		"it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
 // pace measures how far the number of calls exceeds one per interval.
@@ -172,22 +166,21 @@ func (c *Checker) keepsToCooldown(s *subject) bool {
 		return false
 	}
 	ahead := s.n.claims.step(c.now, least)
-	return ahead <= 2*least+c.rules.Trip || c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
+	return ahead <= 2*least+c.rules.Trip ||
+		c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
 }
 
 // keepsToBatch checks that a call has no more jobs than its batch size.
 func (c *Checker) keepsToBatch(s *subject) bool {
-	if most := c.d.batches[s.Op]; most > 0 && int(s.Count) > most {
+	most := c.d.batches[s.Op]
+	return most == 0 || int(s.Count) <= most ||
 		c.complain(Shares, "a %v is about %d jobs, and %d may be in a batch", s.Op, s.Count, most)
-	}
-	return false // each call extends all leases
 }
 
 func (c *Checker) stopsClaiming(s *subject) bool {
-	if n := s.n; n.stopped != engine.Never && n.up && c.heard(n.stopped) && c.now.Sub(n.stopped) > c.rules.Trip {
-		c.complain(Recovery, "it was told to stop at %v, and claims", time.Duration(n.stopped))
-	}
-	return false
+	n := s.n
+	late := n.stopped != engine.Never && n.up && c.heard(n.stopped) && c.now.Sub(n.stopped) > c.rules.Trip
+	return !late || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
 }
 
 // looksAtStart checks that a process that has started runs its first recovery in time.
@@ -197,8 +190,7 @@ func (c *Checker) looksAtStart(s *subject) bool {
 		return false
 	}
 	if s.Op != engine.OpRecover && c.now > n.reapBy && n.up && !n.frozen {
-		c.complain(Recovery, "it started at %v, and has not looked for expired leases until there were none",
-			time.Duration(n.began))
+		c.complain(Recovery, "it started at %v, and has not looked for expired leases until there were none", n.began)
 	}
 	return s.Op == engine.OpRecover
 }
@@ -215,7 +207,8 @@ func (c *Checker) keepsToPressure(s *subject) bool {
 	if !c.undisturbed(s.n) {
 		return false
 	}
-	return s.n.owing.all < most || c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
+	return s.n.owing.all < most ||
+		c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
 }
 
 // handsBack checks, at the end of a process that had time to stop, that it has returned all prefetched jobs.
@@ -226,8 +219,8 @@ func (c *Checker) handsBack(s *subject) bool {
 	}
 	for i := range c.jobs.rows {
 		if j := &c.jobs.rows[i]; c.ahead(j, s.Node, n, c.now.Add(-c.rules.HandBack)) {
-			c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: it has neither begun it nor handed it back",
-				s.Node, time.Duration(j.claimed), time.Duration(n.stopped))
+			c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: "+
+				"it has neither begun it nor handed it back", s.Node, j.claimed, n.stopped)
 			break
 		}
 	}
@@ -239,7 +232,8 @@ func (c *Checker) keepsToCap(s *subject) bool {
 	if s.Class == engine.Fresh {
 		running = s.n.busy - s.n.retries
 	}
-	return most < 0 || running < most || c.complain(Shares, "%d %v jobs run there, and %d may", running+1, s.Class, most)
+	return most < 0 || running < most ||
+		c.complain(Shares, "%d %v jobs run there, and %d may", running+1, s.Class, most)
 }
 
 // beats checks that a process has sent heartbeats for a lease at the configured interval since it learned of the lease,
@@ -261,10 +255,9 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 		last = n.asked
 	}
 	from := max(learned, last, n.woke, n.began, c.rules.Heard)
-	if c.now.Sub(from) > least {
-		c.Complain(Leases, j.id, "node %d holds its lease and has not asked for longer since %v: a heartbeat is due every %v", j.node, time.Duration(from), l.Heartbeat)
-	}
-	return true
+	return c.now.Sub(from) <= least || c.Complain(Leases, j.id,
+		"node %d holds its lease and has not asked for longer since %v: a heartbeat is due every %v",
+		j.node, from, l.Heartbeat)
 }
 
 func (c *Checker) beatsBefore(s *subject) bool {
@@ -292,7 +285,8 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 	}
 	// The node knows the lease from the answer on, and requests an extension when it sends its call.
 	had := s.At.Sub(j.claimed) + c.d.ttl - 2*c.d.way
-	return had <= longest || c.complain(Leases, "the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
+	return had <= longest || c.complain(Leases,
+		"the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
 
 // holderSpeaks reports whether the holder of a recovered lease ran the job, and may still send its outcome.
@@ -303,11 +297,9 @@ func (c *Checker) holderSpeaks(j *job) bool {
 
 func (c *Checker) asksForEver(s *subject) bool {
 	j := s.j
-	if c.holderSpeaks(j) && c.heard(j.started) && j.asked < j.started &&
-		c.now.Sub(max(j.started, c.nodes[j.node].woke)) > c.rules.Trip {
-		c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", time.Duration(j.started))
-	}
-	return false
+	silent := c.holderSpeaks(j) && c.heard(j.started) && j.asked < j.started &&
+		c.now.Sub(max(j.started, c.nodes[j.node].woke)) > c.rules.Trip
+	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
 // tellsInTime checks, at the recovery of a lease, that its process did not have enough time to commit the outcome.
@@ -318,7 +310,8 @@ func (c *Checker) tellsInTime(s *subject) bool {
 	}
 	from := max(j.finished, n.woke, c.rules.Heard, c.rules.Calm)
 	most := c.rules.Commits + c.rules.CommitEach*time.Duration(n.owing.all+n.owing.since)
-	return c.now.Sub(from) <= most || c.complain(Atomicity, "its execution ended at %v, and the store has not been told of it", time.Duration(j.finished))
+	return c.now.Sub(from) <= most ||
+		c.complain(Atomicity, "its execution ended at %v, and the store has not been told of it", j.finished)
 }
 
 func (c *Checker) isPromotedInTime(s *subject) bool {
@@ -327,10 +320,8 @@ func (c *Checker) isPromotedInTime(s *subject) bool {
 		return false
 	}
 	late, node := c.now.Sub(from), &c.rules.Node
-	if late > c.rules.Promote*time.Duration(2+c.mostWaiting/node.Promoter.Batch)+node.Leader.TTL+node.Leader.Renew {
-		c.complain(Due, "it was due at %v, %v ago", time.Duration(s.j.ready), late)
-	}
-	return true
+	most := c.rules.Promote*time.Duration(2+c.mostWaiting/node.Promoter.Batch) + node.Leader.TTL + node.Leader.Renew
+	return late <= most || c.complain(Due, "it was due at %v, %v ago", s.j.ready, late)
 }
 
 // loadExplains checks that a job is ready no longer than workers are busy, plus the time that they take to find their
@@ -345,11 +336,9 @@ func (c *Checker) loadExplains(s *subject) bool {
 	if j.since < c.rules.Calm {
 		idled, begun = l.idled-l.calm, l.begun-l.before
 	}
-	if most := c.d.spare + float64(c.rules.Between)*float64(begun); idled > most {
-		c.Complain(Starvation, j.id, "it has waited for %v, in which %d executions began and workers were idle for %v in all",
-			c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
-	}
-	return true
+	return idled <= c.d.spare+float64(c.rules.Between)*float64(begun) || c.Complain(Starvation, j.id,
+		"it has waited for %v, in which %d executions began and workers were idle for %v in all",
+		c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
 }
 
 func (c *Checker) waitedBriefly(s *subject) bool {

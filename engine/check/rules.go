@@ -113,7 +113,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 	if len(r.Retries) == 0 {
 		return nil
 	}
-	return &r.Retries[min(int(k), len(r.Retries)-1)]
+	return lastOf(r.Retries, k)
 }
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
@@ -225,7 +225,8 @@ var (
 	leased  = of(engine.Leased)
 	taken   = of(engine.LeaseTaken)
 	started = of(engine.Started)
-	called  = calls(engine.OpClaim, engine.OpCommit, engine.OpExtend, engine.OpRecover, engine.OpPromote, engine.OpLead, engine.OpStats)
+	called  = calls(engine.OpClaim, engine.OpCommit, engine.OpExtend, engine.OpRecover, engine.OpPromote,
+		engine.OpLead, engine.OpStats)
 )
 
 // table returns every rule that is applied to events, in order: of several broken by one event, the first is reported.
@@ -243,15 +244,15 @@ func (r *Rules) ofCalls(d *derived) []rule {
 		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},
 		{Recovery, noProbe, recovers, d.led > 0, (*Checker).leaderReaps},
 		{Shares, noProbe, recovers, d.known, (*Checker).reapsSeldomInVain},
-		{Shares, noProbe, called, true, (*Checker).keepsToBatch},
-		{Recovery, noProbe, claims, d.known, (*Checker).stopsClaiming},
+		{Shares, uncounted, called, true, (*Checker).keepsToBatch},
+		{Recovery, uncounted, claims, d.known, (*Checker).stopsClaiming},
 		{Recovery, StartUps, called, looks, (*Checker).looksAtStart},
 		{Shares, noProbe, claims, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
 		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
 		{Shares, noProbe, claims, r.Holds.Interval > 0, (*Checker).notesEmpty},
-		{Effects, noProbe, down, true, (*Checker).diesWhole},
+		{Effects, uncounted, down, true, (*Checker).diesWhole},
 		{Recovery, HandBacks, down, r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
 	}
 }
@@ -261,12 +262,12 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 	return []rule{
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
-		{Recovery, noProbe, started, true, (*Checker).beginsInTime},
+		{Recovery, uncounted, started, true, (*Checker).beginsInTime},
 		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
 		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
 		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
 		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
-		{Effects, noProbe, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
+		{Effects, uncounted, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
 		{Leases, Heartbeats, ended, beats, (*Checker).beatsWhileRun},
 		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
 	}
@@ -282,11 +283,11 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Due, noProbe, leased, true, (*Checker).isReady},
 		{Deliveries, noProbe, leased, true, (*Checker).isNextDelivery},
 		{Recount, noProbe, leased, true, (*Checker).waitedSo},
-		{Due, noProbe, leased, r.Serial != nil, (*Checker).isFirstOfKey},
+		{Due, uncounted, leased, r.Serial != nil, (*Checker).isFirstOfKey},
 		{Shares, noProbe, leased | of(engine.Buried), r.Holds.Interval > 0, (*Checker).buriesLate},
 		{Starvation, Explained, leased, d.explained, (*Checker).loadExplains},
 		{Starvation, noProbe, leased, r.Wait > 0, (*Checker).waitedBriefly},
-		{Due, noProbe, leased, d.aged, (*Checker).comesByAge},
+		{Due, uncounted, leased, d.aged, (*Checker).comesByAge},
 		{Due, Ranks, leased, d.ranked, (*Checker).isMostUrgent},
 		{Due, Orders, leased, d.ordered, (*Checker).goesFirst},
 		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantRoundRobin, (*Checker).turnsRound},
@@ -294,13 +295,13 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantFair, (*Checker).sparesQuiet},
 		{Limit, noProbe, leased, d.fenced && len(r.Retries) > 0, (*Checker).mayBeTried},
 		{Leases, noProbe, leased, true, (*Checker).raisesToken},
-		{Due, noProbe, leased, d.limited, (*Checker).keepsToLimits},
-		{Leases, noProbe, taken, true, (*Checker).isTakeable},
+		{Due, uncounted, leased, d.limited, (*Checker).keepsToLimits},
+		{Leases, uncounted, taken, true, (*Checker).isTakeable},
 		{Leases, Heartbeats, taken, d.known && lease.Heartbeat > 0, (*Checker).beatsTillTaken},
-		{Leases, noProbe, taken, d.known && lease.AckAtStart, (*Checker).asksForEver},
+		{Leases, uncounted, taken, d.known && lease.AckAtStart, (*Checker).asksForEver},
 		{Atomicity, Commits, taken, d.known && r.Commits > 0, (*Checker).tellsInTime},
 		{Leases, noProbe, taken, true, (*Checker).raisesToken},
-		{Leases, noProbe, of(engine.LeaseForgotten), true, (*Checker).hadRecord},
+		{Leases, uncounted, of(engine.LeaseForgotten), true, (*Checker).hadRecord},
 		{Leases, Heartbeats, of(engine.Extended), d.known && lease.Max > 0, (*Checker).isNotProlonged},
 		{Fencing, noProbe, of(engine.Extended, engine.ExtendRefused), true, (*Checker).extendsCurrent},
 		{Fencing, noProbe, of(engine.LeaseLost), !lease.Local, (*Checker).hasLost},
@@ -317,7 +318,7 @@ func (r *Rules) ofOutcomes(d *derived) []rule {
 		{Limit, Unfenced, buried, retries && !d.fenced, (*Checker).mayDie},
 		{Limit, noProbe, requeued, retries && d.fenced, (*Checker).mayGoOn},
 		{Limit, Unfenced, requeued, retries && !d.fenced, (*Checker).mayGoOn},
-		{Limit, noProbe, requeued, retries, (*Checker).burySuch},
+		{Limit, uncounted, requeued, retries, (*Checker).burySuch},
 		{Delays, noProbe, of(engine.Nacked), retries && d.fenced, (*Checker).delaysSo},
 		{Fencing, noProbe, of(engine.Fenced), true, (*Checker).wasNotCurrent},
 		{Atomicity, noProbe, of(engine.Fenced), true, (*Checker).wasNotDone},

@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
@@ -38,7 +34,7 @@ func (c *Checker) isDue(s *subject) bool {
 	case j.state != engine.Waiting:
 		c.astray(NoLoss, "it is %v", j.state)
 	case s.At < j.ready, !c.rules.Store.Promoted && s.At != j.ready:
-		c.complain(Due, "it is due at %v", time.Duration(j.ready))
+		c.complain(Due, "it is due at %v", j.ready)
 	case s.Class != j.class:
 		c.complain(Conservation, "it is %v, not %v", j.class, s.Class)
 	}
@@ -49,9 +45,9 @@ func (c *Checker) isReady(s *subject) bool {
 	switch j := s.j; j.state {
 	case engine.Ready:
 	case engine.InFlight:
-		c.astray(Leases, "node %d has it under token %d since %v", j.node, j.token, time.Duration(j.renewed))
+		c.astray(Leases, "node %d has it under token %d since %v", j.node, j.token, j.renewed)
 	default:
-		c.astray(Due, "it is %v until %v", j.state, time.Duration(j.ready))
+		c.astray(Due, "it is %v until %v", j.state, j.ready)
 	}
 	return true
 }
@@ -68,16 +64,17 @@ func (c *Checker) isNextDelivery(s *subject) bool {
 
 func (c *Checker) waitedSo(s *subject) bool {
 	waited, age := max(0, s.At.Sub(s.j.ready)), s.At.Sub(s.j.enqueued)
-	return s.Waited == waited && s.Age == age || c.complain(Recount, "it waited %v of %v, and says %v of %v", waited, age, s.Waited, s.Age)
+	return s.Waited == waited && s.Age == age ||
+		c.complain(Recount, "it waited %v of %v, and says %v of %v", waited, age, s.Waited, s.Age)
 }
 
 func (c *Checker) isFirstOfKey(s *subject) bool {
+	r := isDone
 	if s.j.before != 0 {
-		if r := c.jobs.find(s.j.before); r != isDone && c.jobs.at(r).state != engine.Dead {
-			c.complain(Due, "job %d of the same serial key comes first", s.j.before)
-		}
+		r = c.jobs.find(s.j.before)
 	}
-	return false // checked with the job's readiness
+	return r == isDone || c.jobs.at(r).state == engine.Dead ||
+		c.complain(Due, "job %d of the same serial key comes first", s.j.before)
 }
 
 // raisesToken checks that the token of a lease is above all earlier ones.
@@ -101,7 +98,7 @@ func (c *Checker) keepsToLimits(s *subject) bool {
 			c.complain(Due, "%d jobs of its class are in flight, and %d may be", c.running[kind]+1, most)
 		}
 	}
-	return false // checked with the job's readiness
+	return true
 }
 
 func (c *Checker) isTakeable(s *subject) bool {
@@ -114,9 +111,9 @@ func (c *Checker) isTakeable(s *subject) bool {
 	case j.forgotten && !c.rules.Store.Orphans && !c.d.guarded: // otherwise the lease may have been read before
 		c.complain(Leases, "the record of its lease is lost")
 	case s.At < c.takeable(j):
-		c.complain(Leases, "its lease ends at %v", time.Duration(c.takeable(j)))
+		c.complain(Leases, "its lease ends at %v", c.takeable(j))
 	}
-	return false // checked with the token
+	return true
 }
 
 // takeable returns the earliest time at which the lease of a job may be recovered, as far as it is known.
@@ -135,31 +132,29 @@ func (c *Checker) takeable(j *job) engine.Time {
 }
 
 func (c *Checker) hadRecord(s *subject) bool {
-	if j := s.j; j.state != engine.InFlight || j.forgotten || s.Delivery != j.delivery {
+	j := s.j
+	return j.state == engine.InFlight && !j.forgotten && s.Delivery == j.delivery ||
 		c.astray(Leases, "it is %v in delivery %d, not %d", j.state, j.delivery, s.Delivery)
-	}
-	return false
 }
 
 // extendsCurrent checks that a lease is extended if its holder has it, and only then.
 func (c *Checker) extendsCurrent(s *subject) bool {
-	j := s.j
-	current := j.state == engine.InFlight && !j.forgotten && (c.rules.Store.Fence != engine.FenceToken || s.Token == j.token)
-	switch {
-	case s.Kind == engine.ExtendRefused:
-		if current && !j.mayLapse(&c.d, s.At) && c.rules.Store.Fence != engine.FenceNone {
-			c.complain(Fencing, "the lease is current")
-		}
-	case !current || c.d.timed && !j.untimed && j.lapsed(&c.d, s.At):
-		c.astray(Fencing, "it is %v under token %d, the lease was to end at %v", j.state, j.token, time.Duration(j.ended(&c.d)))
+	j, fence := s.j, c.rules.Store.Fence
+	current := j.state == engine.InFlight && !j.forgotten && (fence != engine.FenceToken || s.Token == j.token)
+	if s.Kind == engine.ExtendRefused {
+		return !current || j.mayLapse(&c.d, s.At) || fence == engine.FenceNone || c.complain(Fencing, "the lease is current")
 	}
-	return true
+	return current && !c.hasLapsed(j) ||
+		c.astray(Fencing, "it is %v under token %d, the lease was to end at %v", j.state, j.token, j.ended(&c.d))
 }
+
+// hasLapsed reports whether a job's lease has surely lapsed by now.
+func (c *Checker) hasLapsed(j *job) bool { return c.d.timed && !j.untimed && j.lapsed(&c.d, c.now) }
 
 // hasLost checks that a process gives up no lease that is still current, and each once.
 func (c *Checker) hasLost(s *subject) bool {
 	j := s.j
-	if j != nil && j.state == engine.InFlight && j.token == s.Token && !j.forgotten && !j.mayLapse(&c.d, s.At) {
+	if j != nil && c.isCurrent(j) && j.token == s.Token && !j.forgotten {
 		c.complain(Fencing, "the lease under token %d is current", s.Token)
 	}
 	if s.x != nil && s.x.lost {
@@ -171,11 +166,8 @@ func (c *Checker) hasLost(s *subject) bool {
 // answersOwn checks that a process which misses no answer is not given one that it did not wait for, such as that to a
 // call of its former life.
 func (c *Checker) answersOwn(s *subject) bool {
-	if s.n.unheard || s.n.woke >= s.n.began || !c.heard(s.n.began) {
-		return false
-	}
-	c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
-	return true
+	return !s.n.unheard && s.n.woke < s.n.began && c.heard(s.n.began) &&
+		c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
 }
 
 // passesFence checks that an outcome which took effect matched the fence.
@@ -193,8 +185,8 @@ func (c *Checker) passesFence(s *subject) bool {
 	case fence != engine.FenceNone && j.state != engine.InFlight,
 		fence == engine.FenceToken && s.Token != j.token:
 		c.complain(Fencing, "it is %v under token %d, the outcome has %d", j.state, j.token, s.Token)
-	case fence == engine.FenceToken && c.d.timed && !j.untimed && !j.forgotten && !j.reaped && j.lapsed(&c.d, s.At):
-		c.complain(Fencing, "its lease lapsed at %v", time.Duration(j.ended(&c.d).Add(c.d.lapse)))
+	case fence == engine.FenceToken && !j.forgotten && !j.reaped && c.hasLapsed(j):
+		c.complain(Fencing, "its lease lapsed at %v", j.ended(&c.d).Add(c.d.lapse))
 	}
 	return true
 }
@@ -226,21 +218,22 @@ func (c *Checker) wasNotCurrent(s *subject) bool {
 	if c.d.asRead(s.Event) {
 		fence = engine.FenceToken // the strictest possible fence
 	}
-	if j.state == engine.InFlight && !j.mayLapse(&c.d, s.At) && (s.Token == j.token || fence == engine.FenceState) {
+	return !c.isCurrent(j) || s.Token != j.token && fence != engine.FenceState ||
 		c.complain(Fencing, "the lease under token %d is current", j.token)
-	}
-	return true
+}
+
+// isCurrent reports whether a job is surely in flight under a lease that has not lapsed.
+func (c *Checker) isCurrent(j *job) bool {
+	return j.state == engine.InFlight && !j.mayLapse(&c.d, c.now)
 }
 
 // wasNotDone checks that the second copy of a committed outcome is recognised as a copy: a process commits one outcome
 // per lease.
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
-	if inFlight := j.state == engine.InFlight && !j.mayLapse(&c.d, s.At); !inFlight && c.d.fenced && !c.d.asRead(s.Event) &&
-		s.Token == j.committed && s.Node == j.node && j.life == s.n.life && !s.n.returnsLate {
-		c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
-	}
-	return true
+	twice := !c.isCurrent(j) && c.d.fenced && !c.d.asRead(s.Event) &&
+		s.Token == j.committed && s.Node == j.node && j.life == s.n.life && !s.n.returnsLate
+	return !twice || c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
 }
 
 // mayGiveUp checks that a process gives up only outcomes that it may, and none known to it as committed.
@@ -259,17 +252,12 @@ func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false
 	}
-	if s.j.committed == s.Token+1 && s.j.line.reaper == engine.NewEngineID(s.Node, s.n.life) {
+	return s.j.committed != s.Token+1 || s.j.line.reaper != engine.NewEngineID(s.Node, s.n.life) ||
 		c.complain(Atomicity, "it took the lease under token %d already", s.Token)
-	}
-	return true
 }
 
 func (c *Checker) diesWhole(s *subject) bool {
-	if s.n.busy != 0 {
-		c.complain(Effects, "%d executions go on without it", s.n.busy)
-	}
-	return false
+	return s.n.busy == 0 || c.complain(Effects, "%d executions go on without it", s.n.busy)
 }
 
 // runsKnown checks that an event of an execution is about a known job that runs in its slot, and that an execution
@@ -299,7 +287,7 @@ func (c *Checker) beginsOnce(s *subject) bool {
 	case j == nil:
 		return false
 	case s.Token == j.token && j.state == engine.InFlight && c.rules.Store.Held && c.now < j.ready:
-		c.complain(Due, "it is due at %v", time.Duration(j.ready))
+		c.complain(Due, "it is due at %v", j.ready)
 	case s.Token > j.token || s.Delivery > j.delivery:
 		c.complain(Leases, "its latest token is %d, its latest delivery %d", j.token, j.delivery)
 	case s.Token == j.token && j.node == s.Node && !j.reaped && j.life != s.n.life:
@@ -312,32 +300,28 @@ func (c *Checker) beginsOnce(s *subject) bool {
 
 // beginsInTime checks that a process begins nothing after it was told to stop.
 func (c *Checker) beginsInTime(s *subject) bool {
-	if s.n.wasStopped {
-		c.complain(Recovery, "it begins, and the process was told to stop")
-	}
-	return false // it is counted with the execution
+	return !s.n.wasStopped || c.complain(Recovery, "it begins, and the process was told to stop")
 }
 
 // timesOut checks that an execution times out exactly at its timeout.
 func (c *Checker) timesOut(s *subject) bool {
-	kinds := c.rules.Node.Kinds
-	timeout := kinds[min(int(s.JobKind), len(kinds)-1)].Timeout
-	ran := s.At.Sub(s.x.started)
-	switch {
-	case s.Kind == engine.TimedOut:
-		if timeout == 0 || ran < timeout {
-			c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
-		}
-	case timeout > 0 && ran > timeout && !s.x.over && s.x.told == 0 && !s.n.frozen && (s.n.woke == 0 || s.n.woke < s.x.started):
-		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
+	x, timeout := s.x, lastOf(c.rules.Node.Kinds, s.JobKind).Timeout
+	ran := s.At.Sub(x.started)
+	if s.Kind == engine.TimedOut {
+		return timeout > 0 && ran >= timeout || c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
 	}
-	return false // checked with the execution
+	paused := s.n.frozen || s.n.woke != 0 && s.n.woke >= x.started
+	return timeout == 0 || ran <= timeout || x.over || x.told != 0 || paused ||
+		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
 }
+
+// lastOf returns the entry of a list by job kind: past its end, the last one.
+func lastOf[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
 // obeys checks that a cancelled execution ended at once.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false
 	}
-	return s.At <= s.x.told || c.complain(Effects, "it was to be told to stop at %v", time.Duration(s.x.told))
+	return s.At <= s.x.told || c.complain(Effects, "it was to be told to stop at %v", s.x.told)
 }

@@ -116,7 +116,7 @@ func (c *Checker) cost(k engine.Kind) int64 {
 	case len(service) == 0:
 		return int64(time.Second)
 	default:
-		return int64(service[min(int(k), len(service)-1)])
+		return int64(*lastOf(service, k))
 	}
 }
 
@@ -208,8 +208,8 @@ func (c *Checker) standing(j *job) [2]int64 {
 		return [2]int64{priority - gained, int64(j.ready)}
 	case engine.Deadline:
 		budget := time.Duration(0)
-		if n := len(r.Budgets); n > 0 {
-			budget = r.Budgets[min(int(j.kind), n-1)]
+		if len(r.Budgets) > 0 {
+			budget = *lastOf(r.Budgets, j.kind)
 		}
 		return [2]int64{int64(j.enqueued.Add(budget)), int64(j.enqueued)}
 	}

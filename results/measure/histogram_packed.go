@@ -23,13 +23,19 @@ type Packed struct {
 
 // Pack returns the content of the histogram h, which may be nil, without empty buckets.
 func (h *Histogram) Pack() Packed {
-	buckets := h.Buckets()
-	if buckets == nil {
+	if h.Count() == 0 {
 		return Packed{}
 	}
-	p := Packed{make([]uint16, len(buckets)), make([]uint32, len(buckets)), h.total}
-	for i, b := range buckets {
-		p.Buckets[i], p.Counts[i] = uint16(bucketOf(int64(b.Low))), uint32(b.Count)
+	from, to := h.used()
+	used := 0
+	for _, n := range h.counts[from:to] {
+		used += int(min(n, 1))
+	}
+	p := Packed{make([]uint16, 0, used), make([]uint32, 0, used), h.total}
+	for i := from; i < to; i++ {
+		if n := h.counts[i]; n > 0 {
+			p.Buckets, p.Counts = append(p.Buckets, uint16(i)), append(p.Counts, n)
+		}
 	}
 	return p
 }

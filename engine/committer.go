@@ -133,8 +133,7 @@ func (c *committer) tick(e *Engine) {
 			continue
 		}
 		if b.id != 0 {
-			e.event = Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.slots))}
-			e.record(noSlot, nil)
+			e.record(Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.slots))}, noSlot, nil)
 			if !c.tryAgain(e, b, 0) {
 				i, gaveUp = i-1, true
 				continue
@@ -327,8 +326,8 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	for i, s := range b.slots {
 		if len(b.applied) == 0 || !b.applied[i] {
 			o := &b.outcomes[i]
-			e.event = Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant, Delivery: o.Delivery, Error: o.Error}
-			e.record(noSlot, nil)
+			e.record(Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant,
+				Delivery: o.Delivery, Error: o.Error}, noSlot, nil)
 		}
 		c.settle(e, s)
 	}
@@ -348,8 +347,7 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 	i := slices.Index(b.slots, s)
 	b.slots, b.outcomes = slices.Delete(b.slots, i, i+1), slices.Delete(b.outcomes, i, i+1)
 	c.pending--
-	e.event = Event{Kind: LeaseLost}
-	e.record(s, h)
+	e.record(Event{Kind: LeaseLost}, s, h)
 	c.settle(e, s)
 	if len(b.slots) > 0 {
 		return

@@ -186,16 +186,18 @@ func (c *Config) Validate() error {
 	need(c.Lease.Heartbeat >= 0, "lease.heartbeat: %v is negative", c.Lease.Heartbeat)
 	l := &c.Lease
 	need(c.Reaper.Off || c.Reaper.Batch >= 1, "reaper.batch: %d is not positive", c.Reaper.Batch)
-	need(c.Reaper.Every >= 0 && c.Reaper.Grace >= 0, "reaper: every %v, grace %v: neither may be negative", c.Reaper.Every, c.Reaper.Grace)
-	need(c.Promoter.Every == 0 || c.Promoter.Every > 0 && c.Promoter.Batch >= 1, "promoter: every %v, batch %d: want 0, or both positive", c.Promoter.Every, c.Promoter.Batch)
-	need(c.Promoter.Gap >= 0, "promoter.gap: %v is negative", c.Promoter.Gap)
-	needsLeader := c.Reaper.LeaderOnly || c.Promoter.LeaderOnly
-	need(!needsLeader || c.Leader.Renew > 0 && c.Leader.Renew < c.Leader.TTL, "leader: renew %v must be in (0, ttl %v)", c.Leader.Renew, c.Leader.TTL)
+	r, p, leader := &c.Reaper, &c.Promoter, &c.Leader
+	need(r.Every >= 0 && r.Grace >= 0, "reaper: every %v, grace %v: neither may be negative", r.Every, r.Grace)
+	need(p.Every == 0 || p.Every > 0 && p.Batch >= 1,
+		"promoter: every %v, batch %d: want 0, or both positive", p.Every, p.Batch)
+	need(p.Gap >= 0, "promoter.gap: %v is negative", p.Gap)
+	need(!r.LeaderOnly && !p.LeaderOnly || leader.Renew > 0 && leader.Renew < leader.TTL,
+		"leader: renew %v must be in (0, ttl %v)", leader.Renew, leader.TTL)
 	need(!l.AckAtStart || l.Heartbeat == 0, "lease: acked at the start, and a heartbeat of %v", l.Heartbeat)
 	need(l.Max >= 0, "lease.max: %v is negative", l.Max)
 	need(!l.OfNode || l.Heartbeat > 0, "lease: of a node, and no heartbeat: it would live for ever")
-	need(c.Reaper.BuryAt >= 0 && c.Reaper.Gap >= 0, "reaper: bury at %d, gap %v: neither may be negative", c.Reaper.BuryAt, c.Reaper.Gap)
-	need(c.Reaper.Gap == 0 || c.Reaper.Guard != FenceDefault, "reaper: a gap of %v and no guard", c.Reaper.Gap)
+	need(r.BuryAt >= 0 && r.Gap >= 0, "reaper: bury at %d, gap %v: neither may be negative", r.BuryAt, r.Gap)
+	need(r.Gap == 0 || r.Guard != FenceDefault, "reaper: a gap of %v and no guard", r.Gap)
 	need(c.CallTimeout > 0, "call-timeout: %v is not positive", c.CallTimeout)
 	need(c.Policy != nil, "policy: none")
 	need(len(c.Kinds) > 0, "kinds: none")

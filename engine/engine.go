@@ -18,7 +18,7 @@ type Engine struct {
 	lastID   uint64
 	woken    bool // the current input is a wake
 	stopping bool
-	recorder JobRecorder   // receiver of events; nil: none
+	recorder JobRecorder   // receiver of events
 	event    Event         // scratch memory of the event being recorded
 	ahead    time.Duration // offset of the node's wall clock from the true time, see SetWallClock
 
@@ -220,11 +220,9 @@ func (e *Engine) call(op Op) *Call {
 	return c
 }
 
-// record completes e.event with the slot s and its lease h, which may be nil, and reports it.
-func (e *Engine) record(s Slot, h *heldLease) {
-	if e.recorder == nil {
-		return
-	}
+// record reports an event, completed with the time, the node, the slot s and its lease h, which may be nil.
+func (e *Engine) record(event Event, s Slot, h *heldLease) {
+	e.event = event
 	e.event.At, e.event.Node = e.now, e.cfg.Engine.Node()
 	if h != nil {
 		e.event.runs(e.event.Node, s, &h.lease)
@@ -236,7 +234,8 @@ func (e *Engine) record(s Slot, h *heldLease) {
 // began at heldAt.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	*o = Outcome{}
-	o.Job, o.Token, o.Ref, o.Verb, o.Error, o.Kind, o.Tenant, o.Delivery = l.ID, l.Token, l.Ref, Ack, err, l.Kind, l.Tenant, l.Delivery
+	o.Job, o.Token, o.Ref, o.Verb, o.Error = l.ID, l.Token, l.Ref, Ack, err
+	o.Kind, o.Tenant, o.Delivery = l.Kind, l.Tenant, l.Delivery
 	switch err {
 	case NoError:
 	case Canceled:

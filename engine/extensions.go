@@ -12,7 +12,8 @@ type TwoStep interface {
 	// Expired appends the leases that Recover would take, with Token and Holder as their holders have them, but changes
 	// nothing. Recoveries already includes this one. A later Commit of an outcome with a Guard other than FenceDefault
 	// takes the lease: if the guard lets it, the job's token rises, its Recoveries go up, and Result.Holder is set.
-	Expired(ctx context.Context, limit int, grace time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
+	Expired(ctx context.Context, limit int, grace time.Duration, dst []Lease) (
+		leases []Lease, nextExpiry time.Duration, err error)
 	// TakeDue appends the jobs that Promote would make ready to dst and hides them from Promote, Claim
 	// and TakeDue. They are still Waiting, for Stats too, and a commit under FenceNone may end them. A
 	// process that dies before it inserts them loses them.

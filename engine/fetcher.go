@@ -62,8 +62,7 @@ func (f *fetcher) tick(e *Engine) {
 		// The store may have leased jobs that we will never hear of: they wait
 		// for the reaper.
 		f.id, f.lostAt = 0, Never
-		e.event = Event{Kind: CallTimedOut, Op: OpClaim}
-		e.record(noSlot, nil)
+		e.record(Event{Kind: CallTimedOut, Op: OpClaim}, noSlot, nil)
 		f.pollAt = e.now
 	}
 	if e.now >= f.beatAt {
@@ -131,7 +130,11 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
-		if t.Limit > 0 && (t.Class == AnyClass && !(f.empty[Fresh] && f.empty[Retry]) || t.Class != AnyClass && !f.empty[t.Class] || t.filtered()) {
+		empty := f.empty[Fresh] && f.empty[Retry]
+		if t.Class != AnyClass {
+			empty = f.empty[t.Class]
+		}
+		if t.Limit > 0 && (!empty || t.filtered()) {
 			return true
 		}
 	}
@@ -248,8 +251,7 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 		return
 	}
 	f.refused = late[len(late)-1].Key()
-	e.event = Event{Kind: RefusedLate, Count: int32(len(late))}
-	e.record(noSlot, nil)
+	e.record(Event{Kind: RefusedLate, Count: int32(len(late))}, noSlot, nil)
 	if e.cfg.Lease.IgnoreLate {
 		return
 	}

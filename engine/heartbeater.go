@@ -55,8 +55,7 @@ func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].leave(for
 
 func (h *heartbeater) tick(e *Engine) {
 	for len(h.flying) > 0 && e.now >= h.flying[0].lostAt {
-		e.event = Event{Kind: CallTimedOut, Op: OpExtend, Count: int32(len(h.flying[0].keys))}
-		e.record(noSlot, nil)
+		e.record(Event{Kind: CallTimedOut, Op: OpExtend, Count: int32(len(h.flying[0].keys))}, noSlot, nil)
 		h.land(0)
 	}
 	if e.now >= h.nodeAt {

@@ -85,7 +85,8 @@ const (
 
 // Name returns the name of a reserved error kind, "" for the kinds that programs number.
 func (k ErrorKind) Name() string {
-	return [...]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic", ""}[min(k, FirstErrorKind)]
+	names := [...]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic", ""}
+	return names[min(k, FirstErrorKind)]
 }
 
 // Job is one unit of work in the form in which the store hands it out.

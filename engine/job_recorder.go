@@ -20,90 +20,84 @@ type JobRecorder interface {
 }
 
 // RecordJobs returns a JobRecorder that passes events to all recorders in all that are not nil, in turn: by the methods
-// of a JobRecorder to the first, if it is one, and as Event values to the others. It returns nil if there is none.
-func RecordJobs(all ...Recorder) (to JobRecorder) {
+// of a JobRecorder to the first, if it is one, and as Event values to the others. Of none it ignores them.
+func RecordJobs(all ...Recorder) JobRecorder {
+	var to JobRecorder = nobody{}
 	for _, rec := range all {
-		if rec == nil {
-			continue
-		}
-		if j, ok := rec.(JobRecorder); ok && to == nil {
+		if j, ok := rec.(JobRecorder); ok && to == (nobody{}) {
 			to = j
-		} else {
+		} else if rec != nil {
 			to = &eventBuilder{first: to, second: rec}
 		}
 	}
 	return to
 }
 
+// nobody is a JobRecorder that ignores all events.
+type nobody struct{}
+
+func (nobody) Record(*Event)                                                {}
+func (nobody) Called(Time, int32, Op, int32)                                {}
+func (nobody) Enqueued(Time, *NewJob)                                       {}
+func (nobody) Promoted(Time, int32, *Promotion)                             {}
+func (nobody) Leased(Time, int32, *Lease)                                   {}
+func (nobody) Started(Time, int32, Slot, *Lease, time.Duration)             {}
+func (nobody) Finished(Time, int32, Slot, *Lease, ErrorKind, time.Duration) {}
+func (nobody) Committed(Time, int32, EventKind, *Outcome, *Result)          {}
+
 // eventBuilder is a JobRecorder that passes events to two recorders, to the second as Event values.
 type eventBuilder struct {
-	first  JobRecorder // nil: none
+	first  JobRecorder
 	second Recorder
 	event  Event
 }
 
 // Record passes an event to both recorders.
 func (b *eventBuilder) Record(e *Event) {
-	if b.first != nil {
-		b.first.Record(e)
-	}
+	b.first.Record(e)
 	b.second.Record(e)
 }
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
-	if b.first != nil {
-		b.first.Called(at, node, op, rows)
-	}
+	b.first.Called(at, node, op, rows)
 	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
-	if b.first != nil {
-		b.first.Enqueued(at, j)
-	}
+	b.first.Enqueued(at, j)
 	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
-	if b.first != nil {
-		b.first.Promoted(at, node, p)
-	}
+	b.first.Promoted(at, node, p)
 	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
-	if b.first != nil {
-		b.first.Leased(at, node, l)
-	}
+	b.first.Leased(at, node, l)
 	b.event.fill(at, Leased, node, l)
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
-	if b.first != nil {
-		b.first.Started(at, node, s, l, waited)
-	}
+	b.first.Started(at, node, s, l, waited)
 	b.event = Event{At: at, Kind: Started, Waited: waited}
 	b.event.runs(node, s, l)
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
-	if b.first != nil {
-		b.first.Finished(at, node, s, l, err, ran)
-	}
+	b.first.Finished(at, node, s, l, err, ran)
 	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
 	b.event.runs(node, s, l)
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
-	if b.first != nil {
-		b.first.Committed(at, node, kind, o, r)
-	}
+	b.first.Committed(at, node, kind, o, r)
 	b.event.judge(at, kind, node, o, r)
 	b.second.Record(&b.event)
 }

@@ -38,7 +38,8 @@ const (
 	TenantFair
 )
 
-var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair"}
+var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "deadline", "tenant-round-robin",
+	"tenant-drr", "tenant-fair"}
 
 // String returns the order's name in the spelling of scenarios.
 func (o Order) String() string { return orderNames[o] }

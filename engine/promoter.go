@@ -35,8 +35,7 @@ func (p *promoter) tick(e *Engine) {
 		return
 	}
 	if p.id != 0 && e.now >= p.lostAt {
-		e.event = Event{Kind: CallTimedOut, Op: OpPromote}
-		e.record(noSlot, nil)
+		e.record(Event{Kind: CallTimedOut, Op: OpPromote}, noSlot, nil)
 		p.id, p.lostAt = 0, Never
 		if len(p.taken) > 0 {
 			p.insertAt = e.now

@@ -45,8 +45,7 @@ func (r *reaper) tick(e *Engine) {
 		return
 	}
 	if r.id != 0 && e.now >= r.lostAt {
-		e.event = Event{Kind: CallTimedOut, Op: OpRecover}
-		e.record(noSlot, nil)
+		e.record(Event{Kind: CallTimedOut, Op: OpRecover}, noSlot, nil)
 		r.id, r.lostAt = 0, Never
 	}
 	if e.now >= r.writeAt {

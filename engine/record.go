@@ -42,7 +42,8 @@ const (
 )
 
 var eventKindNames = [NumEventKinds]string{"?",
-	"enqueued", "promoted", "leased", "acked", "nacked", "buried", "returned", "fenced", "lease-taken", "extended", "extend-refused", "called",
+	"enqueued", "promoted", "leased", "acked", "nacked", "buried", "returned", "fenced", "lease-taken", "extended",
+	"extend-refused", "called",
 	"started", "finished", "timed-out", "lease-lost", "call-timed-out", "gave-up", "refused-late",
 	"node-up", "node-down", "node-pause", "node-wake", "aborted",
 	"redriven", "lease-forgotten"}
@@ -141,7 +142,8 @@ func (e *Event) fill(at Time, kind EventKind, node int32, l *Lease) {
 	e.Waited, e.Age = max(0, l.Waited), l.Age
 }
 
-var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned, Redo: Returned, Snooze: Nacked}
+var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned, Redo: Returned,
+	Snooze: Nacked}
 
 func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event) {
 	node := c.Engine.Node()
@@ -174,8 +176,8 @@ func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result
 }
 
 func (c *Call) recordTaken(at Time, o *Outcome, r *Result, rec JobRecorder, scratch *Event) {
-	*scratch = Event{At: at, Kind: LeaseTaken, Node: c.Engine.Node(), JobKind: o.Kind, Tenant: o.Tenant, Delivery: r.Delivery,
-		Job: o.Job, Token: r.Token, Holder: r.Holder, Age: r.Age}
+	*scratch = Event{At: at, Kind: LeaseTaken, Node: c.Engine.Node(), JobKind: o.Kind, Tenant: o.Tenant,
+		Delivery: r.Delivery, Job: o.Job, Token: r.Token, Holder: r.Holder, Age: r.Age}
 	if r.Delivery > 1 {
 		scratch.Class = Retry
 	}

@@ -67,8 +67,7 @@ func (r *runner) tick(e *Engine) {
 
 func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
 	k := e.cfg.kind(h.lease.Kind)
-	e.event = Event{Kind: TimedOut, Error: Timeout, Ran: t.after, Freed: k.Free, WaitsOut: k.WaitOut}
-	e.record(s, h)
+	e.record(Event{Kind: TimedOut, Error: Timeout, Ran: t.after, Freed: k.Free, WaitsOut: k.WaitOut}, s, h)
 	e.driver.Cancel(s, Timeout)
 	if k.WaitOut {
 		return
@@ -91,8 +90,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)
 		if e.expire.expired(e, s) { // the answer was too long on its way
-			e.event = Event{Kind: LeaseLost}
-			e.record(s, &e.leases.slots[s])
+			e.record(Event{Kind: LeaseLost}, s, &e.leases.slots[s])
 			e.leases.release(s)
 			return
 		}
@@ -131,9 +129,7 @@ func (r *runner) start(e *Engine, s Slot) {
 		c.TTL, c.Keys = Forever, append(c.Keys[:0], h.lease.Key())
 		e.driver.Send(c)
 	}
-	if e.recorder != nil {
-		e.recorder.Started(e.now, e.cfg.Engine.Node(), s, &h.lease, h.lease.Waited+e.now.Sub(h.heldAt))
-	}
+	e.recorder.Started(e.now, e.cfg.Engine.Node(), s, &h.lease, h.lease.Waited+e.now.Sub(h.heldAt))
 	e.driver.Start(s, &h.lease)
 }
 
@@ -143,9 +139,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if h.phase != running && h.phase != timedOut {
 		panic("engine: no handler runs in that slot")
 	}
-	if e.recorder != nil {
-		e.recorder.Finished(e.now, e.cfg.Engine.Node(), s, &h.lease, err, ran)
-	}
+	e.recorder.Finished(e.now, e.cfg.Engine.Node(), s, &h.lease, err, ran)
 	busy, freed := e.leases.idle == 0, h.freed
 	if !freed {
 		e.leases.idle++
@@ -205,8 +199,7 @@ func (r *runner) returnBuffered(e *Engine) {
 func (r *runner) onLost(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	h.lost = true
-	e.event = Event{Kind: LeaseLost}
-	e.record(s, h)
+	e.record(Event{Kind: LeaseLost}, s, h)
 	switch h.phase {
 	case scheduled:
 		e.leases.release(s)

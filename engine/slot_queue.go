@@ -11,8 +11,8 @@ const (
 )
 
 // slotQueue is a first-in-first-out queue of the slots of held leases. Leases that leave it early are not searched for:
-// their entries are void, and skipped when they reach the front. An entry is valid while its number is the ticket of the
-// lease in that slot.
+// their entries are void, and skipped when they reach the front. An entry is valid while its number is the ticket of
+// the lease in that slot.
 type slotQueue struct {
 	of         purpose
 	ring       []Slot // entries by number; its length is a power of two

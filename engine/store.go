@@ -77,7 +77,8 @@ type Store interface {
 	Enqueue(ctx context.Context, jobs []NewJob) error
 	// Claim leases ready jobs to holder for ttl according to plan and appends them to dst. nextDue is
 	// the time until the earliest waiting job becomes ready by itself; Forever: never.
-	Claim(ctx context.Context, holder EngineID, plan Plan, ttl time.Duration, dst []Lease) (leases []Lease, nextDue time.Duration, err error)
+	Claim(ctx context.Context, holder EngineID, plan Plan, ttl time.Duration, dst []Lease) (
+		leases []Lease, nextDue time.Duration, err error)
 	// Commit applies a batch and appends a Result for each outcome. If an earlier copy of the batch
 	// took effect, it answers as it did then, but tries the outcomes that were Unapplied again.
 	Commit(ctx context.Context, batch Batch, dst []Result) ([]Result, error)
@@ -92,7 +93,8 @@ type Store interface {
 	// Recover takes up to limit leases that expired at least grace ago from their holders, leases the jobs to holder for
 	// ttl under new tokens and appends them to dst: the caller commits their outcomes. A recovery is no delivery.
 	// nextExpiry is a lower bound of the time until the next lease can be recovered; Forever if nothing is leased.
-	Recover(ctx context.Context, holder EngineID, limit int, grace, ttl time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
+	Recover(ctx context.Context, holder EngineID, limit int, grace, ttl time.Duration, dst []Lease) (
+		leases []Lease, nextExpiry time.Duration, err error)
 	// Promote makes up to limit due jobs ready, oldest or newest due first, and
 	// appends them to dst. Only OldestReady and NewestReady are valid orders.
 	Promote(ctx context.Context, limit int, order Order, dst []Promotion) ([]Promotion, error)

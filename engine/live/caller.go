@@ -151,9 +151,7 @@ func (l *loop) land(f *flight) {
 			l.deaf = l.at.Add(cmp.Or(l.Engine.Fetch.ErrorPause, l.Engine.Fetch.Poll))
 		}
 	}
-	if l.recorder != nil {
-		f.Record(l.at, l.recorder, &l.scratch)
-	}
+	f.Record(l.at, l.recorder, &l.scratch)
 	l.engine.Handle(l.at, &f.Call)
 	l.landed = append(l.landed, f)
 }

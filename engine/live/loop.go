@@ -14,7 +14,7 @@ type loop struct {
 	*process
 	node     int32
 	engine   *engine.Engine
-	recorder engine.JobRecorder // receiver of events; nil: none
+	recorder engine.JobRecorder // receiver of events
 	log      *slog.Logger
 
 	box     mailbox

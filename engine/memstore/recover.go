@@ -92,7 +92,8 @@ func (s *Store) lapse(now engine.Time) {
 
 // Recover takes expired leases, see engine.Store. Orphans come first, then lapsed leases, then other expired ones, each
 // group in order of time.
-func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration,
+	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), holder: holder, ttl: ttl, dst: dst}
@@ -113,7 +114,8 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 
 // Expired returns expired leases without taking them, see engine.TwoStep. For a lapsed lease it returns the job's
 // present token.
-func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
+	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), dst: dst}

@@ -32,7 +32,8 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 }
 
 // TakeDue takes due jobs, the first of the two steps of Promote, see engine.TwoStep.
-func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order,
+	dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
 }
 

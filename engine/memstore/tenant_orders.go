@@ -205,5 +205,6 @@ func (x *tenants) isNoisy(t *tenant, rule *engine.Rule, now engine.Time) bool {
 	if now.Sub(t.enqueuedAt) >= quietAfter {
 		return false
 	}
-	return t.running >= rule.AtLeast && int64(t.running)*rule.ShareDen > rule.ShareNum*int64(x.running) || x.usedBy(t) > x.used/10
+	runsMost := t.running >= rule.AtLeast && int64(t.running)*rule.ShareDen > rule.ShareNum*int64(x.running)
+	return runsMost || x.usedBy(t) > x.used/10
 }

@@ -200,12 +200,14 @@ func (s *Store) promoteOne(now engine.Time) uint32 {
 
 // Promote makes up to limit due jobs ready, see engine.Store. Without
 // StoreOptions.Promoted they are ready by themselves and there are none.
-func (s *Store) Promote(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+func (s *Store) Promote(_ context.Context, limit int, order engine.Order,
+	dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, s.fromWaiting)
 }
 
 // takeDue removes up to limit due jobs from the due list and calls take for each.
-func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
+func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
+	take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
 	}

@@ -49,4 +49,5 @@ func Choose(text string, words []string) (int, error) {
 }
 
 // truths maps the older YAML words for booleans to true and false.
-var truths = map[string]string{"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
+var truths = map[string]string{"yes": "true", "on": "true", "true": "true",
+	"no": "false", "off": "false", "false": "false"}

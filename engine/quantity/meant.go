@@ -18,9 +18,10 @@ var otherUnits = map[string]time.Duration{
 	"hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour,
 	"min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute,
 	"sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second,
-	"msec": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond,
-	"usec": time.Microsecond, "micros": time.Microsecond, "microsecond": time.Microsecond, "microseconds": time.Microsecond,
-	"ms": time.Millisecond, "us": time.Microsecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
+	"msec": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond,
+	"milliseconds": time.Millisecond, "ms": time.Millisecond,
+	"usec": time.Microsecond, "micros": time.Microsecond, "microsecond": time.Microsecond,
+	"microseconds": time.Microsecond, "us": time.Microsecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
 }
 
 var (

@@ -130,7 +130,8 @@ func (a *Attempts) UnmarshalText(text []byte) error {
 		return err
 	}
 	if l == 0 {
-		return &Error{Message: "0 attempts would run no job at all", Help: "1 attempt means no retries; `unlimited` never gives up"}
+		return &Error{Message: "0 attempts would run no job at all",
+			Help: "1 attempt means no retries; `unlimited` never gives up"}
 	}
 	*a = Attempts(max(l, 0))
 	return nil

@@ -222,8 +222,8 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	}
 	s.promoteFirst()
 	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
-		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID, Token: l.Token,
-			Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
+		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
+			Token: l.Token, Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
 		witness{s}.Record(&s.event)
 		lost++
 	}

@@ -16,11 +16,13 @@ type Digest uint64
 func (d *Digest) Add(e *engine.Event) {
 	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
 	// narrow stores before it have left the store buffer.
-	kinds := uint64(e.Kind) | bits.RotateLeft64(uint64(e.Class), 8) | bits.RotateLeft64(uint64(e.From), 16) | bits.RotateLeft64(uint64(e.Op), 24) |
-		bits.RotateLeft64(uint64(e.Error), 32) | bits.RotateLeft64(uint64(e.JobKind), 48)
+	kinds := uint64(e.Kind) | bits.RotateLeft64(uint64(e.Class), 8) | bits.RotateLeft64(uint64(e.From), 16) |
+		bits.RotateLeft64(uint64(e.Op), 24) | bits.RotateLeft64(uint64(e.Error), 32) |
+		bits.RotateLeft64(uint64(e.JobKind), 48)
 	who := uint64(uint32(e.Delivery)) | bits.RotateLeft64(uint64(uint32(e.Node)), 32)
 	where := uint64(uint32(e.Slot)) | bits.RotateLeft64(uint64(uint32(e.Count)), 32)
-	d.fold(firstWord(e.At, e.Waited, e.Age, e.Tenant), secondWord(e.Job, e.Delay, e.Ran, where), thirdWord(kinds, e.Token, e.Holder, who))
+	d.fold(firstWord(e.At, e.Waited, e.Age, e.Tenant), secondWord(e.Job, e.Delay, e.Ran, where),
+		thirdWord(kinds, e.Token, e.Holder, who))
 }
 
 // fold mixes the three words of an event, each field rotated by an amount of its own, into the digest by a
@@ -31,62 +33,73 @@ func (d *Digest) fold(a, b, c uint64) {
 }
 
 func firstWord(at engine.Time, waited, age time.Duration, tenant engine.TenantID) uint64 {
-	return uint64(at) ^ bits.RotateLeft64(uint64(waited), 23) ^ bits.RotateLeft64(uint64(age), 47) ^ bits.RotateLeft64(uint64(tenant), 13)
+	return uint64(at) ^ bits.RotateLeft64(uint64(waited), 23) ^ bits.RotateLeft64(uint64(age), 47) ^
+		bits.RotateLeft64(uint64(tenant), 13)
 }
 
 func secondWord(job engine.JobID, delay, ran time.Duration, where uint64) uint64 {
-	return uint64(job) ^ bits.RotateLeft64(uint64(delay), 19) ^ bits.RotateLeft64(uint64(ran), 41) ^ bits.RotateLeft64(where, 53)
+	return uint64(job) ^ bits.RotateLeft64(uint64(delay), 19) ^ bits.RotateLeft64(uint64(ran), 41) ^
+		bits.RotateLeft64(where, 53)
 }
 
 func thirdWord(kinds uint64, token engine.Token, holder engine.EngineID, who uint64) uint64 {
-	return kinds ^ bits.RotateLeft64(uint64(token), 11) ^ bits.RotateLeft64(uint64(holder), 29) ^ bits.RotateLeft64(who, 37)
+	return kinds ^ bits.RotateLeft64(uint64(token), 11) ^ bits.RotateLeft64(uint64(holder), 29) ^
+		bits.RotateLeft64(who, 37)
 }
 
 // Digests of what a JobRecorder takes, as Add of their events.
 
 // AddCalled adds the event of an executed call to the digest.
 func (d *Digest) AddCalled(at engine.Time, node int32, op engine.Op, rows int32) {
-	d.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(uint64(engine.Called)|uint64(op)<<24, 0, 0, uint64(uint32(node))<<32))
+	kinds := uint64(engine.Called) | uint64(op)<<24
+	d.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(kinds, 0, 0, whose(0, node)))
 }
 
 // AddEnqueued adds the event of a new job to the digest.
 func (d *Digest) AddEnqueued(at engine.Time, j *engine.NewJob) {
-	const nobody = 0xffffffff << 32
-	d.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(uint64(engine.Enqueued)|uint64(j.Kind)<<48, 0, 0, nobody))
+	kinds := uint64(engine.Enqueued) | uint64(j.Kind)<<48
+	d.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(kinds, 0, 0, whose(0, -1)))
 }
 
 // AddPromoted adds the event of a job that became ready to the digest.
 func (d *Digest) AddPromoted(at engine.Time, node int32, p *engine.Promotion) {
 	kinds := uint64(engine.Promoted) | uint64(p.Class)<<8 | uint64(p.Kind)<<48
-	d.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, uint64(uint32(node))<<32))
+	d.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, whose(0, node)))
 }
 
 // AddLeased adds the event of a claimed job to the digest.
 func (d *Digest) AddLeased(at engine.Time, node int32, l *engine.Lease) {
-	d.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID), thirdWord(kindsOf(l, engine.Leased), l.Token, l.Holder, whose(l, node)))
+	kinds := kindsOf(l, engine.Leased)
+	d.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID),
+		thirdWord(kinds, l.Token, l.Holder, whose(l.Delivery, node)))
 }
 
 // AddStarted adds the event of an execution's start to the digest.
 func (d *Digest) AddStarted(at engine.Time, node int32, s engine.Slot, l *engine.Lease, waited time.Duration) {
-	d.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Started), l.Token, 0, whose(l, node)))
+	kinds := kindsOf(l, engine.Started)
+	d.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(s))),
+		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
 }
 
 // AddFinished adds the event of an execution's end to the digest.
-func (d *Digest) AddFinished(at engine.Time, node int32, s engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
-	d.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Finished)|uint64(err)<<32, l.Token, 0, whose(l, node)))
+func (d *Digest) AddFinished(
+	at engine.Time, node int32, s engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
+) {
+	kinds := kindsOf(l, engine.Finished) | uint64(err)<<32
+	d.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(s))),
+		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
 }
 
 func kindsOf(l *engine.Lease, k engine.EventKind) uint64 {
 	return uint64(k) | uint64(l.Class())<<8 | uint64(l.Kind)<<48
 }
 
-func whose(l *engine.Lease, node int32) uint64 {
-	return uint64(uint32(l.Delivery)) | uint64(uint32(node))<<32
-}
+func whose(delivery, node int32) uint64 { return uint64(uint32(delivery)) | uint64(uint32(node))<<32 }
 
 // AddCommitted adds the event of a job's committed outcome to the digest.
 func (d *Digest) AddCommitted(at engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	kinds := uint64(kind) | bits.RotateLeft64(uint64(r.Class), 8) | bits.RotateLeft64(uint64(r.From), 16) |
 		bits.RotateLeft64(uint64(o.Error), 32) | bits.RotateLeft64(uint64(o.Kind), 48)
-	d.fold(firstWord(at, 0, r.Age, o.Tenant), secondWord(o.Job, o.Delay, 0, 0), thirdWord(kinds, o.Token, 0, uint64(uint32(o.Delivery))|uint64(uint32(node))<<32))
+	d.fold(firstWord(at, 0, r.Age, o.Tenant), secondWord(o.Job, o.Delay, 0, 0),
+		thirdWord(kinds, o.Token, 0, whose(o.Delivery, node)))
 }

@@ -39,8 +39,8 @@ func (s *Sim) crash(i int32) {
 			continue
 		}
 		r := s.runs.at(at - 1)
-		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind, Tenant: r.job.Tenant,
-			Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
+		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind,
+			Tenant: r.job.Tenant, Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
 		witness{s}.Record(&s.event)
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at-1, r, n)

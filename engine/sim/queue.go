@@ -72,7 +72,8 @@ type queue struct {
 }
 
 func (q *queue) init(nodes int) {
-	q.due, q.arrival, q.requests.first, q.replies.first, q.finishes.first = engine.Never, engine.Never, engine.Never, engine.Never, engine.Never
+	q.due, q.arrival = engine.Never, engine.Never
+	q.requests.first, q.replies.first, q.finishes.first = engine.Never, engine.Never, engine.Never
 	q.timers.init(nodes)
 }
 

@@ -28,17 +28,13 @@ func (s witness) Record(e *engine.Event) {
 	e.At = s.now
 	s.digest.Add(e)
 	s.live += lives[e.Kind]
-	if s.listening != nil {
-		s.listening.Record(e)
-	}
+	s.listening.Record(e)
 }
 
 // Called adds the event of a store call to the digest and passes it on.
 func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 	s.digest.AddCalled(s.now, node, op, rows)
-	if s.listening != nil {
-		s.listening.Called(s.now, node, op, rows)
-	}
+	s.listening.Called(s.now, node, op, rows)
 }
 
 // Enqueued adds the event of a new job to the digest and passes it on.
@@ -46,49 +42,39 @@ func (s witness) Enqueued(_ engine.Time, j *engine.NewJob) {
 	s.digest.AddEnqueued(s.now, j)
 	s.live++
 	s.tally.moves++
-	if s.listening != nil {
-		s.listening.Enqueued(s.now, j)
-	}
+	s.listening.Enqueued(s.now, j)
 }
 
 // Promoted adds the event of a job that became ready to the digest and passes it on.
 func (s witness) Promoted(_ engine.Time, node int32, p *engine.Promotion) {
 	s.digest.AddPromoted(s.now, node, p)
-	if s.listening != nil {
-		s.listening.Promoted(s.now, node, p)
-	}
+	s.listening.Promoted(s.now, node, p)
 }
 
 // Leased adds the event of a claimed job to the digest and passes it on.
 func (s witness) Leased(_ engine.Time, node int32, l *engine.Lease) {
 	s.digest.AddLeased(s.now, node, l)
 	s.tally.moves++
-	if s.listening != nil {
-		s.listening.Leased(s.now, node, l)
-	}
+	s.listening.Leased(s.now, node, l)
 }
 
 // Started adds the event of an execution's start to the digest and passes it on.
 func (s witness) Started(_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, waited time.Duration) {
 	s.digest.AddStarted(s.now, node, slot, l, waited)
-	if s.listening != nil {
-		s.listening.Started(s.now, node, slot, l, waited)
-	}
+	s.listening.Started(s.now, node, slot, l, waited)
 }
 
 // Finished adds the event of an execution's end to the digest and passes it on.
-func (s witness) Finished(_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
+func (s witness) Finished(
+	_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
+) {
 	s.digest.AddFinished(s.now, node, slot, l, err, ran)
-	if s.listening != nil {
-		s.listening.Finished(s.now, node, slot, l, err, ran)
-	}
+	s.listening.Finished(s.now, node, slot, l, err, ran)
 }
 
 // Committed adds the event of a committed outcome to the digest and passes it on.
 func (s witness) Committed(_ engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	s.digest.AddCommitted(s.now, node, kind, o, r)
 	s.live += lives[kind]
-	if s.listening != nil {
-		s.listening.Committed(s.now, node, kind, o, r)
-	}
+	s.listening.Committed(s.now, node, kind, o, r)
 }

@@ -73,7 +73,7 @@ type Sim struct {
 	admission admission
 	rows      Rows // counts of jobs for the call being served
 
-	listening engine.JobRecorder // wrapper of Config.Recorder; nil: no recorder
+	listening engine.JobRecorder // wrapper of Config.Recorder
 	event     engine.Event
 	digest    Digest
 	tally     tally
@@ -195,8 +195,8 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextEvent returns the time and the structure of the next event, after a check that a timer at the front of the queue is
-// due; timers that were set too early are put off.
+// nextEvent returns the time and the structure of the next event, after a check that a timer at the front of the queue
+// is due; timers that were set too early are put off.
 func (s *Sim) nextEvent() (at engine.Time, from rank) {
 	at, from = s.queue.next()
 	for from == timer && !s.isDue(at) {

@@ -76,7 +76,7 @@ const (
 	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
 	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
 	Redrive                          // Share of the dead jobs become ready again
-	StopNode                         // Node's process is told to stop; For later it ends, whatever it runs, and another starts
+	StopNode                         // Node is told to stop; For later its process ends, whatever it runs; another starts
 	LimitStore                       // the store serves at most Limit calls at once, for For
 )
 

@@ -90,6 +90,19 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
+// replace puts a row into a tree in place of the one that *held names, and names it there. Both are row + 1; 0 is none.
+func (x *treap) replace(root, held *uint32, with uint32) {
+	if *held == with {
+		return
+	}
+	if *held != 0 {
+		x.remove(root, *held-1)
+	}
+	if *held = with; with != 0 {
+		x.insert(root, with-1)
+	}
+}
+
 // split divides a subtree into the jobs' rows before ref and those after it.
 func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {

@@ -161,50 +161,36 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 		}
 		return best
 	}
-	if by == sortByKey && t.Order != engine.OldestOfAny {
-		return s.offer(t, of)
-	}
 	for i := range of.cells {
 		best = s.searchCell(best, t, &of.cells[i], of, by, late)
 	}
 	return best
 }
 
-// offer returns the result of search, for a tenant and the usual order by priority and ready key.
-func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
-	best, priority, newest := none, int16(0), t.Order == engine.NewestReady
-	var bestRow *row
-	for i := range of.cells {
-		c := &of.cells[i]
-		l := &s.lines.lanes[c.lane]
-		if !s.admits(t, l) {
-			continue
-		}
-		for class, root := range c.roots[sortByKey] {
-			if root == 0 || t.Class != engine.AnyClass && t.Class != engine.Class(class) {
-				continue
-			}
-			ref := s.tenants.indexes[sortByKey].end(root, newest)
-			r := s.rows.at(ref)
-			if best == none || l.priority < priority || l.priority == priority && r.before(bestRow) != newest {
-				best, bestRow, priority = ref, r, l.priority
-			}
-		}
-	}
-	return best
-}
-
-// searchCell returns the first of the job's row best and the rows of a cell that match the term.
+// searchCell returns the first of the job's row best and the rows of a cell (of a lane, or of a tenant in it) that match
+// the term.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
-	l := &s.lines.lanes[c.lane]
+	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {
 		return best
 	}
-	for class := range engine.NumClasses {
-		if t.Class != engine.AnyClass && t.Class != class {
-			continue
+	queued, timely := of == nil && by == sortByKey, isTimely(t) && !late
+	if of != nil {
+		kept = s.tenants.indexes[by]
+	}
+	for class, root := range c.roots[by] {
+		ref := none
+		switch {
+		case t.Class != engine.AnyClass && t.Class != engine.Class(class):
+		case queued && l.ready[class].size > 0:
+			ref = l.ready[class].peek(&s.late, newest)
+		case root == 0:
+		case timely:
+			ref = kept.since(root, s.at.Add(-t.MaxWait))
+		default:
+			ref = kept.end(root, newest)
 		}
-		if ref := s.first(t, l, c, class, of, by, late); ref != none && (best == none || s.before(t, ref, best, late)) {
+		if ref != none && (best == none || s.before(t, ref, best, late)) {
 			best = ref
 		}
 	}
@@ -213,24 +199,6 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 
 // admits reports whether a term may take jobs of a lane.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
-
-// first returns the result of search among the jobs of one cell (a lane or a tenant in it) and class, or none.
-func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, by sort, late bool) uint32 {
-	newest := t.Order == engine.NewestReady
-	kept, root := &s.indexes, c.roots[by][class]
-	if of != nil {
-		kept = &s.tenants.indexes
-	} else if q := &l.ready[class]; by == sortByKey && q.size > 0 {
-		return q.peek(&s.late, newest)
-	}
-	switch {
-	case root == 0:
-		return none
-	case isTimely(t) && !late:
-		return kept[by].since(root, s.at.Add(-t.MaxWait))
-	}
-	return kept[by].end(root, newest)
-}
 
 // sortOf returns the order of jobs' rows for a term, or with late the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {

@@ -187,17 +187,7 @@ func (x *tenants) face(f front, c *cell, class engine.Class) {
 	if root := c.roots[sortByKey][class]; root != 0 {
 		now = x.indexes[sortByKey].end(root, f == frontNewest) + 1
 	}
-	old := c.fronts[f][class]
-	if now == old {
-		return
-	}
-	tree := &x.lines.lanes[c.lane].cell.fronts[f][class]
-	if old != 0 {
-		x.fronts[f].remove(tree, old-1)
-	}
-	if c.fronts[f][class] = now; now != 0 {
-		x.fronts[f].insert(tree, now-1)
-	}
+	x.fronts[f].replace(&x.lines.lanes[c.lane].cell.fronts[f][class], &c.fronts[f][class], now)
 }
 
 // newFronts begins to maintain a tree over the tenants of each lane.
@@ -240,15 +230,7 @@ func (x *tenants) lead(t *tenant) {
 			}
 		}
 	}
-	if best+1 == t.head {
-		return
-	}
-	if t.head != 0 {
-		x.heads.remove(&x.root, t.head-1)
-	}
-	if t.head = best + 1; best != none {
-		x.heads.insert(&x.root, best)
-	}
+	x.heads.replace(&x.root, &t.head, best+1)
 }
 
 // rise puts a row that has joined a tenant into the tree of first rows, if it precedes the tenant's row there.
@@ -259,10 +241,8 @@ func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 		if mine > its || mine == its && !r.before(head) {
 			return
 		}
-		x.heads.remove(&x.root, t.head-1)
 	}
-	t.head = ref + 1
-	x.heads.insert(&x.root, ref)
+	x.heads.replace(&x.root, &t.head, ref+1)
 }
 
 // enter appends a tenant to the ring of the round robin.

@@ -26,8 +26,8 @@ func Same(t *testing.T, lives Lives, reference, subject Open) {
 		seed := lives.Seed + uint64(i)
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			p := newPair(t, seed, reference, subject)
-			actions := []func(){p.pass, p.pass, p.enqueue, p.enqueue, p.claim, p.claim, p.claim, p.commit, p.commit, p.commitAgain,
-				p.extend, p.recover, p.promote, p.lead, p.extendNode, p.redrive}
+			actions := []func(){p.pass, p.pass, p.enqueue, p.enqueue, p.claim, p.claim, p.claim, p.commit, p.commit,
+				p.commitAgain, p.extend, p.recover, p.promote, p.lead, p.extendNode, p.redrive}
 			for p.step = range lives.Calls {
 				actions[p.roll(len(actions))]()
 				p.compareCounts()
@@ -61,7 +61,8 @@ type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
 	p := &pair{T: t, seed: seed, seq: map[engine.EngineID]uint64{}, settled: map[engine.EngineID]uint64{}}
-	o := engine.StoreOptions{Fence: engine.FenceToken + engine.Fence(p.roll(3)), Place: engine.PlaceHead + engine.Place(p.roll(4)), Promoted: p.roll(2) == 0, LapseAfter: -1,
+	o := engine.StoreOptions{Fence: engine.FenceToken + engine.Fence(p.roll(3)),
+		Place: engine.PlaceHead + engine.Place(p.roll(4)), Promoted: p.roll(2) == 0, LapseAfter: -1,
 		KeepDead: p.roll(2) == 0, Held: p.roll(6) == 0, RecoveriesWithin: max(0, p.duration(-20, 30))}
 	if p.roll(2) == 0 {
 		o.LapseAfter = p.duration(0, 3)
@@ -105,14 +106,16 @@ func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 		answer, err := ask(p.stores[i].Store, i)
 		answers[i] = fmt.Sprintf("%+v", answer)
 		if err != nil {
-			answers[i] = fmt.Sprintf("an error (a duplicate: %v, unsupported: %v)", errors.Is(err, engine.ErrDuplicate), errors.Is(err, engine.ErrUnsupported))
-			if !errors.Is(err, engine.ErrDuplicate) {
+			twice, unsupported := errors.Is(err, engine.ErrDuplicate), errors.Is(err, engine.ErrUnsupported)
+			answers[i] = fmt.Sprintf("an error (a duplicate: %v, unsupported: %v)", twice, unsupported)
+			if !twice {
 				p.Logf("store %d: %v", i, err)
 			}
 		}
 	}
 	if answers[0] != answers[1] {
-		p.Fatalf("seed %d, step %d, %+v: %s:\nreference: %s\n  subject: %s", p.seed, p.step, p.options, what, answers[0], answers[1])
+		p.Fatalf("seed %d, step %d, %+v: %s:\nreference: %s\n  subject: %s",
+			p.seed, p.step, p.options, what, answers[0], answers[1])
 	}
 }
 
@@ -134,7 +137,8 @@ func (p *pair) enqueue() {
 	var jobs []engine.NewJob
 	for range p.between(1, 8) {
 		p.next++
-		j := engine.NewJob{ID: p.next, Kind: engine.Kind(p.roll(4)), Priority: int16(p.between(-1, 1)), Tenant: engine.TenantID(p.roll(4))}
+		j := engine.NewJob{ID: p.next, Kind: engine.Kind(p.roll(4)), Priority: int16(p.between(-1, 1)),
+			Tenant: engine.TenantID(p.roll(4))}
 		switch p.roll(8) {
 		case 0, 1:
 			j.Delay = p.duration(0, 12)
@@ -181,7 +185,8 @@ func (p *pair) term() engine.Term {
 
 // engineID returns the ID of one of three lives on two nodes, at random.
 func (p *pair) engineID() engine.EngineID {
-	return [...]engine.EngineID{engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)}[min(p.roll(6), 2)]
+	lives := [...]engine.EngineID{engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)}
+	return lives[min(p.roll(6), 2)]
 }
 
 func (p *pair) claim() {
@@ -244,7 +249,8 @@ func (p *pair) extend() {
 
 func (p *pair) extendNode() {
 	holder, kept, ttl := p.engineID(), p.roll(2) == 0, p.duration(1, 15)
-	p.both("extended a node", func(s engine.Store, _ int) (any, error) { return s.ExtendNode(p.Context(), holder, kept, ttl) })
+	p.both("extended a node",
+		func(s engine.Store, _ int) (any, error) { return s.ExtendNode(p.Context(), holder, kept, ttl) })
 }
 
 func (p *pair) compareCounts() {

@@ -42,7 +42,8 @@ type Open func(t *testing.T, o engine.StoreOptions) (Subject, error)
 
 // Exercise tests every part of the contract of engine.Store, each as a subtest on stores of its own.
 func Exercise(t *testing.T, open Open) {
-	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories, wakeStories) {
+	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories,
+		crowdStories, wakeStories) {
 		t.Run(s.name, func(t *testing.T) {
 			s.play(newClient(t, open, s.options))
 		})
@@ -154,6 +155,17 @@ func (c *client) ttl() time.Duration { return 6 * c.tick }
 
 func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Duration, error) {
 	return c.Store.Claim(c.ctx, c.engine, engine.Plan{Limit: limit, Terms: terms}, c.ttl(), nil)
+}
+
+// ifOffered is plan for terms that a store need not support: the test of one that does not is skipped.
+func (c *client) ifOffered(limit int, terms ...engine.Term) []engine.Lease {
+	c.Helper()
+	l, _, err := c.try(limit, terms...)
+	if errors.Is(err, engine.ErrUnsupported) {
+		c.Skip("not offered")
+	}
+	c.must(err)
+	return l
 }
 
 func (c *client) plan(limit int, terms ...engine.Term) []engine.Lease {

@@ -7,9 +7,21 @@ import (
 	"qsim/engine"
 )
 
-func prioritized(id engine.JobID, p int16) engine.NewJob { return engine.NewJob{ID: id, Priority: p} }
+// ofKinds returns jobs of these kinds, numbered from 1.
+func ofKinds(kinds ...engine.Kind) (jobs []engine.NewJob) {
+	for i, k := range kinds {
+		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1), Kind: k})
+	}
+	return jobs
+}
 
-func ofKind(id engine.JobID, k engine.Kind) engine.NewJob { return engine.NewJob{ID: id, Kind: k} }
+// prioritized returns jobs of these priorities, numbered from 1.
+func prioritized(priorities ...int16) (jobs []engine.NewJob) {
+	for i, p := range priorities {
+		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1), Priority: p})
+	}
+	return jobs
+}
 
 func newest(limit int) engine.Term {
 	return engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: limit}
@@ -19,35 +31,41 @@ func someKinds(set engine.Kinds, limit int) engine.Term {
 	return engine.Term{Class: engine.AnyClass, Kinds: set, Limit: limit}
 }
 
+type (
+	newJobs = []engine.NewJob
+	terms   = []engine.Term
+	jobIDs  = []engine.JobID
+)
+
 // claimOrders lists jobs, enqueued one after the other, and the expected claims of one plan.
 var claimOrders = []struct {
 	name  string
-	jobs  []engine.NewJob
+	jobs  newJobs
 	limit int
-	terms []engine.Term
-	want  []engine.JobID
+	terms terms
+	want  jobIDs
 }{
-	{"first come first", []engine.NewJob{ofKind(3, 0), ofKind(1, 0), ofKind(2, 0)}, 9, []engine.Term{anyTerm(9)}, []engine.JobID{3, 1, 2}},
-	{"by priority first", []engine.NewJob{prioritized(1, 5), prioritized(2, -5), prioritized(3, 0), prioritized(4, -5)}, 9, []engine.Term{anyTerm(9)}, []engine.JobID{2, 4, 3, 1}},
-	{"newest within a priority", []engine.NewJob{prioritized(1, 5), prioritized(2, -5), prioritized(3, 5), prioritized(4, -5)}, 9, []engine.Term{newest(9)}, []engine.JobID{4, 2, 3, 1}},
-	{"kinds share a line", []engine.NewJob{ofKind(1, 2), ofKind(2, 0), ofKind(3, 1), ofKind(4, 2)}, 9, []engine.Term{anyTerm(9)}, []engine.JobID{1, 2, 3, 4}},
-	{"newest over kinds", []engine.NewJob{ofKind(1, 2), ofKind(2, 0), ofKind(3, 1), ofKind(4, 2)}, 9, []engine.Term{newest(9)}, []engine.JobID{4, 3, 2, 1}},
-	{"some kinds", []engine.NewJob{ofKind(1, 2), ofKind(2, 0), ofKind(3, 1), ofKind(4, 2)}, 9, []engine.Term{someKinds(1<<2|1<<1, 9)}, []engine.JobID{1, 3, 4}},
-	{"one kind", []engine.NewJob{ofKind(1, 2), ofKind(2, 0), ofKind(3, 1), ofKind(4, 2)}, 9, []engine.Term{someKinds(1<<2, 9)}, []engine.JobID{1, 4}},
-	{"some kinds, a limit", []engine.NewJob{ofKind(1, 2), ofKind(2, 0), ofKind(3, 1), ofKind(4, 2)}, 9, []engine.Term{someKinds(1<<2|1<<1, 2)}, []engine.JobID{1, 3}},
-	{"kinds of 64 and more", []engine.NewJob{ofKind(1, 64), ofKind(2, 63), ofKind(3, 1000)}, 9, []engine.Term{someKinds(^engine.Kinds(0), 9)}, []engine.JobID{2}},
-	{"kinds do not outrank priority", []engine.NewJob{{ID: 1, Kind: 0, Priority: 1}, {ID: 2, Kind: 9}}, 9, []engine.Term{anyTerm(9)}, []engine.JobID{2, 1}},
-	{"extremes of priority", []engine.NewJob{prioritized(1, 32767), prioritized(2, -32768), prioritized(3, 0)}, 9, []engine.Term{anyTerm(9)}, []engine.JobID{2, 3, 1}},
-	{"a term's limit", []engine.NewJob{ofKind(1, 0), ofKind(2, 0), ofKind(3, 0)}, 9, []engine.Term{anyTerm(2)}, []engine.JobID{1, 2}},
-	{"the plan's limit", []engine.NewJob{ofKind(1, 0), ofKind(2, 0), ofKind(3, 0)}, 2, []engine.Term{anyTerm(1), anyTerm(9)}, []engine.JobID{1, 2}},
-	{"the plan's limit in the first term", []engine.NewJob{ofKind(1, 0), ofKind(2, 0), ofKind(3, 0)}, 2, []engine.Term{anyTerm(9), anyTerm(9)}, []engine.JobID{1, 2}},
-	{"terms take what is left", []engine.NewJob{ofKind(1, 0), ofKind(2, 1), ofKind(3, 0)}, 9, []engine.Term{someKinds(1<<1, 5), newest(1), anyTerm(9)}, []engine.JobID{2, 3, 1}},
-	{"four terms", []engine.NewJob{ofKind(1, 0), ofKind(2, 0), ofKind(3, 0), ofKind(4, 0), ofKind(5, 0)}, 4, []engine.Term{newest(1), anyTerm(1), newest(1), anyTerm(9)}, []engine.JobID{5, 1, 4, 2}},
-	{"retries: none", []engine.NewJob{ofKind(1, 0)}, 9, []engine.Term{{Class: engine.Retry, Limit: 9}}, nil},
-	{"no terms", []engine.NewJob{ofKind(1, 0)}, 9, nil, nil},
-	{"a limit of 0", []engine.NewJob{ofKind(1, 0)}, 9, []engine.Term{anyTerm(0)}, nil},
-	{"a plan's limit of 0", []engine.NewJob{ofKind(1, 0)}, 0, []engine.Term{anyTerm(9)}, nil},
-	{"an empty store", nil, 9, []engine.Term{anyTerm(9)}, nil},
+	{"first come first", newJobs{{ID: 3}, {ID: 1}, {ID: 2}}, 9, terms{anyTerm(9)}, jobIDs{3, 1, 2}},
+	{"by priority first", prioritized(5, -5, 0, -5), 9, terms{anyTerm(9)}, jobIDs{2, 4, 3, 1}},
+	{"newest within a priority", prioritized(5, -5, 5, -5), 9, terms{newest(9)}, jobIDs{4, 2, 3, 1}},
+	{"kinds share a line", ofKinds(2, 0, 1, 2), 9, terms{anyTerm(9)}, jobIDs{1, 2, 3, 4}},
+	{"newest over kinds", ofKinds(2, 0, 1, 2), 9, terms{newest(9)}, jobIDs{4, 3, 2, 1}},
+	{"some kinds", ofKinds(2, 0, 1, 2), 9, terms{someKinds(1<<2|1<<1, 9)}, jobIDs{1, 3, 4}},
+	{"one kind", ofKinds(2, 0, 1, 2), 9, terms{someKinds(1<<2, 9)}, jobIDs{1, 4}},
+	{"some kinds, a limit", ofKinds(2, 0, 1, 2), 9, terms{someKinds(1<<2|1<<1, 2)}, jobIDs{1, 3}},
+	{"kinds of 64 and more", ofKinds(64, 63, 1000), 9, terms{someKinds(^engine.Kinds(0), 9)}, jobIDs{2}},
+	{"kinds do not outrank priority", newJobs{{ID: 1, Priority: 1}, {ID: 2, Kind: 9}}, 9, terms{anyTerm(9)}, jobIDs{2, 1}},
+	{"extremes of priority", prioritized(32767, -32768, 0), 9, terms{anyTerm(9)}, jobIDs{2, 3, 1}},
+	{"a term's limit", ofKinds(0, 0, 0), 9, terms{anyTerm(2)}, jobIDs{1, 2}},
+	{"the plan's limit", ofKinds(0, 0, 0), 2, terms{anyTerm(1), anyTerm(9)}, jobIDs{1, 2}},
+	{"the plan's limit in the first term", ofKinds(0, 0, 0), 2, terms{anyTerm(9), anyTerm(9)}, jobIDs{1, 2}},
+	{"terms take what is left", ofKinds(0, 1, 0), 9, terms{someKinds(1<<1, 5), newest(1), anyTerm(9)}, jobIDs{2, 3, 1}},
+	{"four terms", ofKinds(0, 0, 0, 0, 0), 4, terms{newest(1), anyTerm(1), newest(1), anyTerm(9)}, jobIDs{5, 1, 4, 2}},
+	{"retries: none", ofKinds(0), 9, terms{{Class: engine.Retry, Limit: 9}}, nil},
+	{"no terms", ofKinds(0), 9, nil, nil},
+	{"a limit of 0", ofKinds(0), 9, terms{anyTerm(0)}, nil},
+	{"a plan's limit of 0", ofKinds(0), 0, terms{anyTerm(9)}, nil},
+	{"an empty store", nil, 9, terms{anyTerm(9)}, nil},
 }
 
 var claimStories = []story{
@@ -78,7 +96,7 @@ var claimStories = []story{
 		var many []engine.NewJob
 		var want []engine.JobID
 		for id := range engine.JobID(300) {
-			many = append(many, prioritized(id+1, int16(150-int(id))*200)) // 30,000 down to −29,800
+			many = append(many, engine.NewJob{ID: id + 1, Priority: int16(150-int(id)) * 200}) // 30,000 down to −29,800
 			want = append(want, 300-id)
 		}
 		c.add(many...)
@@ -103,10 +121,13 @@ var claimStories = []story{
 		c.add(engine.NewJob{ID: 7})
 		retry, fresh := engine.Term{Class: engine.Retry, Limit: 1}, engine.Term{Class: engine.Fresh, Limit: 2}
 		c.wantIDs("two fresh, one retry", ids(c.plan(3, fresh, retry)), 4, 5, 1)
-		c.wantIDs("what is left", ids(c.plan(9, engine.Term{Class: engine.Fresh, Order: engine.NewestReady, Limit: 1}, anyTerm(9))), 7, 6, 2, 3)
+		fresh.Order, fresh.Limit = engine.NewestReady, 1
+		c.wantIDs("what is left", ids(c.plan(9, fresh, anyTerm(9))), 7, 6, 2, 3)
 	}},
 	{"a job as it was enqueued", plain, func(c *client) {
-		c.add(engine.NewJob{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Payload: []byte("\x00π'\"")}, engine.NewJob{ID: 2, Priority: 1, Payload: []byte{}})
+		payload := []byte("\x00π'\"")
+		c.add(engine.NewJob{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Payload: payload},
+			engine.NewJob{ID: 2, Priority: 1, Payload: []byte{}})
 		c.elapse(1)
 		l := c.claim(2)
 		if len(l) != 2 {
@@ -115,7 +136,8 @@ var claimStories = []story{
 		c.about("waited", l[0].Waited, 1)
 		c.about("aged", l[0].Age, 1)
 		l[0].Waited, l[0].Age, l[0].Ref = 0, 0, 0
-		c.same("leased", l[0], engine.Lease{Token: l[0].Token, Job: engine.Job{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Delivery: 1, Charged: 1, Payload: []byte("\x00π'\"")}})
+		c.same("leased", l[0], engine.Lease{Token: l[0].Token, Job: engine.Job{ID: 1<<63 - 1, Kind: 65535, Priority: -7,
+			Tenant: 1<<32 - 1, Delivery: 1, Charged: 1, Payload: payload}})
 		if l[0].Token == 0 || len(l[1].Payload) != 0 {
 			c.Errorf("%+v", l)
 		}

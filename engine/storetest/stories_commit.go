@@ -6,22 +6,29 @@ import (
 	"qsim/engine"
 )
 
-// fences lists the expected effect of a commit and an extension under an old lease, by fence and state of the job.
+// byFence is an effect under the fences token, state and none.
+type byFence [3]bool
+
+var always, byState, unfenced, never = byFence{true, true, true}, byFence{1: true, 2: true}, byFence{2: true}, byFence{}
+
+// fences lists the expected effect of a commit and an extension under an old lease, by state of the job.
 var fences = []struct {
-	state  string
-	change func(c *client, l engine.Lease)
-	commit [3]bool // token, state, none
-	from   engine.State
-	extend [3]bool
+	state          string
+	change         func(c *client, l engine.Lease)
+	commit, extend byFence
+	from           engine.State
 }{
-	{"held", func(*client, engine.Lease) {}, [3]bool{true, true, true}, engine.InFlight, [3]bool{true, true, true}},
-	{"expired", func(c *client, _ engine.Lease) { c.elapse(7) }, [3]bool{true, true, true}, engine.InFlight, [3]bool{true, true, true}},
-	{"taken", func(c *client, _ engine.Lease) { c.elapse(7); c.recover(1, 0) }, [3]bool{false, true, true}, engine.InFlight, [3]bool{false, true, true}},
-	{"waiting", func(c *client, l engine.Lease) { c.nack(l, 1000) }, [3]bool{false, false, true}, engine.Waiting, [3]bool{}},
-	{"ready", func(c *client, l engine.Lease) { c.commit(l, engine.Return) }, [3]bool{false, false, true}, engine.Ready, [3]bool{}},
-	{"again", func(c *client, l engine.Lease) { c.commit(l, engine.Return); c.claim(1) }, [3]bool{false, true, true}, engine.InFlight, [3]bool{false, true, true}},
-	{"done", func(c *client, l engine.Lease) { c.commit(l, engine.Ack) }, [3]bool{}, 0, [3]bool{}},
-	{"dead", func(c *client, l engine.Lease) { c.commit(l, engine.Bury) }, [3]bool{}, 0, [3]bool{}},
+	{"held", func(*client, engine.Lease) {}, always, always, engine.InFlight},
+	{"expired", func(c *client, _ engine.Lease) { c.elapse(7) }, always, always, engine.InFlight},
+	{"taken", func(c *client, _ engine.Lease) { c.elapse(7); c.recover(1, 0) }, byState, byState, engine.InFlight},
+	{"waiting", func(c *client, l engine.Lease) { c.nack(l, 1000) }, unfenced, never, engine.Waiting},
+	{"ready", func(c *client, l engine.Lease) { c.commit(l, engine.Return) }, unfenced, never, engine.Ready},
+	{"again", func(c *client, l engine.Lease) {
+		c.commit(l, engine.Return)
+		c.claim(1)
+	}, byState, byState, engine.InFlight},
+	{"done", func(c *client, l engine.Lease) { c.commit(l, engine.Ack) }, never, never, 0},
+	{"dead", func(c *client, l engine.Lease) { c.commit(l, engine.Bury) }, never, never, 0},
 }
 
 var commitStories = []story{
@@ -32,7 +39,8 @@ var commitStories = []story{
 					if c.tick == realTick && (verb == engine.Nack || verb == engine.Return) {
 						continue // enough, where time passes by itself
 					}
-					c.part(fmt.Sprintf("%s/%v/%v", tt.state, fence, verb), with(func(o *engine.StoreOptions) { o.Fence = fence }), func(c *client) {
+					options := with(func(o *engine.StoreOptions) { o.Fence = fence })
+					c.part(fmt.Sprintf("%s/%v/%v", tt.state, fence, verb), options, func(c *client) {
 						c.add(engine.NewJob{ID: 7}, engine.NewJob{ID: 8, Delay: c.ticks(9999)})
 						l := c.claim(1)[0]
 						tt.change(c, l)
@@ -41,7 +49,8 @@ var commitStories = []story{
 						}
 						want, before := tt.commit[fence-engine.FenceToken], unended(c.counts())
 						r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: verb, Delay: c.ticks(50)})[0]
-						if (r.Status == engine.Applied) != want || want && r.From != tt.from || !want && r != (engine.Result{Status: engine.Stale}) {
+						if want && (r.Status != engine.Applied || r.From != tt.from) ||
+							!want && r != (engine.Result{Status: engine.Stale}) {
 							c.Errorf("%+v, want it applied: %v, from %v", r, want, tt.from)
 						}
 						ended := want && (verb == engine.Ack || verb == engine.Bury)
@@ -60,7 +69,9 @@ var commitStories = []story{
 			c.part(fmt.Sprint(stand), plain, func(c *client) { playStand(c, engine.Place(stand), want) })
 		}
 	}},
-	{"handed out before it is due", with(func(o *engine.StoreOptions) { o.Held, o.Promoted = true, true }), func(c *client) {
+	{"handed out before it is due", with(func(o *engine.StoreOptions) {
+		o.Held, o.Promoted = true, true
+	}), func(c *client) {
 		c.add(engine.NewJob{ID: 1, Delay: c.ticks(50)}, engine.NewJob{ID: 2})
 		l := c.claim(9)
 		c.wantIDs("claimed", ids(l), 2, 1)
@@ -87,17 +98,21 @@ var commitStories = []story{
 		c.add(engine.NewJob{ID: 1}, engine.NewJob{ID: 2})
 		l := c.claim(2)
 		nack := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Nack, Delay: c.ticks(50)}
-		ack := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Ack}
-		b := engine.Batch{ID: engine.BatchID{Engine: c.engine, Seq: 1}, Outcomes: []engine.Outcome{nack, ack, ack, {LeaseKey: l[1].Key(), Verb: engine.Ack}}}
+		ack, other := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Ack}, engine.Outcome{Verb: engine.Ack}
+		other.LeaseKey = l[1].Key()
+		b := engine.Batch{ID: engine.BatchID{Engine: c.engine, Seq: 1}, Outcomes: []engine.Outcome{nack, ack, ack, other}}
 		r := c.send(b)
-		for i, want := range []engine.Result{{Status: engine.Applied, From: engine.InFlight}, {Status: engine.Applied, From: engine.Waiting, Class: engine.Retry}, {Status: engine.Stale}, {Status: engine.Applied, From: engine.InFlight}} {
+		for i, want := range []engine.Result{
+			{Status: engine.Applied, From: engine.InFlight},
+			{Status: engine.Applied, From: engine.Waiting, Class: engine.Retry},
+			{Status: engine.Stale},
+			{Status: engine.Applied, From: engine.InFlight},
+		} {
 			if r[i].Age = 0; r[i] != want {
 				c.Errorf("outcome %d: %+v, want %+v", i, r[i], want)
 			}
-		}
-		for i, want := range []engine.Status{engine.Applied.Again(), engine.Applied.Again(), engine.Stale.Again(), engine.Applied.Again()} {
-			if got := c.send(b)[i].Status; got != want {
-				c.Errorf("outcome %d again: status %d, want %d", i, got, want)
+			if got := c.send(b)[i].Status; got != want.Status.Again() {
+				c.Errorf("outcome %d again: status %d, want %d", i, got, want.Status.Again())
 			}
 		}
 	}},
@@ -114,7 +129,8 @@ func unended(s engine.Stats) (n int) {
 func playLife(c *client) {
 	reaper := engine.NewEngineID(2, 5)
 	c.add(engine.NewJob{ID: 7, Kind: 2, Priority: 3, Tenant: 4, Payload: []byte("x")})
-	want := engine.Lease{Job: engine.Job{ID: 7, Kind: 2, Priority: 3, Tenant: 4, Payload: []byte("x"), Delivery: 1, Charged: 1}}
+	want := engine.Lease{Job: engine.Job{ID: 7, Kind: 2, Priority: 3, Tenant: 4, Payload: []byte("x"), Delivery: 1,
+		Charged: 1}}
 	last := engine.Token(0)
 	expect := func(what string, got []engine.Lease, waited, age float64) engine.Lease {
 		c.Helper()

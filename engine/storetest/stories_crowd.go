@@ -21,7 +21,8 @@ var crowdStories = []story{
 		}
 		for _, l := range c.claim(jobs) {
 			c.seq++
-			b := engine.Batch{ID: engine.BatchID{Engine: c.engine, Seq: c.seq}, Outcomes: []engine.Outcome{{LeaseKey: l.Key(), Verb: engine.Ack}}}
+			b := engine.Batch{ID: engine.BatchID{Engine: c.engine, Seq: c.seq},
+				Outcomes: []engine.Outcome{{LeaseKey: l.Key(), Verb: engine.Ack}}}
 			var applied, repeated atomic.Int32
 			c.crowd(copies, func(int) error {
 				r, err := c.Store.Commit(c.ctx, b, nil)
@@ -95,7 +96,8 @@ func (c *client) crowd(n int, call func(i int) error) {
 // others enqueue them, finish each job once, and one serial key in order.
 func playCrowd(c *client) {
 	const engines, jobs, key = 6, 300, 5
-	plan := engine.Plan{Limit: 7, Terms: []engine.Term{{Class: engine.Fresh, Limit: 4}, {Class: engine.Retry, Limit: 2}, anyTerm(7)}}
+	plan := engine.Plan{Limit: 7}
+	plan.Terms = terms{{Class: engine.Fresh, Limit: 4}, {Class: engine.Retry, Limit: 2}, anyTerm(7)}
 	var left atomic.Int64
 	left.Store(jobs)
 	var mu sync.Mutex

@@ -33,7 +33,8 @@ var leaseStories = []story{
 		l := c.claim(3)
 		c.commit(l[1], engine.Return)
 		wrong := engine.LeaseKey{Job: 3, Token: l[2].Token + 1}
-		held, err := c.Store.ExtendLease(c.ctx, []engine.LeaseKey{l[2].Key(), l[1].Key(), l[0].Key(), wrong, l[2].Key(), {Job: 99, Token: 1}}, c.ttl(), []bool{true})
+		keys := []engine.LeaseKey{l[2].Key(), l[1].Key(), l[0].Key(), wrong, l[2].Key(), {Job: 99, Token: 1}}
+		held, err := c.Store.ExtendLease(c.ctx, keys, c.ttl(), []bool{true})
 		c.must(err)
 		c.same("held", held, []bool{true, true, false, true, false, true, false})
 	}},
@@ -50,8 +51,12 @@ var leaseStories = []story{
 		got, _ := c.recover(9, 0)
 		c.wantIDs("recovered", ids(got), 1)
 	}},
-	{"what a recovery counts", with(func(o *engine.StoreOptions) { o.RecoveriesWithin = 10 * time.Second }), func(c *client) {
-		c.part("of the last ten ticks", with(func(o *engine.StoreOptions) { o.RecoveriesWithin = c.ticks(10) }), func(c *client) {
+	{"what a recovery counts", with(func(o *engine.StoreOptions) {
+		o.RecoveriesWithin = 10 * time.Second
+	}), func(c *client) {
+		c.part("of the last ten ticks", with(func(o *engine.StoreOptions) {
+			o.RecoveriesWithin = c.ticks(10)
+		}), func(c *client) {
 			c.add(engine.NewJob{ID: 1})
 			c.claim(1)
 			for i, want := range []int32{1, 2, 1} { // at 7, 14 and 21: the first is forgotten by then
@@ -63,7 +68,8 @@ var leaseStories = []story{
 		})
 	}},
 	{"all leases of a node", plain, func(c *client) {
-		if _, err := c.Store.ExtendNode(c.ctx, engine.NewEngineID(9, 0), false, c.ticks(1)); errors.Is(err, engine.ErrUnsupported) {
+		_, err := c.Store.ExtendNode(c.ctx, engine.NewEngineID(9, 0), false, c.ticks(1))
+		if errors.Is(err, engine.ErrUnsupported) {
 			c.Skip("not offered")
 		}
 		c.add(engine.NewJob{ID: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: 3}, engine.NewJob{ID: 4})

@@ -47,11 +47,7 @@ var lineStories = []story{
 			c.elapse(0.01)
 			c.add(engine.NewJob{ID: engine.JobID(id + 1), Priority: p})
 		}
-		l, _, err := c.try(3, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: 3})
-		if errors.Is(err, engine.ErrUnsupported) {
-			c.Skip("not offered")
-		}
-		c.must(err)
+		l := c.ifOffered(3, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: 3})
 		c.wantIDs("claimed", ids(l), 1, 2, 3)
 	}},
 	{"serial keys", plain, playSerial},
@@ -61,15 +57,14 @@ var lineStories = []story{
 			c.elapse(0.01)
 			c.add(engine.NewJob{ID: id + 1, Tenant: 1 + engine.TenantID(id/3), Kind: engine.Kind(id % 2)})
 		}
-		l, _, err := c.try(9, engine.Term{Class: engine.AnyClass, Tenant: 2, Limit: 1}, engine.Term{Class: engine.AnyClass, PerTenant: 1, Limit: 2})
-		if errors.Is(err, engine.ErrUnsupported) {
-			c.Skip("not offered")
-		}
-		c.must(err)
+		l := c.ifOffered(9, engine.Term{Class: engine.AnyClass, Tenant: 2, Limit: 1},
+			engine.Term{Class: engine.AnyClass, PerTenant: 1, Limit: 2})
 		c.wantIDs("one of tenant 2, then one each of two", ids(l), 4, 1, 5)
-		c.wantIDs("one each, newest first", ids(c.plan(9, engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, PerTenant: 1, Limit: 9})), 9, 6, 3)
-		c.wantIDs("of kind 1, one each", ids(c.plan(9, engine.Term{Class: engine.AnyClass, Kinds: 1 << 1, PerTenant: 1, Limit: 9})), 2, 8)
-		c.wantIDs("of tenant 3 at most five", ids(c.plan(9, engine.Term{Class: engine.AnyClass, Tenant: 3, PerTenant: 5, Limit: 9})), 7)
+		each, ofKind, ofTenant := newest(9), someKinds(1<<1, 9), anyTerm(9)
+		each.PerTenant, ofKind.PerTenant, ofTenant.PerTenant, ofTenant.Tenant = 1, 1, 5, 3
+		c.wantIDs("one each, newest first", ids(c.plan(9, each)), 9, 6, 3)
+		c.wantIDs("of kind 1, one each", ids(c.plan(9, ofKind)), 2, 8)
+		c.wantIDs("of tenant 3 at most five", ids(c.plan(9, ofTenant)), 7)
 		c.wantIDs("nothing is left", ids(c.claim(9)))
 	}},
 	{"longest wait", plain, func(c *client) {
@@ -78,11 +73,7 @@ var lineStories = []story{
 			c.elapse(1)
 		}
 		term := engine.Term{Class: engine.AnyClass, MaxWait: c.ticks(2.5), Limit: 1}
-		l, _, err := c.try(1, term)
-		if errors.Is(err, engine.ErrUnsupported) {
-			c.Skip("not offered")
-		}
-		c.must(err)
+		l := c.ifOffered(1, term)
 		c.wantIDs("by priority, of those in time", ids(l), 4)
 		c.commit(l[0], engine.Ack)
 		term.Shed, term.Limit = 1000, 9
@@ -94,7 +85,7 @@ var lineStories = []story{
 		c.same("afterwards", c.counts(), engine.Stats{InFlight: [2]int{1, 0}, Dead: 2})
 	}},
 	{"stats", plain, func(c *client) {
-		c.add(engine.NewJob{ID: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: 3}, engine.NewJob{ID: 4}, engine.NewJob{ID: 5}, engine.NewJob{ID: 6, Delay: c.ticks(100)})
+		c.add(append(ofKinds(0, 0, 0, 0, 0), engine.NewJob{ID: 6, Delay: c.ticks(100)})...)
 		l := c.claim(5)
 		c.nack(l[0], 2)
 		c.nack(l[1], 100)
@@ -103,7 +94,8 @@ var lineStories = []story{
 		c.add(engine.NewJob{ID: 7, Priority: 1}, engine.NewJob{ID: 8, Kind: 1})
 		c.elapse(2)
 		c.add(engine.NewJob{ID: 9, Priority: -1})
-		c.same("counts", c.counts(), engine.Stats{Ready: [2]int{3, 1}, Waiting: [2]int{1, 1}, InFlight: [2]int{2, 0}, Dead: 1})
+		c.same("counts", c.counts(),
+			engine.Stats{Ready: [2]int{3, 1}, Waiting: [2]int{1, 1}, InFlight: [2]int{2, 0}, Dead: 1})
 		oldest := c.stats().OldestReady
 		c.about("the oldest fresh", oldest[engine.Fresh], 2)
 		c.about("the oldest retry", oldest[engine.Retry], 4)
@@ -162,7 +154,7 @@ func playUnique(c *client) {
 	}
 	taken("while the job of the key is ready")
 	c.add(job(2, 1, "a"), job(3, 0, "b"), job(4, 0, ""), job(5, 0, ""))
-	if err := c.Store.Enqueue(c.ctx, []engine.NewJob{job(6, 0, "c"), job(7, 0, "c")}); !errors.Is(err, engine.ErrDuplicate) {
+	if err := c.Store.Enqueue(c.ctx, newJobs{job(6, 0, "c"), job(7, 0, "c")}); !errors.Is(err, engine.ErrDuplicate) {
 		c.Errorf("twice in one call: %v", err)
 	}
 	l := c.claim(9)
@@ -186,7 +178,8 @@ func playUnique(c *client) {
 
 // playSerial tests three jobs of one serial key and one without a key, with a crash, a retry and a death.
 func playSerial(c *client) {
-	c.add(engine.NewJob{ID: 1, Serial: 7}, engine.NewJob{ID: 2, Serial: 7, Priority: -1}, engine.NewJob{ID: 3, Serial: 7, Delay: 1}, engine.NewJob{ID: 4}, engine.NewJob{ID: 5, Serial: 8})
+	c.add(newJobs{{ID: 1, Serial: 7}, {ID: 2, Serial: 7, Priority: -1}, {ID: 3, Serial: 7, Delay: 1}, {ID: 4},
+		{ID: 5, Serial: 8}}...)
 	c.wantIDs("the first of each key", ids(c.claim(9)), 1, 4, 5)
 	c.elapse(7)
 	if s := c.counts(); s.Ready[engine.Fresh] != 2 {

@@ -19,12 +19,12 @@ type committer struct {
 	queued  uint64            // number of batches ever put in ready or paused
 	flying  []*batch          // batches sent, or pausing before they are sent again
 	spare   []*batch
-	open    fifo[bool] // for each batch from the first unanswered one on, whether it is open
-	lastSeq uint64     // sequence number of the last batch in open
-	pending int        // number of outcomes not yet committed
-	calls   int        // highest number of batches in flying
-	guarded int        // number of pending outcomes with a Guard of their own: a reaper's
-	dated   bool       // whether retry delays may run from before the commit, or end at multiples of a grain
+	open    heap.FIFO[bool] // for each batch from the first unanswered one on, whether it is open
+	lastSeq uint64          // sequence number of the last batch in open
+	pending int             // number of outcomes not yet committed
+	calls   int             // highest number of batches in flying
+	guarded int             // number of pending outcomes with a Guard of their own: a reaper's
+	dated   bool            // whether retry delays may run from before the commit, or end at multiples of a grain
 }
 
 type batch struct {
@@ -236,7 +236,7 @@ func (b *batch) date(cfg *Config, now Time) {
 
 // settled returns the highest sequence number up to which every batch is answered. Commits pile up by the ten thousand
 // while the store answers nothing: it must not look at each.
-func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.size) }
+func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.Size()) }
 
 func (c *committer) onCommitted(e *Engine, r *Call) {
 	for _, b := range c.flying {
@@ -361,7 +361,7 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 
 func (c *committer) newBatch() *batch {
 	c.lastSeq++
-	c.open.push(true)
+	c.open.Push(true)
 	if n := len(c.spare); n > 0 {
 		b := c.spare[n-1]
 		c.spare = c.spare[:n-1]
@@ -374,9 +374,9 @@ func (c *committer) newBatch() *batch {
 // close ends a batch of outcomes that is answered, given up, or empty.
 func (c *committer) close(e *Engine, b *batch) {
 	b.closed = true
-	*c.open.at(int(b.seq - c.settled() - 1)) = false
-	for c.open.size > 0 && !*c.open.at(0) {
-		c.open.pop()
+	*c.open.At(int(b.seq - c.settled() - 1)) = false
+	for c.open.Size() > 0 && !*c.open.At(0) {
+		c.open.Pop()
 	}
 	c.pending -= len(b.slots)
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {

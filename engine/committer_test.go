@@ -159,38 +159,6 @@ func BenchmarkCommitBacklog(b *testing.B) {
 	}
 }
 
-// TestFIFO compares a fifo with a slice under random pushes and pops, which must not allocate.
-func TestFIFO(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var q fifo[int]
-		var want []int
-		for range rapid.IntRange(0, 200).Draw(t, "steps") {
-			if n := rapid.IntRange(0, 9).Draw(t, "action"); len(want) == 0 || n < 5 {
-				q.push(n)
-				want = append(want, n)
-			} else if got := q.pop(); got != want[0] {
-				t.Fatalf("popped %d, want %d", got, want[0])
-			} else {
-				want = want[1:]
-			}
-			var got []int
-			for i := range q.size {
-				got = append(got, *q.at(i))
-			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("got %v, want %v", got, want)
-			}
-		}
-	})
-	var q fifo[int]
-	for range 10 {
-		q.push(1)
-	}
-	if n := testing.AllocsPerRun(1000, func() { q.push(1); q.pop() }); n != 0 || len(q.ring) > 16 {
-		t.Errorf("%v allocations for each that comes and goes, room for %d", n, len(q.ring))
-	}
-}
-
 // TestSlotQueueForgets holds leases for a moment each: the queue of their heartbeats does not
 // grow with how many came and went.
 func TestSlotQueueForgets(t *testing.T) {

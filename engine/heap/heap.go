@@ -1,4 +1,4 @@
-// Package heap is a generic binary heap, for queues where speed does not justify a special one.
+// Package heap has generic queues, where speed does not justify a special one: a binary heap, and a FIFO in a ring.
 package heap
 
 // Before is the order of the values of a Heap: it reports whether a value comes before another.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
 // admission is the queue of calls at the store while a fault limits the calls served at once: in the order of arrival.
@@ -14,29 +15,12 @@ type admission struct {
 	limits   []int // limits of the active faults
 	parallel int   // present limit on calls served at once; 0: no limit
 	serving  int
-	stalls   int      // number of active faults that stop the store
-	line     []uint32 // queued messages, from head on
-	head     int
+	stalls   int               // number of active faults that stop the store
+	line     heap.FIFO[uint32] // queued messages
 }
 
 // shut reports whether an arriving call has to wait.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
-
-func (a *admission) push(ref uint32) {
-	if a.head > 64 && a.head*2 > len(a.line) {
-		a.line = a.line[:copy(a.line, a.line[a.head:])]
-		a.head = 0
-	}
-	a.line = append(a.line, ref)
-}
-
-func (a *admission) pop() uint32 {
-	ref := a.line[a.head]
-	if a.head++; a.head == len(a.line) {
-		a.line, a.head = a.line[:0], 0
-	}
-	return ref
-}
 
 // limit begins a fault that lets at most n calls be served at once.
 func (a *admission) limit(n int) {
@@ -63,7 +47,7 @@ func (a *admission) adjust() {
 // arrive handles a call that reaches the store: it is served or waits.
 func (s *Sim) arrive(ref uint32) {
 	if s.admission.shut() {
-		s.admission.push(ref)
+		s.admission.line.Push(ref)
 		return
 	}
 	s.execute(ref)
@@ -71,9 +55,9 @@ func (s *Sim) arrive(ref uint32) {
 
 // serveNext serves the waiting calls whose turn it is. Jobs that one makes due become ready before the next is served.
 func (s *Sim) serveNext() {
-	for s.admission.head < len(s.admission.line) && !s.admission.shut() {
+	for s.admission.line.Size() > 0 && !s.admission.shut() {
 		s.promoteFirst()
-		s.execute(s.admission.pop())
+		s.execute(s.admission.line.Pop())
 	}
 }
 

@@ -3,7 +3,7 @@ package sim
 // Kept returns how many records of calls, of late jobs, of executions and of pending ends of controls a simulation holds
 // that nothing refers to any more.
 func (s *Sim) Kept() [4]int {
-	calls := s.messages.used - s.queue.requests.size - s.queue.replies.size - len(s.admission.line) + s.admission.head
+	calls := s.messages.used - s.queue.requests.size - s.queue.replies.size - s.admission.line.Size()
 	late, ends := s.late.used, s.controls.ends.used
 	for _, e := range s.queue.others {
 		switch rank(e.order >> rankBits) {

@@ -127,9 +127,7 @@ func (s *Sim) answer(ref uint32) {
 	} else {
 		s.deliverReply(ref, m)
 	}
-	if s.admission.head < len(s.admission.line) {
-		s.serveNext()
-	}
+	s.serveNext()
 }
 
 // deliverReply passes the reply in message m, whose number is ref, to the engine that made the call, if that process

@@ -261,21 +261,3 @@ func benchmarkWake(b *testing.B, idle bool) {
 		})
 	}
 }
-
-// TestLineStaysShort lets calls wait in a line that is never empty: it takes no more memory than a few times those that
-// wait, and hands them out in order.
-func TestLineStaysShort(t *testing.T) {
-	var a admission
-	next := uint32(0)
-	for ref := range uint32(10_000) {
-		if a.push(ref); ref >= 100 {
-			if got := a.pop(); got != next {
-				t.Fatalf("got call %d, want %d", got, next)
-			}
-			next++
-		}
-	}
-	if waiting := len(a.line) - a.head; waiting != 100 || cap(a.line) > 1000 {
-		t.Errorf("%d calls wait in a line of %d", waiting, cap(a.line))
-	}
-}

@@ -1,0 +1,39 @@
+package heap
+
+// FIFO is a queue whose first value is the one that came first, in a ring buffer that grows. The zero FIFO is empty.
+type FIFO[T any] struct {
+	ring []T // its length is a power of two
+	head int
+	size int
+}
+
+// Size returns the number of values in the queue.
+func (q *FIFO[T]) Size() int { return q.size }
+
+// Push adds the value v at the end of the queue.
+func (q *FIFO[T]) Push(v T) {
+	if q.size == len(q.ring) {
+		q.grow()
+	}
+	q.ring[(q.head+q.size)&(len(q.ring)-1)] = v
+	q.size++
+}
+
+func (q *FIFO[T]) grow() {
+	grown := make([]T, max(16, 2*q.size))
+	for i := range q.size {
+		grown[i] = *q.At(i)
+	}
+	q.ring, q.head = grown, 0
+}
+
+// At returns the value at index i of the queue, valid until the next push.
+func (q *FIFO[T]) At(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
+
+// Pop removes and returns the first value of a queue that is not empty.
+func (q *FIFO[T]) Pop() T {
+	v := q.ring[q.head]
+	q.head = (q.head + 1) & (len(q.ring) - 1)
+	q.size--
+	return v
+}

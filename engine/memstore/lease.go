@@ -214,19 +214,12 @@ func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
 		}
 		r = s.rows.at(ref)
 	}
-	switch f {
-	case engine.FenceNone:
-		if r.state != engine.Dead {
-			return ref, r
-		}
-	case engine.FenceState:
-		if r.state == engine.InFlight {
-			return ref, r
-		}
-	case engine.FenceToken:
-		if r.state == engine.InFlight && engine.Token(r.token) == key.Token {
-			return ref, r
-		}
+	matches := r.state == engine.InFlight && (f == engine.FenceState || engine.Token(r.token) == key.Token)
+	if f == engine.FenceNone {
+		matches = r.state != engine.Dead
 	}
-	return none, nil
+	if !matches {
+		return none, nil
+	}
+	return ref, r
 }

@@ -167,8 +167,8 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the first of the job's row best and the rows of a cell (of a lane, or of a tenant in it) that match
-// the term.
+// searchCell returns the first of the job's row best and the rows of a cell (of a lane, or of a tenant in it) that
+// match the term.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {

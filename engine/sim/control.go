@@ -109,7 +109,7 @@ func (s *Sim) begin(c *Control, came int) bool {
 		}
 		n.frozen++
 		end.life = n.lives
-		s.report(engine.NodePause, c.Node)
+		s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})
 		s.queue.timers.set(c.Node, engine.Never)
 		n.awake = false
 		s.awake.put(c.Node, false)
@@ -222,9 +222,8 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	}
 	s.promoteFirst()
 	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
-		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
-			Token: l.Token, Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
-		witness{s}.Record(&s.event)
+		s.record(engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
+			Token: l.Token, Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1})
 		lost++
 	}
 	return lost
@@ -241,8 +240,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
 	for i := range s.promoted {
 		p := &s.promoted[i]
-		s.event = engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
-		witness{s}.Record(&s.event)
+		s.record(engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1})
 	}
 	n := len(s.promoted)
 	s.wakeFor(n)

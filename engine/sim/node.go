@@ -17,7 +17,7 @@ func (s *Sim) boot(i int32) {
 	for role, stalls := range s.stalled {
 		n.engine.Stall(s.now, engine.Op(role), stalls > 0)
 	}
-	s.report(engine.NodeUp, i)
+	s.record(engine.Event{Kind: engine.NodeUp, Node: i})
 	s.stepped(n)
 }
 
@@ -39,13 +39,12 @@ func (s *Sim) crash(i int32) {
 			continue
 		}
 		r := s.runs.at(at - 1)
-		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind,
-			Tenant: r.job.Tenant, Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
-		witness{s}.Record(&s.event)
+		s.record(engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind,
+			Tenant: r.job.Tenant, Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)})
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at-1, r, n)
 	}
-	s.report(engine.NodeDown, i)
+	s.record(engine.Event{Kind: engine.NodeDown, Node: i})
 }
 
 // thaw continues a frozen process: the inputs that it missed are delivered now, in order.
@@ -54,7 +53,7 @@ func (s *Sim) thaw(i int32) {
 	if n.frozen--; n.frozen > 0 {
 		return
 	}
-	s.report(engine.NodeWake, i)
+	s.record(engine.Event{Kind: engine.NodeWake, Node: i})
 	missed := n.missed
 	n.missed = nil
 	for _, m := range missed {
@@ -67,11 +66,6 @@ func (s *Sim) thaw(i int32) {
 	if n.engine != nil {
 		s.stepped(n)
 	}
-}
-
-func (s *Sim) report(k engine.EventKind, node int32) {
-	s.event = engine.Event{Kind: k, Node: node}
-	witness{s}.Record(&s.event)
 }
 
 // stepped updates the timer of a node that is not frozen, and whether it can be woken, after an input.

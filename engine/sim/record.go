@@ -20,6 +20,12 @@ func (a awaiter) Record(e *engine.Event) {
 	}
 }
 
+// record reports a rare event.
+func (s *Sim) record(e engine.Event) {
+	s.event = e
+	witness{s}.Record(&s.event)
+}
+
 // lives maps each event kind to its change of the number of jobs that are neither done nor dead.
 var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
 

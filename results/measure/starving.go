@@ -13,8 +13,7 @@ type starving struct {
 	lanes    []lane      // queues of ready fresh jobs, by kind
 	own      [][]*lane   // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by that tenant
 	hungers  []*hunger   // spells of starvation by filter; the first is of all jobs
-	byTenant [][]*hunger // spells of filters with a tenant, by tenant
-	general  []*hunger   // spells of filters without a tenant
+	byTenant [][]*hunger // spells by the tenant of their filter; 0: those of filters without a tenant
 	crowded  []*hunger   // spells during which claims of other jobs are counted
 	calm     engine.Time // no ready job starves before this time
 }
@@ -46,10 +45,7 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 // it also counts claims made while they starve.
 func (b *starving) of(f filter, crowding bool) *hunger {
 	h := among(&b.hungers, func(h *hunger) bool { return h.filter == f }, func() *hunger {
-		h, list := &hunger{filter: f}, &b.general
-		if f.tenant != 0 {
-			list = reach(&b.byTenant, f.tenant)
-		}
+		h, list := &hunger{filter: f}, reach(&b.byTenant, f.tenant)
 		*list = append(*list, h)
 		return h
 	})
@@ -124,13 +120,11 @@ func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.Tena
 		return false
 	}
 	from := now.Add(-hungry)
-	for _, h := range b.general {
-		if h.kind < 0 || h.kind == int32(kind) {
-			h.add(from, now)
+	for _, id := range [...]engine.TenantID{0, tenant} { // what is added twice counts once
+		if int(id) >= len(b.byTenant) {
+			break
 		}
-	}
-	if int(tenant) < len(b.byTenant) {
-		for _, h := range b.byTenant[tenant] {
+		for _, h := range b.byTenant[id] {
 			if h.kind < 0 || h.kind == int32(kind) {
 				h.add(from, now)
 			}

@@ -260,14 +260,6 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 		j.node, from, l.Heartbeat)
 }
 
-func (c *Checker) beatsBefore(s *subject) bool {
-	return s.j != nil && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, s.j.claimed.Add(c.rules.Trip))
-}
-
-func (c *Checker) beatsWhileRun(s *subject) bool {
-	return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
-}
-
 // beatsTillTaken checks the heartbeats for a running job's lease: its process must send them until the outcome is
 // committed.
 func (c *Checker) beatsTillTaken(s *subject) bool {

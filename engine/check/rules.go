@@ -252,7 +252,9 @@ func (r *Rules) ofCalls(d *derived) []rule {
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
 		{Shares, noProbe, claims, r.Holds.Interval > 0, (*Checker).notesEmpty},
-		{Effects, uncounted, down, true, (*Checker).diesWhole},
+		{Effects, uncounted, down, true, func(c *Checker, s *subject) bool {
+			return s.n.busy == 0 || c.complain(Effects, "%d executions go on without it", s.n.busy)
+		}},
 		{Recovery, HandBacks, down, r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
 	}
 }
@@ -262,13 +264,19 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 	return []rule{
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
-		{Recovery, uncounted, started, true, (*Checker).beginsInTime},
-		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
+		{Recovery, uncounted, started, true, func(c *Checker, s *subject) bool {
+			return !s.n.wasStopped || c.complain(Recovery, "it begins, and the process was told to stop")
+		}},
+		{Leases, Heartbeats, started, beats, func(c *Checker, s *subject) bool {
+			return s.j != nil && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, s.j.claimed.Add(c.rules.Trip))
+		}},
 		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
 		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
 		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
 		{Effects, uncounted, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
-		{Leases, Heartbeats, ended, beats, (*Checker).beatsWhileRun},
+		{Leases, Heartbeats, ended, beats, func(c *Checker, s *subject) bool {
+			return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
+		}},
 		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
 	}
 }
@@ -276,7 +284,9 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 func (r *Rules) ofLeases(d *derived) []rule {
 	lease, promoted := &r.Node.Lease, of(engine.Promoted)
 	return []rule{
-		{NoLoss, noProbe, of(engine.Enqueued), true, (*Checker).isNew},
+		{NoLoss, noProbe, of(engine.Enqueued), true, func(c *Checker, s *subject) bool {
+			return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
+		}},
 		{NoLoss, noProbe, stored, true, (*Checker).goesOn},
 		{Due, noProbe, promoted, true, (*Checker).isDue},
 		{Due, noProbe, promoted, r.Promote > 0 && r.Store.Promoted, (*Checker).isPromotedInTime},

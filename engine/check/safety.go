@@ -4,10 +4,6 @@ import "qsim/engine"
 
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
-func (c *Checker) isNew(s *subject) bool {
-	return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
-}
-
 // goesOn checks that the event's job exists and is unfinished, or is dead and being redriven.
 func (c *Checker) goesOn(s *subject) bool {
 	switch {
@@ -256,10 +252,6 @@ func (c *Checker) wroteOnce(s *subject) bool {
 		c.complain(Atomicity, "it took the lease under token %d already", s.Token)
 }
 
-func (c *Checker) diesWhole(s *subject) bool {
-	return s.n.busy == 0 || c.complain(Effects, "%d executions go on without it", s.n.busy)
-}
-
 // runsKnown checks that an event of an execution is about a known job that runs in its slot, and that an execution
 // begins in a slot of a running process.
 func (c *Checker) runsKnown(s *subject) bool {
@@ -296,11 +288,6 @@ func (c *Checker) beginsOnce(s *subject) bool {
 		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
 	}
 	return true
-}
-
-// beginsInTime checks that a process begins nothing after it was told to stop.
-func (c *Checker) beginsInTime(s *subject) bool {
-	return !s.n.wasStopped || c.complain(Recovery, "it begins, and the process was told to stop")
 }
 
 // timesOut checks that an execution times out exactly at its timeout.

@@ -52,7 +52,8 @@ func (c *Collector) question(q Query) question {
 	case m.basis == onHunger:
 		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(c.spanOf(q))
 	default:
-		asked.view = c.viewOf(q)
+		f := c.filterOf(q)
+		asked.view = among(&c.views, func(v *view) bool { return v.filter == f }, func() *view { return newView(c, f) })
 		if m.basis != onClock {
 			break
 		}
@@ -101,12 +102,6 @@ func (c *Collector) filterOf(q Query) filter {
 	return f
 }
 
-// viewOf returns the view of the jobs that pass the filter of the query q, a new one if there is none.
-func (c *Collector) viewOf(q Query) *view {
-	f := c.filterOf(q)
-	return among(&c.views, func(v *view) bool { return v.filter == f }, func() *view { return newView(c, f) })
-}
-
 // setOf returns the set of the jobs that the query q measures: those of its class and tenant enqueued in its window.
 func (c *Collector) setOf(q Query) *jobSet {
 	from, to := c.settings.Warmup, c.settings.Duration
@@ -151,8 +146,12 @@ func (c *Collector) run() Run {
 		if q.jobs != nil && q.Metric == slowdown {
 			r.means = append(r.means, q.jobs.meanFreshWait())
 		}
-		if m := q.metric; q.jobs != nil && m.family != noFamily {
-			r.addHistogram(m.histogramOf(q.Query), q.jobs.wait(m.family))
+		if q.jobs == nil || q.metric.family == noFamily {
+			continue
+		}
+		w, of := q.jobs.wait(q.metric.family), q.metric.histogramOf(q.Query)
+		if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == of }) {
+			r.Histograms = append(r.Histograms, RunHistogram{of, w.ended.Pack(), w.ages.Pack()})
 		}
 	}
 	return r
@@ -162,13 +161,6 @@ func (c *Collector) run() Run {
 func (m *metric) histogramOf(q Query) Query {
 	q.Metric = families[m.family].name
 	return q
-}
-
-// addHistogram adds the distribution of waits w to the run's histograms, unless the metric q has one already.
-func (r *Run) addHistogram(q Query, w *wait) {
-	if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == q }) {
-		r.Histograms = append(r.Histograms, RunHistogram{q, w.ended.Pack(), w.ages.Pack()})
-	}
 }
 
 // endlessTries is the number of claims of one job from which a run has a warning of a livelock.

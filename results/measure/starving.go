@@ -59,19 +59,14 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 		case f.tenant == 0:
 			h.lanes = append(h.lanes, &b.lanes[kind])
 		default:
-			h.lanes = append(h.lanes, b.ownLane(kind, f.tenant))
+			own := reach(&b.own[kind], f.tenant)
+			if *own == nil {
+				*own = &lane{after: b.lanes[kind].after}
+			}
+			h.lanes = append(h.lanes, *own)
 		}
 	}
 	return h
-}
-
-// ownLane returns the queue of ready times for the fresh jobs of one class and one tenant.
-func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
-	own := reach(&b.own[kind], tenant)
-	if *own == nil {
-		*own = &lane{after: b.lanes[kind].after}
-	}
-	return *own
 }
 
 // ready counts a fresh job that becomes ready now, for measuring starvation.

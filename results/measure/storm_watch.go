@@ -75,16 +75,11 @@ func (v *view) watchStorms() {
 	for _, storm := range s.Storms {
 		watch := &stormWatch{name: storm.Name, over: engine.Time(storm.To), drainedAt: -1, candidate: -1, recoveredAt: -1}
 		if window := recoveryWindow(v.rest, storm); window > 0 {
-			watch.recovery = v.recoveryOf(window)
+			watch.recovery = among(&v.storms.recoveries, func(r *recovery) bool { return r.window == window },
+				func() *recovery { return newRecovery(s, window) })
 		}
 		v.storms.watches = append(v.storms.watches, watch)
 	}
-}
-
-// recoveryOf returns the recovery with sliding windows of the given length, a new one if there is none.
-func (v *view) recoveryOf(window time.Duration) *recovery {
-	return among(&v.storms.recoveries, func(r *recovery) bool { return r.window == window },
-		func() *recovery { return newRecovery(v.settings, window) })
 }
 
 // keepAsked drops the measurements of storms that none of the queries is for.

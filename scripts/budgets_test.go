@@ -24,20 +24,20 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3461, 2850},
+	{"engine", 3422, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3120, 1650},
+	{"engine/check", 3097, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 50, 50},
+	{"engine/heap", 83, 83}, // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 67, 66},
-	{"engine/live", 1392, 1300},
+	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3226, 2250},
+	{"engine/memstore", 3186, 2250},
 	{"engine/pgstore", 2938, 2130},
 	{"engine/pgstore/pgserver", 551, 500},
-	{"engine/quantity", 810, 480},
-	{"engine/sim", 2105, 1400},
+	{"engine/quantity", 808, 480},
+	{"engine/sim", 2085, 1400},
 	{"policies", 2894, 1850},
 	{"scenarios", 1155, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
@@ -59,7 +59,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3416, 2600},
 	{"scenarios/world", 4712, 2700},
 	{"results", 4628, 2300},
-	{"results/measure", 4959, 3150},
+	{"results/measure", 4898, 3150},
 	{"results/plain", 355, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6687, 4300},
 	{"results/text", 1623, 1700},

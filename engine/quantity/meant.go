@@ -98,16 +98,11 @@ func meantRate(s string) string {
 	}
 	for _, unit := range []string{"s", "m", "h"} { // the first in which it is a short number
 		rate := new(big.Rat).Mul(number, big.NewRat(int64(perUnit[unit]), int64(per)))
-		if text := Decimal(rate, 3); text != "0" && rate.Cmp(ratOf(text)) == 0 {
-			return text + "/" + unit
+		if thousandths := new(big.Rat).Mul(rate, big.NewRat(1000, 1)); rate.Sign() > 0 && thousandths.IsInt() {
+			return Decimal(rate, 3) + "/" + unit
 		}
 	}
 	return ""
-}
-
-func ratOf(text string) *big.Rat {
-	r, _ := new(big.Rat).SetString(text)
-	return r
 }
 
 // withoutCommas returns a number, with the text behind it, without the commas between its thousands; "" if it has none.

@@ -27,6 +27,12 @@ type valueAxis struct {
 	floor    float64 // with log: see waitRange
 }
 
+// overWaits makes an axis logarithmic, for durations from low to high.
+func (v *valueAxis) overWaits(low, high float64) {
+	v.log = true
+	v.from, v.to, v.floor = waitRange(low, high)
+}
+
 // set gives an axis of a plot the range of v, and at most limit ticks.
 func (v *valueAxis) set(a *plot.Axis, limit int) {
 	a.Min, a.Max = v.from, v.to

@@ -26,7 +26,6 @@ func backlogChart(d *drawing) *sheet {
 	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the backlog, the
 	// subject of the chart.
 	withLater := later > 1.05*top && later <= 3*top
-	best, worst := extremes(fresh)
 	s := &sheet{Figure: Figure{Name: "2-backlog", Title: d.backlogTitle(fresh, retry, all),
 		Footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}}
 	s.none = slices.Max(all) <= d.fewJobs()
@@ -38,7 +37,7 @@ func backlogChart(d *drawing) *sheet {
 	case later > 1.05*top:
 		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
-	s.Subtitle += "; means of " + seconds(d.settings.Bucket.Seconds())
+	s.Subtitle += "; means of " + d.bucket()
 	if d.seeds > 1 {
 		s.Subtitle += " and over seeds"
 	}
@@ -51,25 +50,23 @@ func backlogChart(d *drawing) *sheet {
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	s.key = d.backlogKey(withLater)
 	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.due }))
-	s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+	s.panels = d.overTime("backlog", until, fresh, func(p *plot.Plot, own policy) (inside []plot.Plotter, _ []string) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
 		for k := range sum {
 			sum[k] = own.due[k] + own.later[k]
 		}
-		var inside []plot.Plotter
 		if withLater {
 			inside = append(inside, area{d.xs, own.due, sum, waitingColor})
 		}
-		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due,
-			alpha(retryColor, 215)},
+		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)},
+			area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
 			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
 		twin := ""
 		if k := first[own.index]; k != own.index {
 			twin = d.policies[k].name
 		}
-		d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
-			[]plot.Plotter{heading{own.name, d.backlogWords(fresh[own.index], all[own.index], twin)}}})
+		return inside, d.backlogWords(fresh[own.index], all[own.index], twin)
 	})
 	return s
 }
@@ -96,8 +93,8 @@ func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 }
 
 func (d *drawing) backlogKey(withLater bool) key {
-	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true}, {name: "retry", color: alpha(retryColor, 215),
-		area: true}}
+	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true},
+		{name: "retry", color: alpha(retryColor, 215), area: true}}
 	if withLater {
 		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
 	}
@@ -136,9 +133,9 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	}
 	least, _ := extremes(retry)
 	if fresh[worst] <= similar*fresh[best] && retry[most] > max(similar*retry[least], few) {
-		return d.rangeTitle("Mean retry backlog peaks at", jobs, retry, least, most)
+		return d.rangeTitle("Mean retry backlog peaks at", jobs, retry)
 	}
-	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh, best, worst)
+	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh)
 }
 
 // fewJobs returns the backlog, in jobs, that all workers finish within half a job's run time.
@@ -156,10 +153,13 @@ func attemptsChart(d *drawing) *sheet {
 		seen.Include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
-	s := &sheet{Figure: Figure{Name: "5-attempts", Title: d.attemptsTitle(peaks, best, worst),
+	s := &sheet{Figure: Figure{Name: "5-attempts", Title: "No job is claimed" + d.under(),
 		Footer: d.footer(d.lineMarks("mean"))}}
+	if best >= 0 && peaks[worst] > 0 {
+		s.Title = d.rangeTitle("Attempts peak at", rate, peaks)
+	}
 	s.dull = best >= 0 && peaks[worst] <= similar*peaks[best]
-	s.Subtitle = "Claims per second of fresh jobs and retries together, per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time"
+	s.Subtitle = "Claims per second of fresh jobs and retries together, per " + d.bucket() + " of virtual time"
 	s.alt = d.alt("Most attempts per second, and the highest utilization of the workers", func(i int) string {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))
 	})
@@ -173,12 +173,11 @@ func attemptsChart(d *drawing) *sheet {
 	}
 	if len(d.policies) > together {
 		s.Subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
-		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		s.panels = d.overTime("attempts", until, peaks, func(p *plot.Plot, own policy) ([]plot.Plotter, []string) {
 			axes(p)
-			d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index),
-				[]plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.attempts }),
-					curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
-				[]plot.Plotter{heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}}}})
+			highest := rate(peaks[own.index])
+			return []plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.attempts }),
+				curve{d.xs, own.attempts, own.line(1.4)}}, []string{"peak " + highest, highest}
 		})
 		return s
 	}
@@ -192,13 +191,12 @@ func attemptsChart(d *drawing) *sheet {
 			around: []plot.Plotter{heading{"attempts per second", nil}}}
 		if i == 1 {
 			t.about, t.around = ` data-show="busy"`, []plot.Plotter{heading{"utilization of the workers", nil}}
-			p.Y.Tick.Marker, p.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1,
-				Label: "100%"}}, 1.04
+			p.Y.Max = 1.04
+			p.Y.Tick.Marker = plot.ConstantTicks{{Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1, Label: "100%"}}
 		}
 		for k, own := range d.policies {
 			values := [][]float64{own.attempts, own.busy}[i]
-			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, draw.LineStyle{Color: own.hue.line, Width: 1.3,
-				Dashes: dashOf(own.index)}}))
+			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, own.dashed(1.3)}))
 		}
 		d.addTimeline(p, t)
 		return p
@@ -212,11 +210,4 @@ func rate(v float64) string {
 		return "none"
 	}
 	return count(v) + "/s"
-}
-
-func (d *drawing) attemptsTitle(peaks []float64, best, worst int) string {
-	if best < 0 || peaks[worst] == 0 {
-		return "No job is claimed" + d.under()
-	}
-	return d.rangeTitle("Attempts peak at", rate, peaks, best, worst)
 }

@@ -34,7 +34,8 @@ func distributionChart(d *drawing) *sheet {
 		return nil
 	}
 	at := d.distributionLimit()
-	all := plain.Map(d.summary.Data, func(data results.PolicyData) distribution { return newDistribution(find(data.Pooled, at)) })
+	all := plain.Map(d.summary.Data,
+		func(data results.PolicyData) distribution { return newDistribution(find(data.Pooled, at)) })
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
 	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
@@ -46,54 +47,24 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
-	s.dull = at.Bound == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 &&
-		values[worst] <= similar*values[best])
+	s.dull = at.Bound == 0 && best >= 0 && shortOrAlike(values)
 	from, to := distributionRange(all, at)
-	axes := func(p *plot.Plot, steps int) {
-		p.X.Scale, p.Y.Scale = logScale{}, logScale{}
-		p.X.Tick.Marker = waits(0, steps)
-		p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "1 in 10 (p90)"}, {Value: .01,
-			Label: "1 in 100 (p99)"}, {Value: .001, Label: "1 in 1000 (p99.9)"}}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = from, to, leastShare, 1.15
-	}
-	if len(all) > together {
-		s.Subtitle += ", the others in grey" + d.panelWords()
-		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
-			axes(p, steps)
-			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01,
-				Label: "p99"}, {Value: .001, Label: "p99.9"}}
-			var behind backdropLines
-			for _, other := range all {
-				behind = append(behind, other.lines(p, backdropStyle)...)
+	d.addLines(s, lineChart{
+		axes: func(p *plot.Plot, steps int, alone bool) {
+			p.X.Scale, p.Y.Scale = logScale{}, logScale{}
+			p.X.Tick.Marker = waits(0, steps)
+			names := [...]string{"p90", "p99", "p99.9"}
+			if alone { // there is room
+				names = [...]string{"1 in 10 (p90)", "1 in 100 (p99)", "1 in 1000 (p99.9)"}
 			}
-			p.Add(behind)
-			for _, l := range all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6}) {
-				p.Add(l)
-			}
-			p.Add(heading{name: own.name})
-		})
-		return s
-	}
-	s.key = d.policyKey()
-	s.height, s.body = 2.9*vg.Inch, func(c draw.Canvas) {
-		p := newPlot()
-		axes(p, 10)
-		p.X.Label.Text = "wait until first claim"
-		var curves []curve
-		for i, own := range d.policies {
-			lines := all[i].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})
-			curves = append(curves, lines...)
-			group := ofPolicy(own.index)
-			for _, l := range lines {
-				group.inside = append(group.inside, l)
-			}
-			p.Add(group)
-		}
-		if at.Bound > 0 {
-			p.Add(limitLine(at.Bound, "objective: "+at.Text, curves))
-		}
-		p.Draw(c)
-	}
+			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: names[0]},
+				{Value: .01, Label: names[1]}, {Value: .001, Label: names[2]}}
+			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = from, to, leastShare, 1.15
+		},
+		lines:   func(p *plot.Plot, i int, style draw.LineStyle) []curve { return all[i].lines(p, style) },
+		remarks: func(int) []string { return nil },
+		tall:    2.9 * vg.Inch, across: "wait until first claim", limit: at,
+	}, d.shown(best, worst))
 	return s
 }
 
@@ -314,5 +285,5 @@ func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, 
 	if title := d.tableTitle(at.Query); title != "" {
 		return title
 	}
-	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(at.Query, "")+" is", seconds, values, best, worst)
+	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(at.Query, "")+" is", seconds, values)
 }

@@ -152,7 +152,7 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 		return fmt.Sprintf("Fresh jobs%s starve for %s with %s, never with %s", d.charted(), seconds(totals[worst]),
 			d.policies[worst].name, d.policies[best].name)
 	}
-	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals, best, worst)
+	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals)
 }
 
 // charted returns the phrase that names the class of jobs drawn as starving, " of mail"; "" for all jobs.
@@ -212,8 +212,7 @@ func recovered(times []float64, row float64) sketch {
 			if at > p.X.Max {
 				continue
 			}
-			x, y, size := tx(at), ty(row), vg.Length(5)
-			c.FillPolygon(ink, []vg.Point{{X: x - size, Y: y}, {X: x, Y: y + size}, {X: x + size, Y: y}, {X: x, Y: y - size}})
+			shape(c, vg.Point{X: tx(at), Y: ty(row)}, ink, -5, 0, 0, 5, 5, 0, 0, -5)
 		}
 	}
 }

@@ -261,10 +261,10 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 1.4}, at.X, y(l.lows[i]), at.X, y(l.highs[i]))
 		}
 		if l.more[i] {
-			c.FillPolygon(l.color, []vg.Point{{X: at.X, Y: at.Y + 5}, {X: at.X - 3, Y: at.Y - 1}, {X: at.X + 3, Y: at.Y - 1}})
+			shape(c, at, l.color, 0, 5, -3, -1, 3, -1)
 			continue
 		}
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: l.color, Radius: 2.1, Shape: draw.CircleGlyph{}}, at)
+		disc(c, at, 2.1, l.color)
 	}
 }
 

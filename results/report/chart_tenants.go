@@ -41,53 +41,36 @@ func tenantsChart(d *drawing) *sheet {
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
-	best, worst := extremes(slowest)
 	s := &sheet{Figure: Figure{Name: tenantsFigure, Title: "No fresh job of any tenant was ready" + d.under(),
 		Footer: d.footer("all seeds pooled")}}
-	if best >= 0 {
-		s.Title = d.tenantsTitle(all, slowest, best, worst)
+	if !seen.Empty() {
+		s.Title = d.tenantsTitle(all, slowest)
 	}
-	s.Subtitle = fmt.Sprintf("p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; %s", tenantsOf(known, len(d.settings.Tenants)-1))
+	s.Subtitle = "p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; " +
+		tenantsOf(known, len(d.settings.Tenants)-1)
 	if bounds {
 		s.Subtitle += "; at least that, where too many were not claimed"
 	}
 	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
-	from, to, floor := waitRange(seen.Low, seen.High)
-	axes := func(p *plot.Plot, steps int) {
-		p.X.Tick.Marker, p.Y.Tick.Marker = counts(steps), waits(floor, 10)
-		p.Y.Scale = logScale{}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(known), from, to
-	}
-	line := func(i int, style draw.LineStyle) curve { return curve{all[i].ranks, all[i].waits, style} }
-	if len(all) > together {
-		s.Subtitle += ", the others in grey" + d.panelWords()
-		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
-			axes(p, steps)
-			var behind backdropLines
-			for i := range all {
-				behind = append(behind, line(i, backdropStyle))
-			}
-			p.Add(behind, line(own.index, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
-			p.Add(heading{own.name, []string{"slowest " + all[own.index].slowest, all[own.index].slowest}})
-		})
-		return s
-	}
-	s.key = d.policyKey()
-	s.height, s.body = 2.6*vg.Inch, func(c draw.Canvas) {
-		p := newPlot()
-		axes(p, 10)
-		p.X.Label.Text = "tenants, the slowest first"
-		for i, own := range d.policies {
-			p.Add(ofPolicy(i, line(i, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})))
-		}
-		p.Draw(c)
-	}
+	var axis valueAxis
+	axis.overWaits(seen.Low, seen.High)
+	d.addLines(s, lineChart{
+		axes: func(p *plot.Plot, steps int, _ bool) {
+			p.X.Tick.Marker, p.X.Min, p.X.Max = counts(steps), 0, float64(known)
+			axis.set(&p.Y, 10)
+		},
+		lines: func(_ *plot.Plot, i int, style draw.LineStyle) []curve {
+			return []curve{{all[i].ranks, all[i].waits, style}}
+		},
+		remarks: func(i int) []string { return []string{"slowest " + all[i].slowest, all[i].slowest} },
+		tall:    2.6 * vg.Inch, across: "tenants, the slowest first",
+	}, d.shown(extremes(slowest)))
 	return s
 }
 
 // tenantsTitle returns the title of the tenants chart: the worst tenant's metric of an objective, worded as in the
 // results table, or else the slowest tenant under each policy, named if tenants belong to several classes.
-func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int) string {
+func (d *drawing) tenantsTitle(all []ranked, slowest []float64) string {
 	if q := d.waitQuery(); q.Tenant == measure.WorstTenant {
 		if title := d.tableTitle(q); title != "" {
 			return title
@@ -107,7 +90,7 @@ func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int)
 			}
 		}
 		return words + name
-	}, slowest, best, worst)
+	}, slowest)
 }
 
 // rankTenants returns the first known tenants ranked by p99 wait under a policy.

@@ -203,20 +203,21 @@ func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.
 		x, y := tx(r.Number)+vg.Length(place)*spread, inside(mean)
 		line := draw.LineStyle{Color: outcomeColor(r.Outcome), Width: 1.4}
 		c.StrokeLine2(line, x, inside(mean-half), x, inside(mean+half))
+		dot := vg.Point{X: x, Y: y}
 		switch {
 		case mean < p.Y.Min: // further off than the axis goes
-			c.FillPolygon(line.Color, []vg.Point{{X: x - 3.4, Y: y + 8}, {X: x + 3.4, Y: y + 8}, {X: x, Y: y + 2}})
-			y += 5
+			shape(c, dot, line.Color, -3.4, 8, 3.4, 8, 0, 2)
+			dot.Y += 5
 		case mean > p.Y.Max:
-			c.FillPolygon(line.Color, []vg.Point{{X: x - 3.4, Y: y - 8}, {X: x + 3.4, Y: y - 8}, {X: x, Y: y - 2}})
-			y -= 5
+			shape(c, dot, line.Color, -3.4, -8, 3.4, -8, 0, -2)
+			dot.Y -= 5
 		default:
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: line.Color, Radius: 2.8, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+			disc(c, dot, 2.8, line.Color)
 		}
 		if i == own.Best {
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 5.6, Shape: draw.RingGlyph{}}, vg.Point{X: x, Y: y})
+			ring(c, dot, 5.6, ink)
 		}
-		at = append(at, vg.Point{X: x + 8, Y: y - 3})
+		at = append(at, vg.Point{X: dot.X + 8, Y: dot.Y - 3})
 		seeds = append(seeds, r.Seeds)
 	}
 	if len(at) > 16 || len(d.shown) > 4 {
@@ -237,15 +238,15 @@ func drawTuneKey(c draw.Canvas) draw.Canvas {
 	style := textStyle(8.5, muted, false)
 	x, y := c.Min.X+4, c.Max.Y-8
 	for _, e := range []struct {
-		text  string
-		color color.Color
-		ring  bool
-	}{{"objectives met", metColor, false}, {"missed", missedColor, false}, {"unclear, or none", unclearColor, false}, {"the answer", ink, true}} {
-		glyph := draw.GlyphStyle{Color: e.color, Radius: 2.8, Shape: draw.CircleGlyph{}}
-		if e.ring {
-			glyph.Shape, glyph.Radius = draw.RingGlyph{}, 5
-		}
-		c.DrawGlyphNoClip(glyph, vg.Point{X: x, Y: y})
+		text   string
+		draw   func(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color)
+		radius vg.Length
+		color  color.Color
+	}{
+		{"objectives met", disc, 2.8, metColor}, {"missed", disc, 2.8, missedColor},
+		{"unclear, or none", disc, 2.8, unclearColor}, {"the answer", ring, 5, ink},
+	} {
+		e.draw(c, vg.Point{X: x, Y: y}, e.radius, e.color)
 		c.FillText(style, vg.Point{X: x + 8, Y: y - 4}, e.text)
 		x += 8 + style.Width(e.text) + 18
 	}

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -44,18 +43,12 @@ func (d *drawing) peaksOf(row int) []float64 {
 func waitChart(d *drawing) *sheet {
 	first := d.firstRow()
 	highest := d.peaksOf(first)
-	best, worst := extremes(highest)
-	s := &sheet{Figure: Figure{
-		Name:     "1-fresh-p99",
-		Title:    d.waitTitle(d.rows[first], highest, best, worst),
-		Subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
-		Footer:   d.footer(d.bandMarks()),
-	}}
+	best, _ := extremes(highest)
+	s := &sheet{Figure: Figure{Name: "1-fresh-p99", Title: d.waitTitle(d.rows[first], highest), Footer: d.footer(d.bandMarks())}}
+	s.Subtitle = "Wait of fresh jobs until their first claim, p99 per " + d.bucket() + " of virtual time (log scale)"
 	s.dull = best >= 0
 	for row := range d.rows {
-		all := d.peaksOf(row)
-		least, most := extremes(all)
-		s.dull = s.dull && (least < 0 || all[most] < shortWait || len(all) > 1 && all[most] <= similar*all[least])
+		s.dull = s.dull && shortOrAlike(d.peaksOf(row))
 	}
 	s.alt = d.alt("Highest fresh p99 wait"+ofClass(d.rows[first]), func(i int) string {
 		if math.IsNaN(highest[i]) {
@@ -64,17 +57,16 @@ func waitChart(d *drawing) *sheet {
 		return seconds(highest[i])
 	})
 	seen := d.waitExtent()
-	from, to, floor := waitRange(seen.Low, seen.High)
+	var axis valueAxis
+	axis.overWaits(seen.Low, seen.High)
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
 	if len(d.policies) > together && len(d.rows) == 1 {
 		s.Subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
-		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
-			p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
-			d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index),
-				[]plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.median }),
-					area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
-					curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines(d.limits())},
-				[]plot.Plotter{heading{own.name, peakWords(highest[own.index])}}})
+		s.panels = d.overTime("wait", until, highest, func(p *plot.Plot, own policy) ([]plot.Plotter, []string) {
+			axis.set(&p.Y, 10)
+			return []plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.median }),
+				area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, own.line(1.4)},
+				limitLines(d.limits())}, peakWords(highest[own.index])
 		})
 		return s
 	}
@@ -89,13 +81,12 @@ func waitChart(d *drawing) *sheet {
 	}
 	s.panels.build = func(row int, _ bool) *plot.Plot {
 		p := newPlot()
-		p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
-		around := []plot.Plotter{plot.Plotter(names)}
-		if len(d.rows) > 1 {
-			around[0] = heading{name: d.rows[row]}
+		axis.set(&p.Y, 10)
+		t := timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row)}
+		if t.around = []plot.Plotter{names}; len(d.rows) > 1 {
+			t.around[0] = heading{name: d.rows[row]}
 		}
-		d.addWaits(p, row, timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row),
-			around: around})
+		d.addWaits(p, row, t)
 		return p
 	}
 	return s
@@ -110,14 +101,15 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	for i := range d.policies {
 		own := &d.policies[i]
 		b := d.waits(own, row)
-		style := draw.LineStyle{Color: own.hue.line, Width: 1.6, Dashes: dashOf(own.index)}
+		style := own.dashed(1.6)
 		if !front[i] {
 			style = backdropStyle
 		}
 		line := curve{d.xs, b.median, style}
 		var inside []plot.Plotter
 		if front[i] && b.low != nil {
-			around := area{d.xs, above(b.low, b.median, p.Y.Min), above(b.high, b.median, p.Y.Min), alpha(own.hue.line, 38)}
+			low, high := above(b.low, b.median, p.Y.Min), above(b.high, b.median, p.Y.Min)
+			around := area{d.xs, low, high, alpha(own.hue.line, 38)}
 			inside = append(inside, marked{`class="band"`, []plot.Plotter{around}})
 		}
 		t.inside = append(t.inside, ofPolicy(i, append(inside, line)...))
@@ -195,9 +187,16 @@ func extremes(values []float64) (least, largest int) {
 // similar is the ratio of two policies' values up to which a title names no winner.
 const similar = 1.25
 
-// rangeTitle returns a title sentence that compares the values of a quantity between policies; those of best and worst
-// are not NaN. The values have no interval: a winner is named where they differ by more than a quarter.
-func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
+// shortOrAlike reports whether waits under each policy are short or, if there are several policies, about the same.
+func shortOrAlike(waits []float64) bool {
+	least, most := extremes(waits)
+	return least < 0 || waits[most] < shortWait || len(waits) > 1 && waits[most] <= similar*waits[least]
+}
+
+// rangeTitle returns a title sentence that compares the values of a quantity between policies, of which at least one is
+// not NaN. The values have no interval: a winner is named where they differ by more than a quarter.
+func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64) string {
+	best, worst := extremes(values)
 	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
 	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
 	if numbers == 1 {
@@ -229,12 +228,13 @@ func (d *drawing) between(what, low, high string, best, worst int, same bool, ev
 // alt returns the alternative text of a chart without its title: the value of each policy.
 func (d *drawing) alt(what string, value func(i int) string) string {
 	words := plain.Map(d.policies, func(p policy) string { return p.name + " " + value(p.index) })
-	return fmt.Sprintf("%s: %s. %s", what, strings.Join(atMost(words, panelLimit, "and %d policies more"), ", "), d.stormWords())
+	words = atMost(words, panelLimit, "and %d policies more")
+	return fmt.Sprintf("%s: %s. %s", what, strings.Join(words, ", "), d.stormWords())
 }
 
 // waitTitle returns the title sentence of the wait chart: which policy makes fresh jobs wait longest, and which
 // shortest.
-func (d *drawing) waitTitle(class string, peaks []float64, best, worst int) string {
+func (d *drawing) waitTitle(class string, peaks []float64) string {
 	var silent []string
 	for i, v := range peaks {
 		if math.IsNaN(v) {
@@ -242,7 +242,7 @@ func (d *drawing) waitTitle(class string, peaks []float64, best, worst int) stri
 		}
 	}
 	of := ofClass(class)
-	if best < 0 {
+	if len(silent) == len(peaks) {
 		if len(silent) == 1 {
 			return "No fresh job" + of + " is claimed with " + silent[0]
 		}
@@ -250,7 +250,7 @@ func (d *drawing) waitTitle(class string, peaks []float64, best, worst int) stri
 	}
 	title := d.tableTitle(d.waitQuery())
 	if title == "" {
-		title = d.rangeTitle("In the worst "+duration(d.settings.Bucket)+" fresh p99 wait"+of+" is", seconds, peaks, best, worst)
+		title = d.rangeTitle("In the worst "+duration(d.settings.Bucket)+" fresh p99 wait"+of+" is", seconds, peaks)
 	}
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -97,6 +100,16 @@ type policy struct {
 	busy     []float64 // utilization of the workers, mean over seeds
 	again    []float64 // share of the claims that are retries, mean over seeds
 	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds; nil: not measured
+}
+
+// line returns the style of a policy's curves where no other policy's are coloured.
+func (p *policy) line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: p.hue.line, Width: width}
+}
+
+// dashed returns the style of a policy's curves beside those of other policies.
+func (p *policy) dashed(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: dashOf(p.index)}
 }
 
 // band is a curve over time and the edges of the band around it; nil: none.
@@ -197,7 +210,8 @@ func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i 
 
 // repeat doubles the single bucket of a series, so that a curve has a beginning and an end.
 func (p *policy) repeat() {
-	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again} {
+	all := []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again}
+	for _, values := range all {
 		*values = append(*values, (*values)[0])
 	}
 	for k := range p.classes {
@@ -220,6 +234,9 @@ func zeroed(v float64) float64 {
 	}
 	return 0
 }
+
+// bucket returns the length of the buckets of time as text.
+func (d *drawing) bucket() string { return seconds(d.settings.Bucket.Seconds()) }
 
 // peak returns the largest of values after the warm-up; NaN if there is none.
 func (d *drawing) peak(values []float64) float64 {

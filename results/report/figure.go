@@ -180,6 +180,64 @@ func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy
 	return all
 }
 
+// overTime returns a panel over time for each of the policies that get one, among them those with the least and the
+// largest of values. fill sets the vertical axis of a plot, and returns its plotters and the remarks above it; show is
+// the name of what is drawn for the script of a page.
+func (d *drawing) overTime(show string, until float64, values []float64,
+	fill func(p *plot.Plot, own policy) (inside []plot.Plotter, remarks []string)) *panels {
+	return d.panelsOf(d.shown(extremes(values)), func(p *plot.Plot, own policy, steps int) {
+		inside, remarks := fill(p, own)
+		d.addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="%s" data-policy="%d"`, show, own.index), inside,
+			[]plot.Plotter{heading{own.name, remarks}}})
+	})
+}
+
+// lineChart is a chart with curves of all policies on common axes.
+type lineChart struct {
+	axes    func(p *plot.Plot, steps int, alone bool) // sets the axes of a plot; alone: it is the only one
+	lines   func(p *plot.Plot, policy int, style draw.LineStyle) []curve
+	remarks func(policy int) []string // above the panel of a policy
+
+	// For a plot that is the only one: its height, the label of its horizontal axis, and a limit to mark if its Bound is
+	// above 0.
+	tall   vg.Length
+	across string
+	limit  limit
+}
+
+// addLines adds a line chart to a sheet: one plot with a legend, or if there are many policies a panel for each of those
+// shown, with the curves of all in grey behind its own.
+func (d *drawing) addLines(s *sheet, l lineChart, shown []policy) {
+	if len(d.policies) > together {
+		s.Subtitle += ", the others in grey" + d.panelWords()
+		s.panels = d.panelsOf(shown, func(p *plot.Plot, own policy, steps int) {
+			l.axes(p, steps, false)
+			var behind backdropLines
+			for i := range d.policies {
+				behind = append(behind, l.lines(p, i, backdropStyle)...)
+			}
+			p.Add(behind, curves(l.lines(p, own.index, own.line(1.6))), heading{own.name, l.remarks(own.index)})
+		})
+		return
+	}
+	s.key = d.policyKey()
+	s.height, s.body = l.tall, func(c draw.Canvas) {
+		p := newPlot()
+		l.axes(p, 10, true)
+		p.X.Label.Text = l.across
+		var all []curve
+		for i, own := range d.policies {
+			lines := l.lines(p, i, own.dashed(1.8))
+			p.Add(ofPolicy(i, curves(lines)))
+			all = append(all, lines...)
+		}
+		if l.limit.Bound > 0 {
+			p.Add(limitLine(l.limit.Bound, "objective: "+l.limit.Text, all))
+		}
+		p.Draw(c)
+	}
+}
+
 func (g *panels) height() vg.Length {
 	rows := vg.Length((g.n + g.columns - 1) / g.columns)
 	return g.above + rows*(g.tall+g.axis) + (rows-1)*g.between()

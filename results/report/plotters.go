@@ -33,14 +33,23 @@ type curve struct {
 // backdropStyle is the style of the curve of a policy in the background of another policy's panel: thin and grey.
 var backdropStyle = draw.LineStyle{Color: backdrop, Width: .6}
 
+// curves plots one curve after the other.
+type curves []curve
+
+func (all curves) Plot(c draw.Canvas, p *plot.Plot) {
+	for _, l := range all {
+		l.Plot(c, p)
+	}
+}
+
 // backdropLines holds the curves of all policies, drawn in grey behind the coloured curve of one policy, and equal in
 // all panels of a chart. In an SVG they are written once, or its size would grow with the square of the number of
 // policies.
-type backdropLines []curve
+type backdropLines curves
 
 func (b backdropLines) Plot(c draw.Canvas, p *plot.Plot) {
-	if sharing := svgBelow(c); sharing == nil || !sharing.share(c, func(c draw.Canvas) { b.draw(c, p) }) {
-		b.draw(c, p)
+	if sharing := svgBelow(c); sharing == nil || !sharing.share(c, func(c draw.Canvas) { curves(b).Plot(c, p) }) {
+		curves(b).Plot(c, p)
 	}
 }
 
@@ -58,12 +67,6 @@ func svgBelow(c draw.Canvas) *svgCanvas {
 	}
 }
 
-func (b backdropLines) draw(c draw.Canvas, p *plot.Plot) {
-	for _, l := range b {
-		l.Plot(c, p)
-	}
-}
-
 // backdropOf returns the backdrop lines of one time series, one for each policy.
 func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
 	return plain.Map(d.policies, func(p policy) curve { return curve{d.xs, values(&p), backdropStyle} })
@@ -72,6 +75,25 @@ func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
 // box returns the corners of a rectangle, given two opposite ones.
 func box(x0, y0, x1, y1 vg.Length) []vg.Point {
 	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
+}
+
+// disc draws a filled circle around a point.
+func disc(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color) {
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.CircleGlyph{}}, at)
+}
+
+// ring draws a circle around a point.
+func ring(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color) {
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.RingGlyph{}}, at)
+}
+
+// shape draws a filled polygon around a point: x and y of each corner, less those of the point.
+func shape(c draw.Canvas, at vg.Point, color color.Color, corners ...vg.Length) {
+	var points []vg.Point
+	for i := 0; i < len(corners); i += 2 {
+		points = append(points, vg.Point{X: at.X + corners[i], Y: at.Y + corners[i+1]})
+	}
+	c.FillPolygon(color, points)
 }
 
 const (
@@ -197,18 +219,17 @@ func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	if d.more {
-		tip := math.Max(float64(x), float64(inside(d.high))) + 16
-		c.StrokeLine2(line, x, y, vg.Length(tip)-4, y)
-		c.FillPolygon(d.color, []vg.Point{{X: vg.Length(tip), Y: y}, {X: vg.Length(tip) - 6, Y: y + 3.5}, {X: vg.Length(tip) - 6, Y: y - 3.5}})
+		tip := max(x, inside(d.high)) + 16
+		c.StrokeLine2(line, x, y, tip-4, y)
+		shape(c, vg.Point{X: tip, Y: y}, d.color, 0, 0, -6, 3.5, -6, -3.5)
 	}
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: d.color, Radius: 3.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+	disc(c, vg.Point{X: x, Y: y}, 3.2, d.color)
 	if d.hollow {
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: color.White, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+		disc(c, vg.Point{X: x, Y: y}, 2, paper)
 	}
 	style := textStyle(8, ink, false)
 	half := style.Width(d.label) / 2
-	left := math.Min(math.Max(float64(x-half), float64(c.Min.X)), float64(c.Max.X-2*half+6))
-	tag(c, style, vg.Point{X: vg.Length(left), Y: y + 5}, d.label)
+	tag(c, style, vg.Point{X: min(max(x-half, c.Min.X), c.Max.X-2*half+6), Y: y + 5}, d.label)
 }
 
 // remark plots a text in place of the dot of a policy without a value.
@@ -230,8 +251,8 @@ func remark(row float64, words string) sketch {
 // level plots a dotted vertical line at the baseline policy's value.
 func level(v float64) sketch {
 	return func(c draw.Canvas, p *plot.Plot, tx, _ func(float64) vg.Length) {
-		x := tx(math.Min(math.Max(v, p.X.Min), p.X.Max))
-		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
+		x, dotted := tx(math.Min(math.Max(v, p.X.Min), p.X.Max)), []vg.Length{1.5, 2}
+		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: dotted}, x, c.Min.Y, x, c.Max.Y)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 )
 
 var (
+	paper    = rgb(0xffffff)
 	ink      = rgb(0x1b1f24)
 	muted    = rgb(0x59636e)
 	gridline = rgb(0xe7eaee)
@@ -109,7 +110,7 @@ var themed = themedColors()
 
 func themedColors() []themedColor {
 	list := []themedColor{
-		{"bg", color.NRGBA{R: 255, G: 255, B: 255, A: 255}}, {"ink", ink}, {"muted", muted}, {"grid", gridline}, {"axis", axisline}, {"storm", stormInk},
+		{"bg", paper}, {"ink", ink}, {"muted", muted}, {"grid", gridline}, {"axis", axisline}, {"storm", stormInk},
 		{"backdrop", backdrop}, {"fresh", freshColor}, {"retry", retryColor}, {"waiting", waitingColor},
 	}
 	for i, h := range hues {
@@ -129,15 +130,16 @@ func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c
 // chartRules returns CSS rules that give inline charts the colours of the page's theme.
 func chartRules() string {
 	var out strings.Builder
-	seen := map[string]bool{}
+	seen := map[color.NRGBA]bool{}
 	for _, c := range themed {
-		value := hex(c.color)
-		if seen[value] {
+		if seen[c.color] {
 			continue // fresh and retry are as the hues of the same colour
 		}
-		seen[value] = true
-		fmt.Fprintf(&out, ":is(.chart,.sample) [fill=\"%[1]s\"]{fill:var(--%[2]s)}:is(.chart,.sample) [stroke=\"%[1]s\"]{stroke:var(--%[2]s)}\n",
-			value, c.name)
+		seen[c.color] = true
+		for _, use := range [...]string{"fill", "stroke"} {
+			fmt.Fprintf(&out, `:is(.chart,.sample) [%[1]s="%[2]s"]{%[1]s:var(--%[3]s)}`, use, hex(c.color), c.name)
+		}
+		out.WriteByte('\n')
 	}
 	return out.String()
 }

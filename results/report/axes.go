@@ -137,8 +137,8 @@ const day = 24 * time.Hour
 
 // steps lists the possible distances between ticks on a linear time axis.
 var steps = []time.Duration{
-	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
-	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
+	50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
@@ -189,10 +189,10 @@ const (
 )
 
 // mostWait is the last tick of a time axis in s, 27 years: longer waits are drawn there.
-const mostWait = 864000000
+const mostWait = 864e6
 
 // decades lists the ticks of a logarithmic time axis, in s, at customary units: 1ms, 1s, 1m, 1h and so on.
-var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
+var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864e3, 864e4, 864e5, mostWait}
 
 // waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks
 // at least. floor is from if something lies below it, else 0.

@@ -76,11 +76,11 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 	s.body = func(c draw.Canvas) {
 		for i := range panels {
 			x, y := c.Min.X+vg.Length(i%columns)*wide, c.Max.Y-vg.Length(i/columns)*(tall+mapGap)
-			at := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - tall}, Max: vg.Point{X: x + wide - mapGap, Y: y}}}
-			m.drawPanel(at, &panels[i], scale)
+			at := rectangle(x, y-tall, x+wide-mapGap, y)
+			m.drawPanel(draw.Canvas{Canvas: c.Canvas, Rectangle: at}, &panels[i], scale)
 		}
-		bar := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Max.X - mapBar + 8, Y: c.Max.Y - tall}, Max: c.Max}}
-		scale.draw(bar, m)
+		bar := rectangle(c.Max.X-mapBar+8, c.Max.Y-tall, c.Max.X, c.Max.Y)
+		scale.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: bar}, m)
 	}
 	return s
 }
@@ -145,7 +145,7 @@ func (m mapDrawing) words(panels []results.MapPanel) string {
 
 // drawPanel draws the map of one policy.
 func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorScale) {
-	area := vg.Rectangle{Min: vg.Point{X: c.Min.X + mapLeft, Y: c.Min.Y + mapBelow}, Max: vg.Point{X: c.Max.X, Y: c.Max.Y - mapAbove}}
+	area := rectangle(c.Min.X+mapLeft, c.Min.Y+mapBelow, c.Max.X, c.Max.Y-mapAbove)
 	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y
 	tx := func(x float64) vg.Length {
 		return area.Min.X + vg.Length(x/float64((len(m.XValues)-1)*m.Steps))*wide
@@ -154,10 +154,9 @@ func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorSc
 		return area.Min.Y + vg.Length(y/float64((len(m.YValues)-1)*m.Steps))*tall
 	}
 	for _, t := range joined(p.Tiles) {
-		r := vg.Rectangle{Min: vg.Point{X: tx(t.X0), Y: ty(t.Y0)}, Max: vg.Point{X: tx(t.X1), Y: ty(t.Y1)}}
-		scale.fill(c, r, area, t.Value.Mean, t.Value.Never)
+		scale.fill(c, rectangle(tx(t.X0), ty(t.Y0), tx(t.X1), ty(t.Y1)), area, t.Value.Mean, t.Value.Never)
 	}
-	for _, line := range []draw.LineStyle{{Color: rgb(0xffffff), Width: 3.6}, {Color: ink, Width: edgeWidth}} {
+	for _, line := range []draw.LineStyle{{Color: paper, Width: 3.6}, {Color: ink, Width: edgeWidth}} {
 		for _, s := range linked(p.Edge) {
 			x0, y0, x1, y1 := tx(s[0]), ty(s[1]), tx(s[2]), ty(s[3])
 			if y0 == y1 { // corners are closed
@@ -168,19 +167,22 @@ func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorSc
 			c.StrokeLine2(line, x0, y0, x1, y1)
 		}
 	}
-	c.StrokeLines(draw.LineStyle{Color: axisline, Width: .6}, []vg.Point{area.Min, {X: area.Max.X, Y: area.Min.Y}, area.Max, {X: area.Min.X, Y: area.Max.Y}, area.Min})
+	outline(c, area, .6)
 	remark := portion(p.Beyond) + " beyond"
-	c.FillText(mapLabel, vg.Point{X: area.Min.X, Y: area.Max.Y + 5}, fit(mapLabel, clean(p.Label), wide-mapTick.Width(remark)-8))
-	right := mapTick
-	right.XAlign = draw.XRight
-	c.FillText(right, vg.Point{X: area.Max.X, Y: area.Max.Y + 5}, remark)
+	name := fit(mapLabel, clean(p.Label), wide-mapTick.Width(remark)-8)
+	c.FillText(mapLabel, vg.Point{X: area.Min.X, Y: area.Max.Y + 5}, name)
+	c.FillText(placed(mapTick, draw.XRight, draw.YBottom), vg.Point{X: area.Max.X, Y: area.Max.Y + 5}, remark)
 	m.drawAxes(c, area, tx, ty)
+}
+
+// outline draws a thin line around a rectangle.
+func outline(c draw.Canvas, r vg.Rectangle, width vg.Length) {
+	c.StrokeLines(draw.LineStyle{Color: axisline, Width: width}, append(box(r.Min.X, r.Min.Y, r.Max.X, r.Max.Y), r.Min))
 }
 
 func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg.Length) {
 	grey := draw.LineStyle{Color: axisline, Width: .6}
-	under := mapTick
-	under.XAlign, under.YAlign = draw.XCenter, draw.YTop
+	under := placed(mapTick, draw.XCenter, draw.YTop)
 	end := vg.Length(math.Inf(-1))
 	for i, v := range m.XValues {
 		x := tx(float64(i * m.Steps))
@@ -192,9 +194,9 @@ func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float
 			end = x + half
 		}
 	}
-	c.FillText(under, vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: area.Min.Y - 18}, fit(under, clean(m.XKey), area.Max.X-area.Min.X))
-	beside := mapTick
-	beside.XAlign, beside.YAlign = draw.XRight, draw.YCenter
+	middle, size := vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: (area.Min.Y + area.Max.Y) / 2}, area.Size()
+	c.FillText(under, vg.Point{X: middle.X, Y: area.Min.Y - 18}, fit(under, clean(m.XKey), size.X))
+	beside := placed(mapTick, draw.XRight, draw.YCenter)
 	top := vg.Length(math.Inf(-1))
 	for i, v := range m.YValues {
 		y := ty(float64(i * m.Steps))
@@ -204,9 +206,8 @@ func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float
 			top = y
 		}
 	}
-	upright := mapTick
-	upright.Rotation, upright.XAlign, upright.YAlign = math.Pi/2, draw.XCenter, draw.YTop
-	c.FillText(upright, vg.Point{X: area.Min.X - mapLeft + 2, Y: (area.Min.Y + area.Max.Y) / 2}, fit(mapTick, clean(m.YKey), area.Max.Y-area.Min.Y))
+	under.Rotation = math.Pi / 2
+	c.FillText(under, vg.Point{X: area.Min.X - mapLeft + 2, Y: middle.Y}, fit(mapTick, clean(m.YKey), size.Y))
 }
 
 // linked joins consecutive segments of an edge that have the same direction. Drawn one by one they would be darker

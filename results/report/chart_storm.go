@@ -45,7 +45,8 @@ func stormChart(d *drawing) *sheet {
 	lanes := d.shown(best, worst)
 	back := d.backToNormal(lanes)
 	if back != nil {
-		s.Subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm (at the right: how long after it)"
+		s.Subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm" +
+			" (at the right: how long after it)"
 	}
 	s.Subtitle += d.panelWords()
 	s.alt = d.alt("Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
@@ -220,8 +221,7 @@ func recovered(times []float64, row float64) sketch {
 // laneWords plots a text at the right end of a lane, the row of boxes of one policy.
 func laneWords(row float64, words string) sketch {
 	return func(c draw.Canvas, _ *plot.Plot, _, ty func(float64) vg.Length) {
-		style := textStyle(8.5, ink, false)
-		style.YAlign = draw.YCenter
+		style := placed(textStyle(8.5, ink, false), draw.XLeft, draw.YCenter)
 		c.FillText(style, vg.Point{X: c.Max.X + 6, Y: ty(row)}, words)
 	}
 }

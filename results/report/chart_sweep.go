@@ -23,7 +23,8 @@ const sweepFigures = 12
 // Equal sweeps have equal figures.
 func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
-		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
+		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies),
+			len(s.Cells))
 	}
 	var figures []Figure
 	slugs := results.Slugs(plain.Map(s.Queries, measure.Query.String))
@@ -280,8 +281,7 @@ func bound(v float64) sketch {
 // note plots a text in the middle of a panel that has no values.
 func note(words string) sketch {
 	return func(c draw.Canvas, _ *plot.Plot, _, _ func(float64) vg.Length) {
-		style := textStyle(8, muted, false)
-		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+		style := placed(textStyle(8, muted, false), draw.XCenter, draw.YCenter)
 		for i, l := range wrap(style, plain.Shorten(words, 120), c.Max.X-c.Min.X-8) {
 			c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
 		}

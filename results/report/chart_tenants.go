@@ -51,7 +51,8 @@ func tenantsChart(d *drawing) *sheet {
 	if bounds {
 		s.Subtitle += "; at least that, where too many were not claimed"
 	}
-	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
+	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle",
+		func(i int) string { return all[i].words() })
 	var axis valueAxis
 	axis.overWaits(seen.Low, seen.High)
 	d.addLines(s, lineChart{

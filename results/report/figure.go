@@ -53,8 +53,8 @@ type sheet struct {
 }
 
 var (
-	titleStyle    = topped(textStyle(12.5, ink, true))
-	subtitleStyle = topped(textStyle(9, muted, false))
+	titleStyle    = placed(textStyle(12.5, ink, true), draw.XLeft, draw.YTop)
+	subtitleStyle = placed(textStyle(9, muted, false), draw.XLeft, draw.YTop)
 	footerStyle   = textStyle(7, muted, false)
 )
 
@@ -63,11 +63,6 @@ const (
 	subtitleLine = vg.Length(12)
 	footerLine   = vg.Length(9)
 )
-
-func topped(s text.Style) text.Style {
-	s.YAlign = draw.YTop
-	return s
-}
 
 // render draws a chart as an SVG.
 func (s *sheet) render() Figure {
@@ -111,7 +106,8 @@ func (s *sheet) render() Figure {
 	}
 	w, h := number(float64(width), 1), number(float64(f.total), 1)
 	f.SVG = fmt.Appendf(nil, `<?xml version="1.0"?>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" `+
+		`viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
 %s%s</svg>
 `, words, w, h, w, h, canvas.out[:framed], drawing)
 	f.paint = func(c draw.Canvas) { frame(c); body(c) }
@@ -205,8 +201,8 @@ type lineChart struct {
 	limit  limit
 }
 
-// addLines adds a line chart to a sheet: one plot with a legend, or if there are many policies a panel for each of those
-// shown, with the curves of all in grey behind its own.
+// addLines adds a line chart to a sheet: one plot with a legend, or if there are many policies a panel for each of
+// those shown, with the curves of all in grey behind its own.
 func (d *drawing) addLines(s *sheet, l lineChart, shown []policy) {
 	if len(d.policies) > together {
 		s.Subtitle += ", the others in grey" + d.panelWords()

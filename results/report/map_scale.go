@@ -15,7 +15,7 @@ import (
 
 // viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at ten equal distances, dark to
 // light: its lightness rises all along, so that the order is visible without colour vision.
-var viridis = [...]color.NRGBA{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0x31688e), rgb(0x26828e), rgb(0x1f9e89), rgb(0x35b779), rgb(0x6ece58), rgb(0xb5de2b), rgb(0xfde725)}
+var viridis = [...]uint32{0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725}
 
 // viridisAt returns the colour at a share, in [0, 1], of the way through viridis.
 func viridisAt(share float64) color.NRGBA {
@@ -25,7 +25,7 @@ func viridisAt(share float64) color.NRGBA {
 	mix := func(a, b uint8) uint8 {
 		return uint8(math.Round(float64(float64(a)*(1-part)) + float64(float64(b)*part)))
 	}
-	a, b := viridis[i], viridis[i+1]
+	a, b := rgb(viridis[i]), rgb(viridis[i+1])
 	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 255}
 }
 
@@ -115,7 +115,7 @@ func (s *colorScale) color(v float64) color.NRGBA {
 // fill paints a rectangle of a map in the colour of value v. Points where the event never comes are hatched, which
 // shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
-	ground := rgb(0xffffff)
+	ground := paper
 	switch {
 	case never:
 		ground = neverGround
@@ -189,15 +189,14 @@ func (s *colorScale) ticks() []float64 {
 
 // draw draws the colour scale of a map: a bar with ticks, and below it the hatchings.
 func (s *colorScale) draw(c draw.Canvas, m mapDrawing) {
-	label := mapTick
-	label.YAlign = draw.YCenter
+	label := placed(mapTick, draw.XLeft, draw.YCenter)
 	const wide, swatch = vg.Length(12), vg.Length(13)
 	below := vg.Length(0)
 	extra := func(never bool, text string) {
 		y := c.Min.Y + mapBelow + below
-		r := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - 5}, Max: vg.Point{X: c.Min.X + wide, Y: y + 5}}
+		r := rectangle(c.Min.X, y-5, c.Min.X+wide, y+5)
 		s.fill(c, r, r, math.NaN(), never)
-		c.StrokeLines(draw.LineStyle{Color: axisline, Width: .5}, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min})
+		outline(c, r, .5)
 		c.FillText(label, vg.Point{X: r.Max.X + 5, Y: y}, text)
 		below += swatch
 	}
@@ -229,6 +228,5 @@ func (s *colorScale) draw(c draw.Canvas, m mapDrawing) {
 		}
 		c.FillText(label, vg.Point{X: c.Min.X + wide + 5, Y: y}, text)
 	}
-	title := mapTick
-	c.FillText(title, vg.Point{X: c.Min.X, Y: to + 6}, fit(title, m.Query.Metric, mapBar-10))
+	c.FillText(mapTick, vg.Point{X: c.Min.X, Y: to + 6}, fit(mapTick, m.Query.Metric, mapBar-10))
 }

@@ -23,7 +23,7 @@ import (
 //go:embed page
 var assets embed.FS
 
-// PageOptions holds the optional parts of a report page: program version, scenario, and which charts could not be drawn.
+// PageOptions holds the optional parts of a report page: program version, scenario, and charts that could not be drawn.
 type PageOptions struct {
 	Version  string   // version of the program that ran the scenario
 	Scenario []byte   // resolved, as YAML; nil: unknown

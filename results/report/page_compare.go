@@ -34,7 +34,10 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}
-	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
+	about := func(s *results.Side) string {
+		return "config " + clean(s.ConfigHash) + ", seeds " + seedRanges(s.Seeds)
+	}
+	p.Facts = []string{"qsim " + p.Version, "base: " + about(&c.Base), "new: " + about(&c.New)}
 	p.Warnings = plain.Map(c.Warnings, clean)
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)
@@ -42,9 +45,10 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		p.Sections = append(p.Sections, section{family: family{ID: "changes", Heading: "What became different"},
 			finding: finding{Tables: []plainTable{shown}}})
 	}
-	if len(others.Rows) > 0 {
-		p.Quiet = append(p.Quiet, section{family: family{ID: "unchanged"}, finding: finding{Finding: "No difference is shown in " +
-			plain.Plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
+	if n := len(others.Rows); n > 0 {
+		words := "No difference is shown in " + plain.Plural(n, "other number") + "."
+		p.Quiet = append(p.Quiet, section{family: family{ID: "unchanged"},
+			finding: finding{Finding: words, Tables: []plainTable{others}}})
 	}
 	for _, s := range p.sections(figures, d.table) {
 		switch {
@@ -136,10 +140,9 @@ func changeTables(c *results.Comparison) (shown, others plainTable) {
 	if !c.Gate.Set {
 		header = header[:6]
 	}
-	shown, others = plainTable{Caption: "Differences that are shown, with their 95 % intervals",
-		Header: header}, plainTable{Caption: "Differences that are not shown", Header: header}
-	for i := range c.Changes {
-		d := &c.Changes[i]
+	shown = plainTable{Caption: "Differences that are shown, with their 95 % intervals", Header: header}
+	others = plainTable{Caption: "Differences that are not shown", Header: header}
+	for _, d := range c.Changes {
 		words := d.Words()
 		row := []string{clean(d.Policy), clean(d.Query.Label()), words.Base, words.New,
 			strings.TrimSpace(words.Difference + " " + words.Half), words.Change}
@@ -236,17 +239,16 @@ func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 		r.Shown = clean(t.Columns[0].Label)
 	}
 	wanted, unclear := 0, 0
-	for i := range sum.Objectives {
-		if text := objectiveText(&sum.Objectives[i]); !slices.Contains(r.Objectives, text) {
-			r.Objectives = append(r.Objectives, text)
-		}
-		switch v := &sum.Objectives[i]; {
+	for _, v := range sum.Objectives {
+		r.Objectives = append(r.Objectives, objectiveText(&v))
+		switch {
 		case v.Outcome == results.Unclear:
 			unclear++
 		case !v.Failed(false):
 			wanted++
 		}
 	}
+	r.Objectives = plain.Distinct(r.Objectives)
 	if len(sum.Objectives) == 0 {
 		r.Wanted = "none set"
 		return r
@@ -264,13 +266,11 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 		return indexCell{}
 	}
 	c := indexCell{There: true}
-	for i := range sum.Objectives {
-		v := &sum.Objectives[i]
-		if v.Policy != label {
-			continue
+	for _, v := range sum.Objectives {
+		if v.Policy == label {
+			number := 1 + slices.Index(objectives, objectiveText(&v))
+			c.Marks = append(c.Marks, indexMark{v.Kind(), v.Outcome.Sign(), string(v.Outcome), number})
 		}
-		c.Marks = append(c.Marks, indexMark{v.Kind(), v.Outcome.Sign(), string(v.Outcome), 1 + slices.Index(objectives,
-			objectiveText(v))})
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
 		c.Value = strings.TrimSpace(t.Columns[0].Cells[at].Value + " " + t.Columns[0].Cells[at].Half)

@@ -22,9 +22,9 @@ type section struct {
 // family is a kind of section of the page: its metrics, its figure and its heading.
 type family struct {
 	ID       string
-	metrics  []string // prefixes of the names of its metrics
-	standard string   // name of its figure; empty: it has tables
+	standard string // name of its figure; empty: it has tables
 	Heading  string
+	metrics  string // prefixes of the names of its metrics, with spaces between them
 }
 
 // finding is a sentence about the results, with the tables that support it.
@@ -37,18 +37,18 @@ type finding struct {
 
 // families lists the sections of a report page, in the standard order.
 var families = []family{
-	{"backlog", []string{"fresh.wait", "fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit",
-		"recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}, "2-backlog", "Where the queue went"},
-	{"storm", []string{"recovery", "drain", "starved", "claim.gap"}, "6-starvation", "Policy by policy through the run"},
-	{"waits", []string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"},
-		"1-fresh-p99", "Wait of fresh jobs"},
-	{"distribution", []string{"fresh.wait", "fresh.within"}, "3-ccdf", "Who waits how long"},
-	{"duplicates", []string{"duplicates", "effects", "wasted", "stale", "leases"}, "", "Work that is done twice"},
-	{"deaths", []string{"dead", "deaths", "retry_exhausted"}, "", "Jobs that die"},
-	{"attempts", []string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization",
-		"store", "claims", "answered", "idle"}, "5-attempts", "Attempts and utilization"},
-	{"tenants", []string{"jain"}, tenantsFigure, "Tenants"},
-	{"comparison", nil, "4-dots", "Gain and price with their intervals"},
+	{"backlog", "2-backlog", "Where the queue went", "fresh.wait fresh.within start.wait starved claim.gap fresh.deficit " +
+		"recovery slowdown backlog waiting drain retry.wait attempt.wait sojourn unfinished idle answered"},
+	{"storm", "6-starvation", "Policy by policy through the run", "recovery drain starved claim.gap"},
+	{"waits", "1-fresh-p99", "Wait of fresh jobs",
+		"fresh.wait fresh.within start.wait fresh.deficit slowdown attempt.wait"},
+	{"distribution", "3-ccdf", "Who waits how long", "fresh.wait fresh.within"},
+	{"duplicates", "", "Work that is done twice", "duplicates effects wasted stale leases"},
+	{"deaths", "", "Jobs that die", "dead deaths retry_exhausted"},
+	{"attempts", "5-attempts", "Attempts and utilization",
+		"attempts retries retry amplification goodput throughput utilization store claims answered idle"},
+	{"tenants", tenantsFigure, "Tenants", "jain"},
+	{"comparison", "4-dots", "Gain and price with their intervals", ""},
 }
 
 // sections returns all sections of a report page, in the standard order.
@@ -98,7 +98,7 @@ func (p *page) arrange(list []section, t *results.Table) {
 	rank := func(s section) int {
 		first := slices.IndexFunc(columns, func(c results.Column) bool {
 			about := func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }
-			return c.Part != results.Pays && (slices.ContainsFunc(s.metrics, about) || s.ID == "tenants" && c.Tenant != "")
+			return c.Part != results.Pays && (slices.ContainsFunc(strings.Fields(s.metrics), about) || s.ID == "tenants" && c.Tenant != "")
 		})
 		if first < 0 {
 			return len(columns)
@@ -220,7 +220,8 @@ func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainT
 		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
 			continue
 		}
-		if k > 0 && !slices.ContainsFunc(sum.Policies, func(p results.PolicySummary) bool { e := p.Metric(c.metric); return e != nil && e.Mean > 0 }) {
+		some := func(p results.PolicySummary) bool { e := p.Metric(c.metric); return e != nil && e.Mean > 0 }
+		if k > 0 && !slices.ContainsFunc(sum.Policies, some) {
 			continue // no cause of anything
 		}
 		t.Header = append(t.Header, c.title)
@@ -269,9 +270,9 @@ func command(sum *results.Summary) string {
 
 // fingerprints returns the table of the policies' fingerprints: hashes of all events, equal for equal runs.
 func fingerprints(sum *results.Summary) plainTable {
-	return plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.",
-		Header: []string{"policy", "kind", "fingerprint"},
-		Rows: plain.Map(sum.Policies, func(p results.PolicySummary) []string {
-			return []string{policyName(p.Label), clean0(p.Kind), clean0(p.Fingerprint)}
-		})}
+	const caption = "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine."
+	rows := plain.Map(sum.Policies, func(p results.PolicySummary) []string {
+		return []string{policyName(p.Label), clean0(p.Kind), clean0(p.Fingerprint)}
+	})
+	return plainTable{Caption: caption, Header: []string{"policy", "kind", "fingerprint"}, Rows: rows}
 }

@@ -152,7 +152,8 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	case len(sum.Seeds) < 2:
 		v.Key = "One seed: there is no interval, and no difference can be shown"
 	case len(sum.Policies) > 1:
-		v.Key += "; ≈ = the same within " + percent(sum.SameWithin) + "; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
+		v.Key += "; ≈ = the same within " + percent(sum.SameWithin) +
+			"; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
 	}
 	v.Key += "."
 	return v

@@ -50,20 +50,18 @@ func eachClassIsATenant(s *measure.Settings) bool {
 
 // tenantTable returns a table with a row for each tenant in order and a column for each policy.
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
-	t := plainTable{Caption: caption, Header: slices.Concat([]string{"tenant"}, policyNames(sum))}
+	t := plainTable{Caption: caption + "; busiest first", Header: slices.Concat([]string{"tenant"}, policyNames(sum))}
 	for _, k := range order {
-		t.add(tenantName(sum, k), len(sum.Policies), func(policy int) string { return cell(policy, k) })
+		row := []string{tenantName(sum, k)}
+		for i := range sum.Policies {
+			row = append(row, cell(i, k))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if all := len(sum.Settings.Tenants) - 1; len(order) < all {
+		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
 	}
 	return t
-}
-
-// add appends a row with a name and the given cells to the table.
-func (t *plainTable) add(name string, cells int, cell func(i int) string) {
-	row := []string{name}
-	for i := range cells {
-		row = append(row, cell(i))
-	}
-	t.Rows = append(t.Rows, row)
 }
 
 func tenantName(sum *results.Summary, k int) string {
@@ -76,16 +74,18 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	if span := (sum.Settings.Duration - sum.Settings.Warmup).Seconds() * float64(len(sum.Seeds)); span > 0 {
 		rate = 1 / span
 	}
-	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant; busiest first", order,
+	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant", order,
 		func(policy, tenant int) string { return tenantWords(sum.Data[policy].Tenants, tenant, rate) })
-	t.add("Jain index of all", len(sum.Policies), func(i int) string { return results.CellOf(sum, i, measure.Query{Metric: "jain"}).Value })
-	if all := len(sum.Settings.Tenants) - 1; len(order) < all {
-		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
-		if all > mostCounted(sum) {
-			t.Key = fmt.Sprintf("%d of %d tenants, the busiest of the first %d. ", len(order), all, mostCounted(sum))
-		}
+	fairness := []string{"Jain index of all"}
+	for i := range sum.Policies {
+		fairness = append(fairness, results.CellOf(sum, i, measure.Query{Metric: "jain"}).Value)
 	}
-	t.Key += "Over all seeds, from the end of the warm-up to the end of arrivals. The Jain index is 100 % where every tenant that had work got its max-min fair share."
+	t.Rows = append(t.Rows, fairness)
+	if all, counted := len(sum.Settings.Tenants)-1, mostCounted(sum); len(order) < all && counted < all {
+		t.Key = fmt.Sprintf("%d of %d tenants, the busiest of the first %d. ", len(order), all, counted)
+	}
+	t.Key += "Over all seeds, from the end of the warm-up to the end of arrivals. " +
+		"The Jain index is 100 % where every tenant that had work got its max-min fair share."
 	return t
 }
 
@@ -163,10 +163,18 @@ func tenantFinding(sum *results.Summary, order []int) string {
 	case claimed == 1:
 		return "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
 	case most.ratio < similar:
-		return "Tenants wait alike" + map[bool]string{true: " under every policy", false: ""}[len(sum.Policies) > 1] + "."
+		return tenantsAlike(sum) + "."
 	}
-	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.", tenantName(sum, most.slow),
-		seconds(most.high), policyName(sum.Policies[most.policy].Label), seconds(most.low))
+	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.",
+		tenantName(sum, most.slow), seconds(most.high), policyName(sum.Policies[most.policy].Label), seconds(most.low))
+}
+
+// tenantsAlike returns the beginning of a sentence about tenants whose waits do not differ.
+func tenantsAlike(sum *results.Summary) string {
+	if len(sum.Policies) > 1 {
+		return "Tenants wait alike under every policy"
+	}
+	return "Tenants wait alike"
 }
 
 // tenantsWithWaits returns how many of the first tenants have a p99 wait under every policy; 0: results of an earlier
@@ -181,7 +189,7 @@ func tenantsWithWaits(sum *results.Summary, counted int) int {
 // tenantWaits returns the table of the p99 waits of fresh jobs by tenant: the tenants in order and, if there are more,
 // the median and the slowest of all. The first known tenants have a p99.
 func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
-	t := tenantTable(sum, "p99 of the wait of fresh jobs, by tenant; busiest first", order, func(policy, tenant int) string {
+	t := tenantTable(sum, "p99 of the wait of fresh jobs, by tenant", order, func(policy, tenant int) string {
 		if tenant >= known {
 			return "not measured"
 		}
@@ -197,14 +205,16 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 		for i := range sum.Data {
 			waits, middle, most := sum.Data[i].TenantWaits, "–", "–"
 			if list := slowestFirst(waits[:known]); len(list) > 0 {
-				middle, most = waitWords(waits[list[len(list)/2]]), waitWords(waits[list[0]])+" ("+tenantName(sum, list[0])+")"
+				middle = waitWords(waits[list[len(list)/2]])
+				most = waitWords(waits[list[0]]) + " (" + tenantName(sum, list[0]) + ")"
 			}
 			median, slowest = append(median, middle), append(slowest, most)
 		}
 		t.Rows = append(t.Rows, median, slowest)
-		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
 	}
-	t.Key += "Of all jobs of all seeds that were enqueued between the end of the warm-up and the end of arrivals, as an objective on the fresh.wait.p99 of a tenant takes them. Of fewer than 100 jobs it is the longest wait; ≥ = at least: it lies among jobs that were not claimed."
+	t.Key += "Of all jobs of all seeds that were enqueued between the end of the warm-up and the end of arrivals, " +
+		"as an objective on the fresh.wait.p99 of a tenant takes them. Of fewer than 100 jobs it is the longest wait; " +
+		"≥ = at least: it lies among jobs that were not claimed."
 	return t
 }
 
@@ -257,9 +267,10 @@ func slowestTenant(sum *results.Summary, known int) string {
 	case most == 0:
 		return ""
 	case most < similar:
-		return "Tenants wait alike" + map[bool]string{true: " under every policy", false: ""}[len(sum.Policies) > 1] + ": their p99 differ by less than a quarter."
+		return tenantsAlike(sum) + ": their p99 differ by less than a quarter."
 	}
 	waits := sum.Data[policy].TenantWaits
-	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.", policyName(sum.Policies[policy].Label),
-		waitWords(waits[slow]), tenantName(sum, slow), waitWords(waits[quick]), tenantName(sum, quick))
+	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.",
+		policyName(sum.Policies[policy].Label), waitWords(waits[slow]), tenantName(sum, slow), waitWords(waits[quick]),
+		tenantName(sum, quick))
 }

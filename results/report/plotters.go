@@ -96,6 +96,11 @@ func shape(c draw.Canvas, at vg.Point, color color.Color, corners ...vg.Length) 
 	c.FillPolygon(color, points)
 }
 
+// rectangle returns the rectangle with these corners at its lower left and upper right.
+func rectangle(x0, y0, x1, y1 vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: x0, Y: y0}, Max: vg.Point{X: x1, Y: y1}}
+}
+
 const (
 	fineColumn = vg.Length(.25) // width of half a pixel
 	greyColumn = vg.Length(2.5)
@@ -264,7 +269,7 @@ type heading struct {
 }
 
 func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
-	left, right := textStyle(9, ink, true), textStyle(8.5, muted, false)
+	left, right := textStyle(9, ink, true), placed(textStyle(8.5, muted, false), draw.XRight, draw.YBottom)
 	y, room := c.Max.Y+4, c.Max.X-c.Min.X
 	remark := ""
 	for _, remark = range h.remarks {
@@ -280,7 +285,6 @@ func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
 		return
 	}
 	c.FillText(left, vg.Point{X: c.Min.X, Y: y}, fit(left, h.name, room-8-right.Width(remark)))
-	right.XAlign = draw.XRight
 	mark(c, "<g class=\"remark\">")
 	c.FillText(right, vg.Point{X: c.Max.X, Y: y}, remark)
 	mark(c, "</g>\n")

@@ -33,7 +33,8 @@ func (d *sweepDrawing) title() string {
 	case least.Mean == largest.Mean:
 		return fmt.Sprintf("%s is %s in every cell", metric, d.spellEstimate(least))
 	}
-	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at, d.spellEstimate(largest), most)
+	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at,
+		d.spellEstimate(largest), most)
 }
 
 // name returns the metric with its filters (class, storm, tenant) as text.
@@ -89,7 +90,8 @@ func (d *sweepDrawing) metWords() string {
 	var parts []string
 	for i, g := range groups {
 		if rest := len(groups) - i; i == 2 && rest > 1 {
-			parts = append(parts, fmt.Sprintf("in other numbers with %d policies", judged-len(groups[0].names)-len(groups[1].names)))
+			others := judged - len(groups[0].names) - len(groups[1].names)
+			parts = append(parts, fmt.Sprintf("in other numbers with %d policies", others))
 			break
 		}
 		parts = append(parts, g.words(i == 0, judged, len(d.Policies)))

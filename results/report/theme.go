@@ -76,6 +76,12 @@ func textStyle(size float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler, XAlign: draw.XLeft, YAlign: draw.YBottom}
 }
 
+// placed returns a text style whose texts have a point at that side or in their middle, instead of at their lower left.
+func placed(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
+	s.XAlign, s.YAlign = x, y
+	return s
+}
+
 // newPlot returns an empty plot in house style: horizontal grid lines in place of a y axis line and y ticks.
 func newPlot() *plot.Plot {
 	p := plot.New()

@@ -46,8 +46,7 @@ func (t timeline) Plot(c draw.Canvas, p *plot.Plot) {
 		inside.Plot(c, p)
 	}
 	mark(c, "</svg>\n<g class=\"ticks\">\n")
-	style := textStyle(8.5, muted, false)
-	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	style := placed(textStyle(8.5, muted, false), draw.XCenter, draw.YTop)
 	tx, _ := p.Transforms(&c)
 	for _, tick := range clock(t.steps).Ticks(0, t.until) {
 		c.FillText(style, vg.Point{X: tx(tick.Value), Y: c.Min.Y - 3}, tick.Label)
@@ -62,8 +61,8 @@ func (t timeline) Plot(c draw.Canvas, p *plot.Plot) {
 func (s *svgCanvas) openPlot(at vg.Rectangle, attributes string) {
 	x, y := number(float64(at.Min.X), 1), number(float64(s.height-at.Max.Y-overhang), 1)
 	w, h := number(float64(at.Max.X-at.Min.X), 1), number(float64(at.Max.Y-at.Min.Y+2*overhang), 1)
-	s.out = fmt.Appendf(s.out, `<svg class="time" x="%[1]s" y="%[2]s" width="%[3]s" height="%[4]s" viewBox="%[1]s %[2]s %[3]s %[4]s" preserveAspectRatio="none" %[5]s>`+"\n",
-		x, y, w, h, attributes)
+	s.out = fmt.Appendf(s.out, `<svg class="time" x="%[1]s" y="%[2]s" width="%[3]s" height="%[4]s" `+
+		`viewBox="%[1]s %[2]s %[3]s %[4]s" preserveAspectRatio="none" %[5]s>`+"\n", x, y, w, h, attributes)
 }
 
 // mark writes raw markup into the SVG, if the canvas draws one.

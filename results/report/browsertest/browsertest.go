@@ -36,9 +36,12 @@ var browserOnce = sync.OnceValues(func() (context.Context, func()) {
 	if err != nil {
 		panic(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.UserDataDir(folder), chromedp.NoSandbox, chromedp.Headless,
-		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.UserDataDir(folder),
+		chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun)
+	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update",
+		"disable-sync", "hide-scrollbars"} {
+		options = append(options, chromedp.Flag(flag, true))
+	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, closeBrowser := chromedp.NewContext(allocator)
 	return browser, func() {
@@ -100,8 +103,9 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 	if err := chromedp.Listen(limited, tb.note); err != nil {
 		t.Fatal(err)
 	}
-	tb.Run(Protocol(network.Enable, network.EnableParams{}), Protocol(log.Enable, cdp.Empty{}), Protocol(cdpruntime.Enable, cdp.Empty{}),
-		Protocol(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500}))
+	screen := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500}
+	tb.Run(Protocol(network.Enable, network.EnableParams{}), Protocol(log.Enable, cdp.Empty{}),
+		Protocol(cdpruntime.Enable, cdp.Empty{}), Protocol(emulation.SetDeviceMetricsOverride, screen))
 	tb.Run(append(before, chromedp.Navigate(address))...)
 	return tb
 }
@@ -148,15 +152,15 @@ func Eval[T any](tb *Tab, expression string) T {
 	return value
 }
 
-// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than what a
-// busy machine takes.
+// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than what
+// a busy machine takes.
 const (
 	longest  = 5 * time.Minute
 	lifetime = 20 * time.Minute
 )
 
-// Until waits for a condition in the page; one that throws an error does not hold yet. Where it never holds, the test fails
-// with what the page shows.
+// Until waits for a condition in the page; one that throws an error does not hold yet. Where it never holds, the test
+// fails with what the page shows.
 func (tb *Tab) Until(condition string) {
 	tb.t.Helper()
 	if problem := tb.await(condition, longest); problem != "" {
@@ -181,13 +185,16 @@ func (tb *Tab) await(condition string, within time.Duration) (problem string) {
 	state := Eval[string](tb, shown)
 	tb.mutex.Lock()
 	defer tb.mutex.Unlock()
-	return fmt.Sprintf("after %v this does not hold%s: %s\n%s\nmessages of the browser: %q", within, *thrown, condition, state, tb.Messages)
+	return fmt.Sprintf("after %v this does not hold%s: %s\n%s\nmessages of the browser: %q", within, *thrown, condition,
+		state, tb.Messages)
 }
 
-// shown is an expression for the state of the page: address, title, size, focus, the elements that report a state, and the
-// beginning of the visible text.
-const shown = `["at " + location.href, "titled " + document.title, innerWidth + " x " + innerHeight + ", the focus on " + document.activeElement?.outerHTML.slice(0, 120),
-	...[...document.querySelectorAll("#state, .bad, .stale, dialog[open]")].map(e => e.outerHTML.slice(0, 300)), document.body?.innerText.slice(0, 1500)].join("\n")`
+// shown is an expression for the state of the page: address, title, size, focus, the elements that report a state, and
+// the beginning of the visible text.
+const shown = `["at " + location.href, "titled " + document.title,
+	innerWidth + " x " + innerHeight + ", the focus on " + document.activeElement?.outerHTML.slice(0, 120),
+	...[...document.querySelectorAll("#state, .bad, .stale, dialog[open]")].map(e => e.outerHTML.slice(0, 300)),
+	document.body?.innerText.slice(0, 1500)].join("\n")`
 
 // Quiet fails the test if the browser logged a message or requested an address without one of the given prefixes.
 func (tb *Tab) Quiet(addresses ...string) {
@@ -224,5 +231,7 @@ func (tb *Tab) Picture(folder, name string) {
 
 // Scheme sets the browser's preferred colours, dark or light, on a screen or, for "print", on paper.
 func Scheme(name, media string) chromedp.Action[chromedp.Void] {
-	return Protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	scheme := emulation.MediaFeature{Name: "prefers-color-scheme", Value: name}
+	return Protocol(emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{&scheme}})
 }

@@ -188,7 +188,8 @@ func (c *Comparison) FindLikeness(within float64) {
 	}
 	for i := range c.Changes {
 		d := &c.Changes[i]
-		d.Likeness = likeness(d.Difference, d.Half, d.of, within, d.N, tests, d.Shown, d.Base.Bound != "" || d.New.Bound != "")
+		bound := d.Base.Bound != "" || d.New.Bound != ""
+		d.Likeness = likeness(d.Difference, d.Half, d.of, within, d.N, tests, d.Shown, bound)
 	}
 }
 

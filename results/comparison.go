@@ -103,8 +103,9 @@ func (c *Change) Words() ChangeWords {
 type CompareOptions struct {
 	BaseName, NewName       string
 	BaseVersion, NewVersion string
-	Queries                 []measure.Query // metrics to compare; nil: those of the run's table, of the objectives, and the usual ones
-	Gate                    Gate
+	// Queries are the metrics to compare; nil: those of the run's table and of the objectives, and the usual ones.
+	Queries []measure.Query
+	Gate    Gate
 }
 
 // Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have
@@ -114,17 +115,27 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
 		Base: Side{o.BaseName, base.ConfigHash, base.Seeds, base.Partial, o.BaseVersion},
 		New:  Side{o.NewName, new.ConfigHash, new.Seeds, new.Partial, o.NewVersion}}
-	if base.Scenario != new.Scenario {
-		return nil, fmt.Errorf("compare %s with %s: they are of different scenarios: %s and %s", o.BaseName, o.NewName, base.Scenario, new.Scenario)
+	if err := c.compare(base, new, o.Queries); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", o.BaseName, o.NewName, err)
 	}
-	if base.Duration != new.Duration {
-		c.warn("the runs are of %s and %s: counts and maxima are not comparable", plain.SettingSeconds(base.Duration), plain.SettingSeconds(new.Duration))
+	c.decide()
+	c.FindLikeness(DefaultSameWithin)
+	return c, nil
+}
+
+// compare finds the changes of the metrics queries, nil for the usual ones, and warns of what makes them doubtful.
+func (c *Comparison) compare(base, new *Summary, queries []measure.Query) error {
+	if base.Scenario != new.Scenario {
+		return fmt.Errorf("they are of different scenarios: %s and %s", base.Scenario, new.Scenario)
+	}
+	if a, b := base.Duration, new.Duration; a != b {
+		c.warn("the runs are of %s and %s: counts and maxima are not comparable", plain.SettingSeconds(a),
+			plain.SettingSeconds(b))
 	}
 	pairs, err := c.match(base, new)
 	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", o.BaseName, o.NewName, err)
+		return err
 	}
-	queries := o.Queries
 	if queries == nil {
 		queries = comparedQueries(base, new)
 	}
@@ -138,16 +149,15 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	for _, p := range pairs {
 		for _, q := range queries {
 			if e, n := p[0].Find(q), p[1].Find(q); e != nil && n != nil {
-				c.Changes = append(c.Changes, c.change(p[1].Label, e, n, c.Paired && p[0].Fingerprint == p[1].Fingerprint))
+				same := c.Paired && p[0].Fingerprint == p[1].Fingerprint
+				c.Changes = append(c.Changes, c.change(p[1].Label, e, n, same))
 			}
 		}
 	}
 	if len(c.Changes) == 0 {
-		return nil, fmt.Errorf("compare %s with %s: they have no metric in common that was asked for", o.BaseName, o.NewName)
+		return errors.New("they have no metric in common that was asked for")
 	}
-	c.decide()
-	c.FindLikeness(DefaultSameWithin)
-	return c, nil
+	return nil
 }
 
 func (c *Comparison) warn(format string, args ...any) {
@@ -199,7 +209,8 @@ func (s *Summary) labelled(label string) *PolicySummary {
 
 // usualMetrics lists the metrics compared besides those of the table and the objectives: together they reveal most
 // kinds of regression.
-var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput", "attempts.mean", "dead.share", "unfinished.share", "wasted"}
+var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput",
+	"attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
 // comparedQueries returns the metrics that are compared if CompareOptions names none: each once.
 func comparedQueries(base, new *Summary) []measure.Query {
@@ -215,7 +226,8 @@ func comparedQueries(base, new *Summary) []measure.Query {
 // warnOfSides warns of differences in seeds and versions, and of interrupted runs, that make the comparison doubtful.
 func (c *Comparison) warnOfSides() {
 	if !c.Paired {
-		c.warn("the seeds differ: nothing is common to the two results, so that they are compared as independent samples (Welch), which tells less")
+		c.warn("the seeds differ: nothing is common to the two results, " +
+			"so that they are compared as independent samples (Welch), which tells less")
 	}
 	for _, s := range []*Side{&c.Base, &c.New} {
 		if s.Partial {
@@ -348,10 +360,11 @@ func (c *Comparison) stored() storedComparison {
 		stored.Most = orNull(c.Gate.Most)
 	}
 	for _, d := range c.Changes {
-		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query), Unit: d.Unit,
-			Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
+		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query),
+			Unit: d.Unit, Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
 			Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), Relative: orNull(d.Relative()),
-			N: d.N, P: orNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell, Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
+			N: d.N, P: orNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell,
+			Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
 	}
 	return stored
 }

@@ -50,7 +50,8 @@ func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 	if err := writeSummaryCSV(&table, s); err != nil {
 		return nil, fmt.Errorf("encode summary.csv: %w", err)
 	}
-	files := []File{{"run.json", append(run, '\n')}, {"scenario.yaml", scenario}, {"summary.json", summary}, {"summary.csv", table.Bytes()}}
+	files := []File{{"run.json", append(run, '\n')}, {"scenario.yaml", scenario}, {"summary.json", summary},
+		{"summary.csv", table.Bytes()}}
 	if s.Data == nil {
 		return files, nil
 	}
@@ -87,7 +88,7 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 		row[7] = plain.Number(e.Limit.Seconds())
 	}
 	if d := p.Against(e.Query); d != nil {
-		row[13], row[14], row[15], row[16] = plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.P)
+		copy(row[13:], plain.Numbers(d.Difference, d.Low, d.High, d.P))
 		row[17], row[18] = strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)
 	}
 	return row
@@ -98,9 +99,9 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	columns := []seriesColumn{
 		{"fresh_wait_p50_s", &s.FreshWaitP50}, {"fresh_wait_p99_s", &s.FreshWaitP99}, {"fresh_ready", &s.FreshReady},
-		{"retry_ready", &s.RetryReady}, {"waiting", &s.Waiting}, {"utilization", &s.Utilization}, {"throughput", &s.Throughput},
-		{"goodput", &s.Goodput}, {"fresh_claims", &s.FreshClaims}, {"retry_claims", &s.RetryClaims}, {"failures", &s.Failures},
-		{"starved", &s.Starved},
+		{"retry_ready", &s.RetryReady}, {"waiting", &s.Waiting}, {"utilization", &s.Utilization},
+		{"throughput", &s.Throughput}, {"goodput", &s.Goodput}, {"fresh_claims", &s.FreshClaims},
+		{"retry_claims", &s.RetryClaims}, {"failures", &s.Failures}, {"starved", &s.Starved},
 	}
 	for k := range s.Classes {
 		columns = append(columns, seriesColumn{classSeries + classes[k], &s.Classes[k]})
@@ -116,8 +117,8 @@ type seriesColumn struct {
 	values *[]float64
 }
 
-// buckets returns the number of buckets of a time series: the length of its longest column, since one that was read from
-// a file may lack others.
+// buckets returns the number of buckets of a time series: the length of its longest column, since one that was read
+// from a file may lack others.
 func buckets(columns []seriesColumn) (n int) {
 	for _, c := range columns {
 		n = max(n, len(*c.values))
@@ -313,10 +314,12 @@ func (e *Estimate) checkValues() error {
 		return nil // nothing is known of how they go together
 	case info.Quantile != 0: // of all the data, which lies between those of its sections
 		if low, high := slices.Min(values), slices.Max(values); e.Mean < low*(1-grain) || e.Mean > high*(1+grain) {
-			return fmt.Errorf("is %s, but the values by seed are from %s to %s", plain.Number(e.Mean), plain.Number(low), plain.Number(high))
+			return fmt.Errorf("is %s, but the values by seed are from %s to %s", plain.Number(e.Mean), plain.Number(low),
+				plain.Number(high))
 		}
 	case math.Abs(e.Mean-MeanOf(values)) > rounding*math.Abs(e.Mean):
-		return fmt.Errorf("has a mean of %s, but its values have one of %s", plain.Number(e.Mean), plain.Number(MeanOf(values)))
+		return fmt.Errorf("has a mean of %s, but its values have one of %s", plain.Number(e.Mean),
+			plain.Number(MeanOf(values)))
 	}
 	return nil
 }

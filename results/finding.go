@@ -130,9 +130,9 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	if best < 0 {
 		return Finding{}, false
 	}
-	result := Finding{Policy: best, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base), Price: f.price(c, best)}
-	result.Cure = f.Table.Policies[best] + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + f.others(c, best)
-	return result, true
+	return Finding{Policy: best, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base),
+		Cure:  f.Table.Policies[best] + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + f.others(c, best),
+		Price: f.price(c, best)}, true
 }
 
 // stronger reports whether cell i of the column c has a larger gain over the baseline than cell k; a significant gain
@@ -302,8 +302,9 @@ func (f *finder) noDifference(columns []*Column) string {
 			return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
 		}
 	}
+	words := fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in)
 	if len(columns) == 0 || len(f.Seeds) >= fewSeeds {
-		return fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in)
+		return words
 	}
-	return fmt.Sprintf("No difference between the %d policies is shown%s with %s", len(f.Table.Policies), in, plain.Plural(len(f.Seeds), "seed"))
+	return words + " with " + plain.Plural(len(f.Seeds), "seed")
 }

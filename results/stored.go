@@ -121,7 +121,7 @@ func (s *Summary) readData(text []byte) error {
 		return errors.New("it has no version or no settings")
 	case len(stored.Policies) != len(s.Policies) || len(stored.Settings.Policies) != len(s.Policies):
 		return fmt.Errorf("it has %d policies, summary.json has %d", len(stored.Policies), len(s.Policies))
-	case stored.Settings.Bucket <= 0 || stored.Settings.Duration <= 0 || stored.Settings.Drain < 0 || stored.Settings.Warmup < 0:
+	case min(stored.Settings.Bucket, stored.Settings.Duration) <= 0, min(stored.Settings.Drain, stored.Settings.Warmup) < 0:
 		return errors.New("it has a duration that is not positive")
 	}
 	for i := range stored.Policies {
@@ -248,14 +248,14 @@ func (r *seriesReader) take(row []string) error {
 
 // begin switches the reader to the time series of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
-	policy := -1
+	policy, printable := -1, plain.Printable(label)
 	for _, written := range []func(label string) string{
 		plain.Inert,
 		func(label string) string { return label },       // by an earlier version
 		func(label string) string { return "'" + label }, // by a version that escaped -30s as a spreadsheet formula
 	} {
 		if policy < 0 {
-			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == plain.Printable(label) })
+			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == printable })
 		}
 	}
 	number, err := strconv.ParseUint(seed, 10, 64)
@@ -266,7 +266,8 @@ func (r *seriesReader) begin(label, seed string) error {
 	r.label, r.seed, r.into = label, seed, &r.Data[policy].Series[at]
 	r.columns = r.columns[:0]
 	var classes []string
-	if slices.ContainsFunc(r.names, func(name string) bool { return strings.HasPrefix(name, classSeries) }) && r.Settings != nil {
+	ofClass := func(name string) bool { return strings.HasPrefix(name, classSeries) }
+	if r.Settings != nil && slices.ContainsFunc(r.names, ofClass) {
 		classes = r.Settings.Classes
 	}
 	if buckets(seriesColumns(r.into, classes)) > 0 {

@@ -25,7 +25,8 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 		Partial: isPartial(runs, seeds, o.Seeds), Settings: s,
 	}
 	for i, info := range s.Policies {
-		policy := PolicySummary{Kind: info.Kind, Label: info.Label, Baseline: i == s.Baseline, Fingerprint: fingerprint(grid[i])}
+		policy := PolicySummary{Kind: info.Kind, Label: info.Label, Baseline: i == s.Baseline,
+			Fingerprint: fingerprint(grid[i])}
 		data := PolicyData{Series: plain.Map(grid[i], func(r *measure.Run) measure.Series { return r.Series }),
 			Pooled: measure.Pool(grid[i]), Tenants: measure.PoolTenants(grid[i]), TenantWaits: measure.PoolTenantWaits(grid[i])}
 		for _, m := range measure.Metrics() {

@@ -113,17 +113,20 @@ const summaryVersion = 1
 // MarshalJSON returns summary.json: keys in a fixed order, a metric to a line, numbers
 // as short as they can be. Equal summaries give equal bytes.
 func (s *Summary) MarshalJSON() ([]byte, error) {
-	stored := storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash, Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration),
-		Partial: s.Partial, SameWithin: orNull(s.SameWithin), Policies: orEmpty(plain.Map(s.Policies, PolicySummary.stored)), Objectives: []storedVerdict{}, Warnings: orEmpty(s.Warnings), Exit: s.Exit}
-	for _, v := range s.Objectives {
-		expect := Met
-		if v.Expect {
-			expect = Missed
-		}
-		stored.Objectives = append(stored.Objectives, storedVerdict{Metric: v.Metric, Filter: filterOf(v.Query), Policy: v.Policy, Limit: v.Text,
-			Value: orNull(v.Value), Low: orNull(v.Low), High: orNull(v.High), Bound: v.Bound, Verdict: v.Outcome, Expect: expect, Seeds: v.Seeds, Reason: v.Reason})
+	return MarshalLines(storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash,
+		Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration), Partial: s.Partial, SameWithin: orNull(s.SameWithin),
+		Policies:   orEmpty(plain.Map(s.Policies, PolicySummary.stored)),
+		Objectives: orEmpty(plain.Map(s.Objectives, Verdict.stored)), Warnings: orEmpty(s.Warnings), Exit: s.Exit})
+}
+
+func (v Verdict) stored() storedVerdict {
+	expect := Met
+	if v.Expect {
+		expect = Missed
 	}
-	return MarshalLines(stored)
+	return storedVerdict{Metric: v.Metric, Filter: filterOf(v.Query), Policy: v.Policy, Limit: v.Text,
+		Value: orNull(v.Value), Low: orNull(v.Low), High: orNull(v.High), Bound: v.Bound,
+		Verdict: v.Outcome, Expect: expect, Seeds: v.Seeds, Reason: v.Reason}
 }
 
 // orEmpty returns list, or an empty one for nil, so that JSON files have [] instead of null.
@@ -135,7 +138,8 @@ func orEmpty[T any](list []T) []T {
 }
 
 func (p PolicySummary) stored() storedPolicy {
-	stored := storedPolicy{Kind: p.Kind, Label: p.Label, Baseline: p.Baseline, Fingerprint: p.Fingerprint, Filtered: []storedFiltered{}}
+	stored := storedPolicy{Kind: p.Kind, Label: p.Label, Baseline: p.Baseline, Fingerprint: p.Fingerprint,
+		Filtered: []storedFiltered{}}
 	for _, e := range p.Metrics {
 		stored.Metrics = append(stored.Metrics, Member[storedEstimate]{e.Metric, e.stored()})
 		if d := p.Against(e.Query); d != nil {
@@ -154,7 +158,7 @@ func (p PolicySummary) stored() storedPolicy {
 }
 
 func filterOf(q measure.Query) storedFilter {
-	return storedFilter{During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant, Limit: Float(q.Limit.Seconds())}
+	return storedFilter{q.During, q.After, q.Class, q.Tenant, Float(q.Limit.Seconds())}
 }
 
 func (e *Estimate) stored() storedEstimate {
@@ -163,8 +167,8 @@ func (e *Estimate) stored() storedEstimate {
 }
 
 func (d *Contrast) stored() storedDifference {
-	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P), Shown: d.Shown,
-		Same: d.Same, Tell: d.Tell}
+	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P),
+		Shown: d.Shown, Same: d.Same, Tell: d.Tell}
 }
 
 // ReadSummary reads a summary.json. Unknown keys are ignored, unknown metrics kept. Control characters, which this
@@ -190,7 +194,8 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	case stored.Version == 0:
 		return nil, errors.New("read summary: it has no version: not a summary.json")
 	case stored.Version > summaryVersion:
-		return nil, fmt.Errorf("read summary: version %d is newer than this program, which knows %d", stored.Version, summaryVersion)
+		return nil, fmt.Errorf("read summary: version %d is newer than this program, which knows %d", stored.Version,
+			summaryVersion)
 	case stored.Version < 0:
 		return nil, fmt.Errorf("read summary: there is no version %d", stored.Version)
 	case len(stored.Policies) == 0:
@@ -200,12 +205,13 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 }
 
 func (stored *storedSummary) summary() (*Summary, error) {
-	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: float64(stored.Duration),
-		Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
+	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds,
+		Duration: float64(stored.Duration), Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
 	s.Policies = plain.Map(stored.Policies, storedPolicy.summary)
 	for _, o := range stored.Objectives {
-		v := Verdict{Query: o.Filter.query(o.Metric), Policy: o.Policy, Text: o.Limit, Value: orNaN(o.Value), Low: orNaN(o.Low),
-			High: orNaN(o.High), Bound: o.Bound, Outcome: o.Verdict, Expect: o.Expect == Missed, Seeds: o.Seeds, Reason: o.Reason}
+		v := Verdict{Query: o.Filter.query(o.Metric), Policy: o.Policy, Text: o.Limit,
+			Value: orNaN(o.Value), Low: orNaN(o.Low), High: orNaN(o.High), Bound: o.Bound,
+			Outcome: o.Verdict, Expect: o.Expect == Missed, Seeds: o.Seeds, Reason: o.Reason}
 		if !slices.Contains([]Outcome{Met, Missed, Unclear}, v.Outcome) {
 			return nil, fmt.Errorf("read summary: unknown verdict %q", v.Outcome)
 		}
@@ -261,5 +267,6 @@ func (stored *storedEstimate) estimate(q measure.Query) Estimate {
 
 func (stored storedDifference) difference(q measure.Query) Contrast {
 	return Contrast{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
-		Half: orNaN(stored.High) - orNaN(stored.Difference), P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
+		Half: orNaN(stored.High) - orNaN(stored.Difference), P: orNaN(stored.P), Adjusted: math.NaN(),
+		Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
 }

@@ -106,7 +106,8 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		}
 	}
 	if seeds > 0 {
-		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥", label, plain.Grouped(plain.Digits(left, 1)), seeds, all)
+		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥",
+			label, plain.Grouped(plain.Digits(left, 1)), seeds, all)
 	}
 	if grew > 0 {
 		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, grew, all)
@@ -178,7 +179,8 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 		}
 		if needed := settles(set.Service, workers, load); set.Warmup < needed {
 			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
-				plain.Setting(set.Warmup), kind, plain.Digits(100*load, 2), plain.Plural(int(workers), "worker"), plain.Duration(needed.Seconds()))
+				plain.Setting(set.Warmup), kind, plain.Digits(100*load, 2), plain.Plural(int(workers), "worker"),
+				plain.Duration(needed.Seconds()))
 		}
 	}
 }
@@ -212,18 +214,20 @@ const busyWhenOverloaded = 0.97
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
 // work too, by the measured load.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
-	if load := offered(s.Settings, workersOf(s.Settings, i)); load >= 1 {
-		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", s.Policies[i].Label, plain.Digits(100*load, 3))
+	words, workers := s.Policies[i].Label+": overload without a storm: ", workersOf(s.Settings, i)
+	if load := offered(s.Settings, workers); load >= 1 {
+		add("%sjobs bring %s%% of the work that the workers can do", words, plain.Digits(100*load, 3))
 		return
 	}
 	seen := 0
 	for _, run := range runs {
-		if overloaded(&run.Series, s.Settings, workersOf(s.Settings, i)) {
+		if overloaded(&run.Series, s.Settings, workers) {
 			seen++
 		}
 	}
 	if 2*seen > len(runs) {
-		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s", s.Policies[i].Label, seen, plain.Plural(len(runs), "seed"))
+		add("%sthe workers were busy all the time and the backlog grew, in %d of %s", words, seen,
+			plain.Plural(len(runs), "seed"))
 	}
 }
 

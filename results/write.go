@@ -134,7 +134,8 @@ func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Wr
 
 // checkPath returns an error for a path that leads out of its folder or that some system cannot store.
 func checkPath(path string) error {
-	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsAny(path, "\\\x00") {
+	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) ||
+		strings.ContainsAny(path, "\\\x00") {
 		return fmt.Errorf("file name %q does not stay inside the folder", path)
 	}
 	return nil

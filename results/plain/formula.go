@@ -9,7 +9,8 @@ import (
 const number = `(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?`
 
 // quantity matches values with a unit, which are not formulas: durations, rates, shares, thousands.
-var quantity = regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|(?:` + number + `(?:ns|us|µs|μs|ms|s|m|h|d))+)$`)
+var quantity = regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|` +
+	`(?:` + number + `(?:ns|us|µs|μs|ms|s|m|h|d))+)$`)
 
 // Inert returns a cell of a CSV file, with an apostrophe before it if a spreadsheet would evaluate it as a formula.
 // Numbers and quantities stay as they are. Different cells stay different.

@@ -201,6 +201,9 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+// Numbers returns values as texts in full precision.
+func Numbers(values ...float64) []string { return Map(values, Number) }
+
 // SettingSeconds returns a number of seconds in the syntax of durations in scenario files: 30m, 1h30m, 500ms.
 func SettingSeconds(seconds float64) string {
 	return Setting(time.Duration(math.Round(seconds * 1e9)))

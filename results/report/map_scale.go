@@ -15,7 +15,8 @@ import (
 
 // viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at ten equal distances, dark to
 // light: its lightness rises all along, so that the order is visible without colour vision.
-var viridis = [...]uint32{0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725}
+var viridis = [...]uint32{0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b,
+	0xfde725}
 
 // viridisAt returns the colour at a share, in [0, 1], of the way through viridis.
 func viridisAt(share float64) color.NRGBA {

@@ -37,8 +37,9 @@ type finding struct {
 
 // families lists the sections of a report page, in the standard order.
 var families = []family{
-	{"backlog", "2-backlog", "Where the queue went", "fresh.wait fresh.within start.wait starved claim.gap fresh.deficit " +
-		"recovery slowdown backlog waiting drain retry.wait attempt.wait sojourn unfinished idle answered"},
+	{"backlog", "2-backlog", "Where the queue went",
+		"fresh.wait fresh.within start.wait starved claim.gap fresh.deficit recovery slowdown backlog waiting drain " +
+			"retry.wait attempt.wait sojourn unfinished idle answered"},
 	{"storm", "6-starvation", "Policy by policy through the run", "recovery drain starved claim.gap"},
 	{"waits", "1-fresh-p99", "Wait of fresh jobs",
 		"fresh.wait fresh.within start.wait fresh.deficit slowdown attempt.wait"},
@@ -98,7 +99,8 @@ func (p *page) arrange(list []section, t *results.Table) {
 	rank := func(s section) int {
 		first := slices.IndexFunc(columns, func(c results.Column) bool {
 			about := func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }
-			return c.Part != results.Pays && (slices.ContainsFunc(strings.Fields(s.metrics), about) || s.ID == "tenants" && c.Tenant != "")
+			return c.Part != results.Pays &&
+				(slices.ContainsFunc(strings.Fields(s.metrics), about) || s.ID == "tenants" && c.Tenant != "")
 		})
 		if first < 0 {
 			return len(columns)

@@ -21,10 +21,12 @@ import (
 // Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Descriptions are the comments of its
 // types and fields in folder. Types with their own JSON methods have the schema that special returns, which may
 // reflect other types by the function passed to it; nil means a schema from the type's fields.
-func Build(t *testing.T, title string, v any, folder string, special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
+func Build(t *testing.T, title string, v any, folder string,
+	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()
 	comments := readComments(t, folder)
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
+	r.AllowAdditionalProperties = true
 	r.LookupComment = func(of reflect.Type, field string) string { return comments[of.Name()+"."+field] }
 	reflected := func(of reflect.Type) *jsonschema.Schema {
 		s := r.ReflectFromType(of)

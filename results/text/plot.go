@@ -65,8 +65,8 @@ type plotMarks struct {
 }
 
 var (
-	unicodeMarks = plotMarks{across: 2, down: 4, axis: "│", tick: "┤", base: "─", storm: "▓", corner: "└", ellipsis: "…", character: braille}
-	asciiMarks   = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+", ellipsis: "...", character: asciiDots}
+	unicodeMarks = plotMarks{2, 4, "│", "┤", "─", "▓", "└", "…", braille}
+	asciiMarks   = plotMarks{1, 2, "|", "+", "-", "#", "+", "...", asciiDots}
 )
 
 // braille returns the braille character with the given dots: bit 4·column+row, from the top.
@@ -101,6 +101,7 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	p.o.Width = min(max(p.o.Width, leastPlot), mostPlot)
 	p.columns = p.o.Width - plotGutter - 2
 	medians := make([][]float64, len(s.Data))
+	waits := func(s *measure.Series) []float64 { return s.FreshWaitP99 }
 	p.end = s.Settings.Duration.Seconds()
 	bucket := s.Settings.Bucket.Seconds()
 	for i := range s.Data {
@@ -108,7 +109,7 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 		for _, series := range s.Data[i].Series {
 			buckets = max(buckets, len(series.FreshWaitP99))
 		}
-		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
+		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, waits)
 		for k, v := range medians[i] {
 			if !math.IsNaN(v) {
 				p.end = max(p.end, float64(k+1)*bucket)
@@ -225,7 +226,8 @@ func (p *terminalPlot) stormLines() []string {
 	var lines []string
 	for i, s := range p.storms {
 		if i == 8 {
-			lines = append(lines, p.plain(fmt.Sprintf("%*sand %s more", plotGutter, "", plain.Plural(len(p.s.Settings.Storms)-i, "storm"))))
+			more := plain.Plural(len(p.s.Settings.Storms)-i, "storm")
+			lines = append(lines, strings.Repeat(" ", plotGutter)+"and "+more+" more")
 			break
 		}
 		span := plain.Span(s.From, s.To)
@@ -253,9 +255,14 @@ func (p *terminalPlot) timeAxis() string {
 	return strings.TrimRight(string(line), " ")
 }
 
-var plotSteps = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	24 * time.Hour, 5 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour}
+// plotSteps lists the possible distances between labels of the time axis.
+var plotSteps = []time.Duration{
+	time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond,
+	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	24 * time.Hour, 5 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
+}
 
 // panel writes the panel of one policy to b: its line, with the axis to the left and the storms below.
 func (p *terminalPlot) panel(b *strings.Builder, policy int) {

@@ -67,12 +67,13 @@ func (p *page) records() records {
 		all = append(all, []string{label})
 	}
 	for _, column := range append(p.table.Columns, p.table.Alike...) {
-		name := column.Query.String()
-		all[0] = append(all[0], name, name+" low", name+" high", name+" bound", name+" difference", name+" shown", name+" same")
+		for _, of := range []string{"", " low", " high", " bound", " difference", " shown", " same"} {
+			all[0] = append(all[0], column.Query.String()+of)
+		}
 		for i := range p.Policies {
 			row := make([]string, 7)
 			if e := p.Policies[i].Find(column.Query); e != nil {
-				row[0], row[1], row[2], row[3] = plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), e.Bound
+				row = append(append(plain.Numbers(e.Mean, e.Low, e.High), e.Bound), row[4:]...)
 			}
 			if d := p.Policies[i].Against(column.Query); d != nil {
 				row[4], row[5], row[6] = plain.Number(d.Difference), strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)

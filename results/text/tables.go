@@ -37,8 +37,10 @@ func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) e
 
 // table returns the comparison as a table for people. A policy is named only in the first of its rows.
 func (c comparisonView) table() Table {
-	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}, {Title: "metric", Key: true, Wrap: true}, {Title: "base", Right: true},
-		{Title: "new", Right: true}, {Title: "difference", Right: true}, {Title: "change", Right: true}}}
+	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}, {Title: "metric", Key: true, Wrap: true}}}
+	for _, title := range []string{"base", "new", "difference", "change"} {
+		t.Columns = append(t.Columns, Column{Title: title, Right: true})
+	}
 	if c.Gate.Set {
 		t.Columns = append(t.Columns, Column{Wrap: true})
 	}
@@ -132,8 +134,8 @@ func (c comparisonView) markdown() string {
 }
 
 // comparisonColumns are the headings of a comparison in CSV format, whose numbers are in the metrics' units.
-var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
-	"difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
+var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value",
+	"new bound", "difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 
 func (c comparisonView) records() (rows records) {
 	for i := range c.Changes {

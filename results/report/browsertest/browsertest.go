@@ -103,7 +103,8 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 	if err := chromedp.Listen(limited, tb.note); err != nil {
 		t.Fatal(err)
 	}
-	screen := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500}
+	screen := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1}
+	screen.Mobile = width < 500
 	tb.Run(Protocol(network.Enable, network.EnableParams{}), Protocol(log.Enable, cdp.Empty{}),
 		Protocol(cdpruntime.Enable, cdp.Empty{}), Protocol(emulation.SetDeviceMetricsOverride, screen))
 	tb.Run(append(before, chromedp.Navigate(address))...)
@@ -152,8 +153,8 @@ func Eval[T any](tb *Tab, expression string) T {
 	return value
 }
 
-// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than what
-// a busy machine takes.
+// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than
+// what a busy machine takes.
 const (
 	longest  = 5 * time.Minute
 	lifetime = 20 * time.Minute

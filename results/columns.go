@@ -49,14 +49,8 @@ type Column struct {
 
 // Find returns the column of the metric q, folded or not; nil if there is none.
 func (t *Table) Find(q measure.Query) *Column {
-	for _, list := range [][]Column{t.Columns, t.Alike} {
-		for i := range list {
-			if list[i].Query == q {
-				return &list[i]
-			}
-		}
-	}
-	return nil
+	sought := func(c *Column) bool { return c.Query == q }
+	return cmp.Or(plain.Find(t.Columns, sought), plain.Find(t.Alike, sought))
 }
 
 // In returns the columns of a table that belong to the part p.

@@ -200,11 +200,7 @@ func (s *Summary) labels() []string {
 
 // labelled returns the policy with that label, nil if there is none.
 func (s *Summary) labelled(label string) *PolicySummary {
-	i := slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Label == label })
-	if i < 0 {
-		return nil
-	}
-	return &s.Policies[i]
+	return plain.Find(s.Policies, func(p *PolicySummary) bool { return p.Label == label })
 }
 
 // usualMetrics lists the metrics compared besides those of the table and the objectives: together they reveal most

@@ -41,10 +41,7 @@ func waits(family string) []string {
 
 // priceOf returns the entry of prices for a metric, nil if there is none.
 func priceOf(metric string) *price {
-	if i := slices.IndexFunc(prices, func(p price) bool { return p.metric == metric }); i >= 0 {
-		return &prices[i]
-	}
-	return nil
+	return plain.Find(prices, func(p *price) bool { return p.metric == metric })
 }
 
 func priceQueries() []measure.Query {

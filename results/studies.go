@@ -102,16 +102,15 @@ func (s *Sweep) AddCell(index int, sum *Summary) error {
 	if len(sum.Policies) != len(s.Policies) {
 		return fmt.Errorf("add cell %d: it has %d policies, not %d", index, len(sum.Policies), len(s.Policies))
 	}
-	for i := range sum.Policies {
-		p := &sum.Policies[i]
+	for i, p := range sum.Policies {
 		if p.Label != s.Policies[i].Label {
 			return fmt.Errorf("add cell %d: policy %d is %s, not %s", index, i, p.Label, s.Policies[i].Label)
 		}
 		row := CellRow{Policy: i, Fingerprint: p.Fingerprint, Seeds: len(sum.Seeds)}
 		row.Estimates = plain.Map(s.Queries, p.estimateOf)
-		for k := range sum.Objectives {
-			if v := &sum.Objectives[k]; v.Policy == p.Label {
-				row.Verdicts = append(row.Verdicts, *v)
+		for _, v := range sum.Objectives {
+			if v.Policy == p.Label {
+				row.Verdicts = append(row.Verdicts, v)
 			}
 		}
 		cell.Rows = append(cell.Rows, row)

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -140,24 +141,13 @@ func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(measure.Qu
 
 // Find returns the policy's estimate for the query q, nil if there is none.
 func (p *PolicySummary) Find(q measure.Query) *Estimate {
-	for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
-		for i := range list {
-			if list[i].Query == q {
-				return &list[i]
-			}
-		}
-	}
-	return nil
+	sought := func(e *Estimate) bool { return e.Query == q }
+	return cmp.Or(plain.Find(p.Metrics, sought), plain.Find(p.Filtered, sought))
 }
 
 // Against returns the policy's difference to the baseline in the metric q, nil if there is none.
 func (p *PolicySummary) Against(q measure.Query) *Contrast {
-	for i := range p.Versus {
-		if p.Versus[i].Query == q {
-			return &p.Versus[i]
-		}
-	}
-	return nil
+	return plain.Find(p.Versus, func(d *Contrast) bool { return d.Query == q })
 }
 
 // Options are the options of Summarize.

@@ -36,24 +36,29 @@ const mostCollisions = 1000
 // on disk, or not at all: on an error nothing is left behind but folders above it. The link "latest" beside it is
 // pointed to it; if only that fails, Write returns the folder with the error.
 func Write(at Place, files []File) (dir string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write results: %w", err)
+		}
+	}()
 	parent := filepath.Join(at.Out, folderOf(at.Scenario))
 	for i := range files {
 		if err := checkPath(files[i].Path); err != nil {
-			return "", fmt.Errorf("write results: %w", err)
+			return "", err
 		}
 	}
 	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return "", fmt.Errorf("write results: %w", err)
+		return "", err
 	}
 	root, err := os.OpenRoot(parent)
 	if err != nil {
-		return "", fmt.Errorf("write results: %w", err)
+		return "", err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	Tidy(root, ".")
 	folder, temporary, err := Temporary(root, ".", true)
 	if err != nil {
-		return "", fmt.Errorf("write results: %w", err)
+		return "", err
 	}
 	temporary = filepath.Join(parent, temporary)
 	defer func() {
@@ -63,14 +68,14 @@ func Write(at Place, files []File) (dir string, err error) {
 		}
 	}()
 	if err := fill(temporary, files); err != nil {
-		return "", fmt.Errorf("write results: %w", err)
+		return "", err
 	}
 	name := at.Start.UTC().Format("20060102T150405Z") + "-" + slug(at.ConfigHash)
 	if dir, err = moveTo(temporary, filepath.Join(parent, name)); err != nil {
-		return "", fmt.Errorf("write results: %w", err)
+		return "", err
 	}
 	if err := errors.Join(syncFolder(parent), pointLatest(root, filepath.Base(dir))); err != nil {
-		return dir, fmt.Errorf("write results: point latest to %s: %w", dir, err)
+		return dir, fmt.Errorf("point latest to %s: %w", dir, err)
 	}
 	return dir, nil
 }

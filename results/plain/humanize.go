@@ -187,6 +187,16 @@ func Map[T, R any](list []T, of func(T) R) []R {
 	return all
 }
 
+// Find returns the first element of a list that is what is sought, nil if none is.
+func Find[T any](list []T, sought func(one *T) bool) *T {
+	for i := range list {
+		if sought(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
 // Capital returns s with its first letter as a capital.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)

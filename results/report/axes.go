@@ -33,6 +33,15 @@ func (v *valueAxis) overWaits(low, high float64) {
 	v.from, v.to, v.floor = waitRange(low, high)
 }
 
+// over makes an axis cover values from 0 on, up to the largest times headroom, or if they are wide apart their range.
+func (v *valueAxis) over(seen plain.Extent, headroom float64) {
+	if wide(seen, v.info) {
+		v.overWaits(seen.Low, seen.High)
+	} else if v.to = seen.High * headroom; !(v.to > 0) {
+		v.to = 1
+	}
+}
+
 // set gives an axis of a plot the range of v, and at most limit ticks.
 func (v *valueAxis) set(a *plot.Axis, limit int) {
 	a.Min, a.Max = v.from, v.to

@@ -23,8 +23,7 @@ import (
 // Files returns figures as files of a folder: an SVG and a PNG each.
 func Files(folder string, figures []Figure) ([]results.File, error) {
 	var files []results.File
-	for i := range figures {
-		f := &figures[i]
+	for _, f := range figures {
 		bitmap, err := f.PNG()
 		if err != nil {
 			return nil, err

@@ -112,9 +112,9 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 			seen.Include(e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean))
 		}
 	}
-	axis := valueAxis{info: m.Info, log: m.log}
+	axis := valueAxis{info: m.Info}
 	if m.log {
-		axis.from, axis.to, axis.floor = waitRange(seen.Low, seen.High*1.5)
+		axis.overWaits(seen.Low, seen.High*1.5)
 		axis.from, least = axis.from/1.5, axis.from
 	} else {
 		axis.to = max(zeroed(seen.High)*1.18, 1e-3)

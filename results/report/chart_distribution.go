@@ -89,12 +89,7 @@ func (d *drawing) jobsOf(l limit) string {
 // find returns the histogram of the waits of the fresh jobs that limit l applies to; nil if there is none.
 func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	l.Metric = "fresh.wait"
-	for i := range pooled {
-		if pooled[i].Query == l.Query {
-			return &pooled[i]
-		}
-	}
-	return nil
+	return plain.Find(pooled, func(h *measure.NamedHistogram) bool { return h.Query == l.Query })
 }
 
 func newDistribution(h *measure.NamedHistogram) (c distribution) {

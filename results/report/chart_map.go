@@ -222,18 +222,13 @@ func linked(edge [][4]float64) [][4]float64 {
 		return []float64{1, s[0], s[1]}
 	}
 	slices.SortFunc(edge, func(a, b [4]float64) int { return slices.Compare(order(a), order(b)) })
-	var all [][4]float64
-	for _, s := range edge {
-		if n := len(all); n > 0 {
-			last := &all[n-1]
-			if level(*last) == level(s) && last[2] == s[0] && last[3] == s[1] {
-				last[2], last[3] = s[2], s[3]
-				continue
-			}
+	return merged(edge, func(last *[4]float64, s [4]float64) bool {
+		joins := level(*last) == level(s) && last[2] == s[0] && last[3] == s[1]
+		if joins {
+			last[2], last[3] = s[2], s[3]
 		}
-		all = append(all, s)
-	}
-	return all
+		return joins
+	})
 }
 
 // joined merges neighbouring tiles of equal value into larger ones.
@@ -242,18 +237,24 @@ func joined(tiles []results.MapTile) []results.MapTile {
 	slices.SortFunc(tiles, func(a, b results.MapTile) int {
 		return cmp.Or(cmp.Compare(a.Y0, b.Y0), cmp.Compare(a.Y1, b.Y1), cmp.Compare(a.X0, b.X0))
 	})
-	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-	var all []results.MapTile
-	for _, t := range tiles {
-		if n := len(all); n > 0 {
-			last := &all[n-1]
-			if last.Y0 == t.Y0 && last.Y1 == t.Y1 && last.X1 == t.X0 && last.Value.Never == t.Value.Never &&
-				(t.Value.Never || same(last.Value.Mean, t.Value.Mean)) {
-				last.X1 = t.X1
-				continue
-			}
-		}
-		all = append(all, t)
+	same := func(a, b results.MapValue) bool {
+		return a.Never == b.Never && (a.Never || a.Mean == b.Mean || math.IsNaN(a.Mean) && math.IsNaN(b.Mean))
 	}
-	return all
+	return merged(tiles, func(last *results.MapTile, t results.MapTile) bool {
+		joins := last.Y0 == t.Y0 && last.Y1 == t.Y1 && last.X1 == t.X0 && same(last.Value, t.Value)
+		if joins {
+			last.X1 = t.X1
+		}
+		return joins
+	})
+}
+
+// merged returns a list without the elements that join adds to the last one kept.
+func merged[T any](list []T, join func(last *T, next T) bool) (kept []T) {
+	for _, next := range list {
+		if n := len(kept); n == 0 || !join(&kept[n-1], next) {
+			kept = append(kept, next)
+		}
+	}
+	return kept
 }

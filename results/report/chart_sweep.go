@@ -144,15 +144,7 @@ func (d *sweepDrawing) scale() {
 	for _, o := range d.limits() {
 		seen.Include(o.Bound)
 	}
-	if d.up.log = wide(seen, d.up.info); d.up.log {
-		d.up.from, d.up.to, d.up.floor = waitRange(seen.Low, seen.High)
-		return
-	}
-	d.up.to = seen.High * 1.06
-	if !(d.up.to > 0) {
-		d.up.to = 1
-	}
-	if d.up.info.Share {
+	if d.up.over(seen, 1.06); d.up.info.Share {
 		d.up.to = math.Min(d.up.to, 1.02)
 	}
 }

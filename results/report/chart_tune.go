@@ -66,22 +66,14 @@ func (d *tuneDrawing) scale() {
 		}
 	}
 	up := &d.up
-	seen.Positive = means.Positive
-	switch {
-	case seen.Empty():
-		up.from, up.to = 0, 1
-	case d.Margin:
-		up.from, up.to = math.Max(lowestMargin, math.Min(seen.Low, -0.1)), math.Min(highestMargin, math.Max(seen.High, 0.1))
+	if d.Margin && !seen.Empty() {
+		up.from, up.to = max(lowestMargin, min(seen.Low, -0.1)), min(highestMargin, max(seen.High, 0.1))
 		gap := 0.08 * (up.to - up.from)
 		up.from, up.to = up.from-gap, up.to+gap
-	case wide(seen, up.info):
-		up.log = true
-		up.from, up.to, up.floor = waitRange(seen.Positive, seen.High)
-	default:
-		if up.to = seen.High * 1.1; !(up.to > 0) {
-			up.to = 1
-		}
+		return
 	}
+	seen.Low, seen.Positive = means.Positive, means.Positive
+	up.over(seen, 1.1)
 }
 
 func (d *tuneDrawing) sheet() *sheet {

@@ -99,9 +99,8 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var curves []curve
 	front := d.inFront()
 	first := twins(plain.Map(d.policies, func(p policy) []float64 { return d.waits(&p, row).median }))
-	for i := range d.policies {
-		own := &d.policies[i]
-		b := d.waits(own, row)
+	for i, own := range d.policies {
+		b := d.waits(&own, row)
 		style := own.dashed(1.6)
 		if !front[i] {
 			style = backdropStyle

@@ -90,8 +90,7 @@ func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool)
 		}
 	}
 	m.put("</tr>\n<tr>" + `<th scope="col">policy</th>`)
-	for k := range t.Columns {
-		c := &t.Columns[k]
+	for _, c := range t.Columns {
 		m.put(`<th scope="col" title="%s">%s`, clean(c.Query.String()), clean(c.Label))
 		if len(c.Goals) > 0 {
 			m.put("<small>goal %s</small>", clean(c.GoalText()))

@@ -330,12 +330,11 @@ func (d *drawing) live() liveData {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
 	front := d.inFront()
-	for i := range d.policies {
-		p := &d.policies[i]
+	for i, p := range d.policies {
 		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
 			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for row := range d.rows {
-			own.P99 = append(own.P99, d.waits(p, row).median[:n])
+			own.P99 = append(own.P99, d.waits(&p, row).median[:n])
 		}
 		data.Policies = append(data.Policies, own)
 	}

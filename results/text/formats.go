@@ -64,8 +64,7 @@ func WriteJUnit(w io.Writer, suites []Suite) error {
 	var all junitSuites
 	for _, s := range suites {
 		suite := junitSuite{Name: s.Name, File: s.File, Tests: len(s.Cases)}
-		for i := range s.Cases {
-			c := &s.Cases[i]
+		for _, c := range s.Cases {
 			test := junitCase{Class: s.Name + "." + c.Policy, Name: c.Name, Out: c.Words}
 			outcome := &junitOutcome{Type: string(c.Outcome), Message: c.String()}
 			switch {
@@ -123,8 +122,7 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 		if unit != "" {
 			head += fmt.Sprintf("# UNIT %s %s\n", name, unit)
 		}
-		for i := range s.Policies {
-			p := &s.Policies[i]
+		for _, p := range s.Policies {
 			for _, e := range slices.Concat(p.Metrics, p.Filtered) {
 				if e.Metric == m.Name && !e.Null() {
 					b.WriteString(head)

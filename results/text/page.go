@@ -85,11 +85,10 @@ func (p *page) layout() Table {
 		}
 		t.Rows = append(t.Rows, []Cell{Plain(label)})
 	}
-	for k := range p.table.Columns {
-		c := &p.table.Columns[k]
+	for _, c := range p.table.Columns {
 		t.Columns = append(t.Columns, Column{Group: c.Part.String(), Title: c.Label, Under: c.GoalText(), Right: true})
 		for i := range c.Cells {
-			t.Rows[i] = append(t.Rows[i], p.cell(c, i))
+			t.Rows[i] = append(t.Rows[i], p.cell(&c, i))
 		}
 	}
 	return t
@@ -209,8 +208,7 @@ func (p *page) alike() string {
 // unwanted returns the objectives that failed unexpectedly: a line for each, with all its policies.
 func (p *page) unwanted() (lines []string) {
 	line := map[string]int{}
-	for i := range p.Objectives {
-		v := &p.Objectives[i]
+	for _, v := range p.Objectives {
 		if !v.Failed(false) {
 			continue
 		}
@@ -281,8 +279,8 @@ func conclusion(s *results.Summary) string {
 		return ""
 	}
 	missed, met, unclear, expected, seeds, reason := 0, 0, 0, 0, 0, ""
-	for i := range s.Objectives {
-		switch v := &s.Objectives[i]; {
+	for _, v := range s.Objectives {
+		switch {
 		case v.Outcome == results.Unclear:
 			unclear++
 			seeds, reason = max(seeds, v.Seeds), cmp.Or(reason, v.Reason)

@@ -44,8 +44,7 @@ func (c comparisonView) table() Table {
 	if c.Gate.Set {
 		t.Columns = append(t.Columns, Column{Wrap: true})
 	}
-	for i := range c.Changes {
-		d := &c.Changes[i]
+	for i, d := range c.Changes {
 		label := d.Policy
 		if i > 0 && c.Changes[i-1].Policy == label {
 			label = ""
@@ -77,8 +76,8 @@ func (c comparisonView) footnote() string {
 		pairs, test = " by seed", "paired"
 	}
 	open, tell := "", 0
-	for i := range c.Changes {
-		if d := &c.Changes[i]; d.Mark() == "?" {
+	for _, d := range c.Changes {
+		if d.Mark() == "?" {
 			tell = max(tell, d.Tell)
 			open = "; " + openWords(tell)
 		}
@@ -107,8 +106,8 @@ func (c comparisonView) conclusion() string {
 		return ""
 	}
 	missed, unclear := 0, 0
-	for i := range c.Changes {
-		switch c.Changes[i].Verdict {
+	for _, d := range c.Changes {
+		switch d.Verdict {
 		case results.Missed:
 			missed++
 		case results.Unclear:
@@ -138,12 +137,12 @@ var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "bas
 	"new bound", "difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 
 func (c comparisonView) records() (rows records) {
-	for i := range c.Changes {
-		d := &c.Changes[i]
-		rows = append(rows, []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit,
-			plain.Number(d.Base.Mean), d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound, plain.Number(d.Difference),
-			plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P),
-			strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same), string(d.Verdict), d.Reason})
+	for _, d := range c.Changes {
+		row := []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit, plain.Number(d.Base.Mean),
+			d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound}
+		row = append(row, plain.Numbers(d.Difference, d.Low, d.High, d.Relative())...)
+		rows = append(rows, append(row, strconv.Itoa(d.N), plain.Number(d.P), strconv.FormatBool(d.Shown),
+			strconv.FormatBool(d.Same), string(d.Verdict), d.Reason))
 	}
 	return rows
 }
@@ -210,11 +209,10 @@ func (s sweepView) table(once bool) Table {
 		t.Columns = append(t.Columns, Column{Title: q.Label(), Right: true})
 	}
 	t.Columns = append(t.Columns, Column{})
-	for i := range s.Cells {
-		for k := range s.Cells[i].Rows {
-			r := &s.Cells[i].Rows[k]
+	for _, cell := range s.Cells {
+		for k, r := range cell.Rows {
 			var row []Cell
-			for _, value := range s.Values(s.Cells[i].Index) {
+			for _, value := range s.Values(cell.Index) {
 				if once && k > 0 {
 					value = ""
 				}
@@ -244,15 +242,12 @@ func (s sweepView) records() records {
 		header = append(header, name, name+" low", name+" high", name+" n", name+" bound")
 	}
 	all := records{append(header, "objectives", "fingerprint")}
-	for i := range s.Cells {
-		cell := &s.Cells[i]
+	for _, cell := range s.Cells {
 		values := s.Values(cell.Index)
-		for k := range cell.Rows {
-			r := &cell.Rows[k]
+		for _, r := range cell.Rows {
 			row := slices.Concat([]string{strconv.Itoa(cell.Index)}, values, []string{s.Policies[r.Policy].Label})
-			for q := range r.Estimates {
-				e := &r.Estimates[q]
-				row = append(row, plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound)
+			for _, e := range r.Estimates {
+				row = append(append(row, plain.Numbers(e.Mean, e.Low, e.High)...), strconv.Itoa(e.N), e.Bound)
 			}
 			all = append(all, append(row, string(r.Outcome()), r.Fingerprint))
 		}

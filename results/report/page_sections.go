@@ -64,10 +64,8 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 			}
 		}
 		switch s.ID {
-		case "duplicates":
-			s.finding = duplicates(p.summary)
-		case "deaths":
-			s.finding = deaths(p.summary)
+		case "duplicates", "deaths":
+			s.finding = eventSections[s.ID].section(p.summary)
 		case "tenants":
 			own := tenants(p.summary)
 			if s.Drawing != nil { // what an objective is about comes first
@@ -121,125 +119,106 @@ func (p *page) arrange(list []section, t *results.Table) {
 	slices.SortStableFunc(p.Sections, func(a, b section) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
 }
 
+// events is a kind of event, of which metrics count all and those by cause.
+type events struct {
+	caption, what, none string // words about the kind
+	key                 string // explanation below its table
+	causes              []cause
+}
+
 // cause is a metric that counts events by cause, with the heading of its table column.
-type cause struct{ metric, title string }
-
-// duplicateCauses and deathCauses list the columns of the tables of causes: the total first, then parts of it.
-var (
-	duplicateCauses = []cause{
-		{"duplicates.count", "in all"},
-		{"duplicates.lease", "lease expired while its holder lived"},
-		{"duplicates.crash", "crash after the effect"},
-		{"duplicates.ack", "ack lost or late"},
-		{"duplicates.timeout", "ran on after its timeout"},
-		{"duplicates.other", "another cause"},
-		{"duplicates.resubmits", "resubmitted by its caller"},
-		{"effects.double", "jobs whose effect came twice"},
-	}
-	deathCauses = []cause{
-		{"deaths.count", "in all"},
-		{"deaths.limit", "attempts used up"},
-		{"deaths.error", "an error that is not retried"},
-		{"deaths.deadline", "past its deadline"},
-		{"deaths.reaper", "given up by the reaper"},
-		{"deaths.shed", "shed by the policy"},
-		{"dead.share", "share of the jobs dead at the end"},
-	}
-)
-
-// duplicates returns the section about duplicate executions and their causes.
-func duplicates(sum *results.Summary) finding {
-	f := causesOf(sum, "Duplicate executions", "duplicates", "No job was executed twice with success", duplicateCauses)
-	for i := range f.Tables {
-		f.Tables[i].Key = "Executions that ended in success after another of the same job had. " +
-			"Copies that callers with patience enqueued again and that were done twice are not in the first column."
-	}
-	return f
+type cause struct {
+	metric, title string
+	aside         bool // it counts something else
 }
 
-// deaths returns the section about dead jobs and their causes.
-func deaths(sum *results.Summary) finding {
-	return causesOf(sum, "Jobs given up", "deaths", "No job dies", deathCauses)
+// eventSections holds the kinds of events by the identifiers of their sections. The total is first among the causes.
+var eventSections = map[string]events{
+	"duplicates": {"Duplicate executions", "duplicates", "No job was executed twice with success",
+		"Executions that ended in success after another of the same job had. " +
+			"Copies that callers with patience enqueued again and that were done twice are not in the first column.",
+		[]cause{
+			{metric: "duplicates.count", title: "in all"},
+			{metric: "duplicates.lease", title: "lease expired while its holder lived"},
+			{metric: "duplicates.crash", title: "crash after the effect"},
+			{metric: "duplicates.ack", title: "ack lost or late"},
+			{metric: "duplicates.timeout", title: "ran on after its timeout"},
+			{metric: "duplicates.other", title: "another cause"},
+			{metric: "duplicates.resubmits", title: "resubmitted by its caller"},
+			{metric: "effects.double", title: "jobs whose effect came twice", aside: true},
+		}},
+	"deaths": {"Jobs given up", "deaths", "No job dies", "", []cause{
+		{metric: "deaths.count", title: "in all"},
+		{metric: "deaths.limit", title: "attempts used up"},
+		{metric: "deaths.error", title: "an error that is not retried"},
+		{metric: "deaths.deadline", title: "past its deadline"},
+		{metric: "deaths.reaper", title: "given up by the reaper"},
+		{metric: "deaths.shed", title: "shed by the policy"},
+		{metric: "dead.share", title: "share of the jobs dead at the end", aside: true},
+	}},
 }
 
-// causesOf returns a section about a kind of event, split by cause: the policy with most events, the main cause there,
-// and a table of all causes.
-func causesOf(sum *results.Summary, caption, what, none string, causes []cause) finding {
-	t, worst, most := causeTable(sum, caption+" per seed, by cause", causes)
-	switch {
-	case t == nil:
-		return finding{Finding: plain.Capital(what) + " were not measured.", none: true}
-	case worst < 0:
-		return finding{Finding: none + under(sum) + ".", none: true}
-	}
-	p := &sum.Policies[worst]
-	if words := causesAlike(sum, causes, most); words != "" {
-		return finding{Finding: plain.Capital(what) + ": " + words + ".", Tables: []plainTable{*t}}
-	}
-	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, amount(sum, worst, causes), policyName(p.Label),
-		mainCause(p, causes, most))
-	return finding{Finding: words, Tables: []plainTable{*t}}
-}
-
-// causesAlike returns a sentence with the number of events and their main cause, if both are about the same under all
-// policies; "" otherwise.
-func causesAlike(sum *results.Summary, causes []cause, most float64) string {
-	var means []float64
-	main := mainCause(&sum.Policies[0], causes, most)
-	for i := range sum.Policies {
-		p := &sum.Policies[i]
-		e := p.Metric(causes[0].metric)
-		if e == nil || !(e.Mean*similar >= most) {
-			return ""
-		}
-		means = append(means, e.Mean)
-		if mainCause(p, causes, e.Mean) != main {
-			main = ""
-		}
-	}
-	least, largest := extremes(means)
-	switch low, high := amount(sum, least, causes), amount(sum, largest, causes); {
-	case len(sum.Policies) == 1:
-		return ""
-	case low != high:
-		return low + " to " + high + " per seed under every policy" + main
-	default:
-		return high + " per seed under every policy" + main
-	}
-}
-
-// amount returns the number of events of all causes under policy i, formatted as in the table.
-func amount(sum *results.Summary, i int, causes []cause) string {
-	return results.CellOf(sum, i, measure.Query{Metric: causes[0].metric}).Value
-}
-
-// causeTable returns a table with a column for each cause that was measured, and the policy with most events, −1 if
-// there were no events. The table is nil if nothing was measured.
-func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
-	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
-	t.Rows = plain.Map(policyNames(sum), func(name string) []string { return []string{name} })
-	for k, c := range causes {
-		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
+// section returns the section about a kind of event: the policy with most events, the main cause there, and a table of
+// all causes that were measured and caused something.
+func (e events) section(sum *results.Summary) finding {
+	t := plainTable{Caption: e.caption + " per seed, by cause", Key: e.key, Header: []string{"policy"},
+		Rows: plain.Map(policyNames(sum), func(name string) []string { return []string{name} })}
+	columns := plain.Map(e.causes,
+		func(c cause) results.Column { return results.ColumnOf(sum, measure.Query{Metric: c.metric}) })
+	worst, most := -1, 0.0
+	for k, c := range columns {
+		some := k == 0 || slices.ContainsFunc(c.Cells, func(cell results.TableCell) bool { return cell.Mean > 0 })
+		if !some || len(c.Cells) == 0 || c.Cells[0].Estimate == nil {
 			continue
 		}
-		some := func(p results.PolicySummary) bool { e := p.Metric(c.metric); return e != nil && e.Mean > 0 }
-		if k > 0 && !slices.ContainsFunc(sum.Policies, some) {
-			continue // no cause of anything
-		}
-		t.Header = append(t.Header, c.title)
-		for i := range sum.Policies {
-			e := sum.Policies[i].Metric(c.metric)
-			if e != nil && !e.Null() && e.Mean > most && (k == 0 || worst < 0) {
-				worst, most = i, e.Mean
+		t.Header = append(t.Header, e.causes[k].title)
+		for i, cell := range c.Cells {
+			if cell.Mean > most && (k == 0 || worst < 0) {
+				worst, most = i, cell.Mean
 			}
-			cell := results.CellOf(sum, i, measure.Query{Metric: c.metric})
 			t.Rows[i] = append(t.Rows[i], strings.TrimSpace(cell.Value+" "+cell.Half))
 		}
 	}
-	if len(t.Header) == 1 {
-		return nil, -1, 0
+	switch {
+	case len(t.Header) == 1:
+		return finding{Finding: plain.Capital(e.what) + " were not measured.", none: true}
+	case worst < 0:
+		return finding{Finding: e.none + under(sum) + ".", none: true}
 	}
-	return t, worst, most
+	words := e.alike(columns, most)
+	if words == "" {
+		words = fmt.Sprintf("Most %s: %s per seed with %s%s.", e.what, columns[0].Cells[worst].Value,
+			policyName(sum.Policies[worst].Label), e.mainCause(columns, worst, most))
+	}
+	return finding{Finding: words, Tables: []plainTable{t}}
+}
+
+// alike returns a sentence with the number of events and their main cause, if both are about the same under all of
+// several policies; "" otherwise.
+func (e events) alike(columns []results.Column, most float64) string {
+	all, main := columns[0].Cells, e.mainCause(columns, 0, most)
+	for i, cell := range all {
+		if len(all) == 1 || !(cell.Mean*similar >= most) {
+			return ""
+		}
+		if e.mainCause(columns, i, cell.Mean) != main {
+			main = ""
+		}
+	}
+	least, largest := extremes(plain.Map(all, func(cell results.TableCell) float64 { return cell.Mean }))
+	words := plain.Distinct([]string{all[least].Value, all[largest].Value})
+	return fmt.Sprintf("%s: %s per seed under every policy%s.", plain.Capital(e.what), strings.Join(words, " to "), main)
+}
+
+// mainCause returns a clause that names the cause of more than half of all events under a policy, "" if no cause has
+// that many.
+func (e events) mainCause(columns []results.Column, policy int, all float64) string {
+	for k, c := range e.causes[1:] {
+		if mean := columns[k+1].Cells[policy].Mean; !c.aside && mean > all/2 {
+			return fmt.Sprintf(", %s of them: %s", percent(mean/all), c.title)
+		}
+	}
+	return ""
 }
 
 // under returns the phrase "under <policy>", or "under any policy" in a sentence about all of them.
@@ -248,17 +227,6 @@ func under(sum *results.Summary) string {
 		return " with " + policyName(sum.Policies[0].Label)
 	}
 	return " under any policy"
-}
-
-// mainCause returns a clause that names the cause of more than half of all events, "" if no cause has that many.
-func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
-	for _, c := range causes[1:] {
-		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() &&
-			e.Mean > all/2 {
-			return fmt.Sprintf(", %s of them: %s", percent(e.Mean/all), c.title)
-		}
-	}
-	return ""
 }
 
 // command returns the command line that runs the scenario again.

@@ -321,7 +321,7 @@ func TestCausesThatAreAlike(t *testing.T) {
 				sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: measure.Query{Metric: metric}, Mean: n * share, N: 10})
 			}
 		}
-		if got := deaths(sum).Finding; got != tt.want {
+		if got := eventSections["deaths"].section(sum).Finding; got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

@@ -37,40 +37,39 @@ type RunInfo struct {
 
 // Files returns the files of a run except charts and report: run.json, scenario.yaml (the given bytes), summary.json,
 // summary.csv, and, if s has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
-func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
-	run, err := json.MarshalIndent(info, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encode run.json: %w", err)
+func Files(s *Summary, info RunInfo, scenario []byte) (files []File, err error) {
+	type part struct {
+		path   string
+		encode func() ([]byte, error)
 	}
-	summary, err := s.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("encode summary.json: %w", err)
+	parts := []part{
+		{"run.json", func() ([]byte, error) {
+			text, err := json.MarshalIndent(info, "", " ")
+			return append(text, '\n'), err
+		}},
+		{"scenario.yaml", func() ([]byte, error) { return scenario, nil }},
+		{"summary.json", s.MarshalJSON},
+		{"summary.csv", s.encodeCSV},
 	}
-	var table bytes.Buffer
-	if err := writeSummaryCSV(&table, s); err != nil {
-		return nil, fmt.Errorf("encode summary.csv: %w", err)
+	if s.Data != nil {
+		parts = append(parts, part{"series.csv.gz", s.encodeSeries}, part{dataFile, s.encodeData})
 	}
-	files := []File{{"run.json", append(run, '\n')}, {"scenario.yaml", scenario}, {"summary.json", summary},
-		{"summary.csv", table.Bytes()}}
+	for _, p := range parts {
+		data, err := p.encode()
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", p.path, err)
+		}
+		files = append(files, File{p.path, data})
+	}
 	if s.Data == nil {
 		return files, nil
 	}
-	series, err := encodeSeries(s)
-	if err != nil {
-		return nil, fmt.Errorf("encode series.csv.gz: %w", err)
-	}
-	data, err := encodeData(s)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", dataFile, err)
-	}
-	files = append(files, File{"series.csv.gz", series}, File{dataFile, data})
 	histograms, err := histogramFiles(s)
 	return append(files, histograms...), err
 }
 
-// writeSummaryCSV writes summary.csv: a row for each policy, metric and filter.
-func writeSummaryCSV(w io.Writer, s *Summary) error {
-	out := csv.NewWriter(w)
+// encodeCSV returns the content of summary.csv: a row for each policy, metric and filter.
+func (s *Summary) encodeCSV() ([]byte, error) {
 	rows := [][]string{{"policy", "metric", "unit", "during", "after", "class", "tenant", "limit_s",
 		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown", "same"}}
 	for _, p := range s.Policies {
@@ -78,20 +77,25 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 			rows = append(rows, p.csvRow(&e))
 		}
 	}
-	return out.WriteAll(rows)
+	var out bytes.Buffer
+	err := csv.NewWriter(&out).WriteAll(rows)
+	return out.Bytes(), err
 }
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
-	row := []string{plain.Inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
-		plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", "", ""}
+	limit := ""
 	if e.Limit != 0 {
-		row[7] = plain.Number(e.Limit.Seconds())
+		limit = plain.Number(e.Limit.Seconds())
 	}
-	if d := p.Against(e.Query); d != nil {
-		copy(row[13:], plain.Numbers(d.Difference, d.Low, d.High, d.P))
-		row[17], row[18] = strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)
+	row := append([]string{plain.Inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, limit},
+		plain.Numbers(e.Mean, e.Low, e.High)...)
+	row = append(row, strconv.Itoa(e.N), e.Bound)
+	d := p.Against(e.Query)
+	if d == nil {
+		return append(row, make([]string, 6)...)
 	}
-	return row
+	row = append(row, plain.Numbers(d.Difference, d.Low, d.High, d.P)...)
+	return append(row, strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same))
 }
 
 // seriesColumns returns the columns of a time series, in the order of series.csv; those of single classes come last,
@@ -141,7 +145,7 @@ func compressed(write func(w io.Writer) error) ([]byte, error) {
 
 // encodeSeries returns the content of series.csv.gz: a row for each policy, seed and bucket of the time series, with
 // six significant digits. time_s is where the bucket begins.
-func encodeSeries(s *Summary) ([]byte, error) {
+func (s *Summary) encodeSeries() ([]byte, error) {
 	named := new(measure.Series) // of which there are values: all of those have the same columns
 	for p := range s.Data {
 		for i := range s.Data[p].Series {

@@ -49,23 +49,22 @@ func FindingOf(s *Summary, t *Table) Finding {
 		return onePolicy(t, gets)
 	}
 	view := finder{s, t, s.Baseline()}
-	for _, missed := range []bool{true, false} { // first where the baseline does not reach a goal
-		for _, c := range gets {
-			if !missed || c.Cells[view.base].missed() > 0 {
-				if f, ok := view.cure(c, view.missed(view.base)); ok {
-					return f
-				}
+	missed := view.missed(view.base)
+	for _, find := range []func(c *Column) (f Finding, ok bool){
+		func(c *Column) (f Finding, ok bool) { // first where the baseline does not reach a goal
+			if c.Cells[view.base].missed() > 0 {
+				return view.cure(c, missed)
 			}
-		}
-	}
-	for _, c := range gets {
-		if f, ok := view.harm(c); ok {
-			return f
-		}
-	}
-	for _, c := range gets {
-		if f, ok := view.cure(c, math.MaxInt); ok {
-			return f
+			return f, false
+		},
+		func(c *Column) (Finding, bool) { return view.cure(c, missed) },
+		view.harm,
+		func(c *Column) (Finding, bool) { return view.cure(c, math.MaxInt) },
+	} {
+		for _, c := range gets {
+			if f, ok := find(c); ok {
+				return f
+			}
 		}
 	}
 	return Finding{Policy: -1, Worst: view.noDifference(gets)}
@@ -118,40 +117,32 @@ func (f *finder) missed(i int) (n int) {
 // cure returns the finding that another policy improves on the baseline in a column, if it misses at most most
 // objectives; false if no policy does.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
-	best := -1
+	var better []int
 	for i := range c.Cells {
-		if c.Gain(i, f.base) < leastChange || f.missed(i) > most {
-			continue
-		}
-		if best < 0 || f.missed(i) < f.missed(best) || f.missed(i) == f.missed(best) && f.stronger(c, i, best) {
-			best = i
+		if c.Gain(i, f.base) >= leastChange && f.missed(i) <= most {
+			better = append(better, i)
 		}
 	}
-	if best < 0 {
+	if better == nil {
 		return Finding{}, false
 	}
+	best := slices.MinFunc(better, func(i, k int) int {
+		return cmp.Or(f.missed(i)-f.missed(k), c.surer(i, k), cmp.Compare(c.Gain(k, f.base), c.Gain(i, f.base)))
+	})
 	return Finding{Policy: best, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base),
 		Cure:  f.Table.Policies[best] + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + f.others(c, best),
 		Price: f.price(c, best)}, true
 }
 
-// stronger reports whether cell i of the column c has a larger gain over the baseline than cell k; a significant gain
-// comes before any other.
-func (f *finder) stronger(c *Column, i, k int) bool {
-	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
-		return b
+// surer orders two policies: one with a significant difference from the baseline comes before any other.
+func (c *Column) surer(i, k int) int {
+	switch a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return c.Gain(i, f.base) > c.Gain(k, f.base)
-}
-
-// weaker reports whether cell i of the column c has a larger loss against the baseline than cell k; a significant loss
-// comes before any other.
-func (f *finder) weaker(c *Column, i, k int) bool {
-	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
-		return b
-	}
-	a, b := c.Gain(i, f.base), c.Gain(k, f.base)
-	return a < b || a == b && c.Cells[i].Mean > c.Cells[k].Mean
+	return 1
 }
 
 // changeIn returns the change of a cell in parentheses, with a remark if it is not significant yet; "" if there is no
@@ -267,7 +258,8 @@ func (f *finder) price(c *Column, i int) string {
 // harm returns the finding of a column in which some policy is worse than the baseline and none is better; false
 // otherwise.
 func (f *finder) harm(c *Column) (Finding, bool) {
-	worst, none := -1, ", none is better"
+	var worse []int
+	none := ", none is better"
 	for i := range c.Cells {
 		gain := c.Gain(i, f.base)
 		if gain >= leastChange {
@@ -276,16 +268,17 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		if c.better*c.Cells[i].Mean > c.better*c.Cells[f.base].Mean {
 			none = ", none is shown to be much better"
 		}
-		if gain > 1/leastChange {
-			continue
-		}
-		if worst < 0 || f.weaker(c, i, worst) {
-			worst = i
+		if gain <= 1/leastChange {
+			worse = append(worse, i)
 		}
 	}
-	if worst < 0 {
+	if worse == nil {
 		return Finding{}, false
 	}
+	worst := slices.MinFunc(worse, func(i, k int) int {
+		return cmp.Or(c.surer(i, k), cmp.Compare(c.Gain(i, f.base), c.Gain(k, f.base)),
+			cmp.Compare(c.Cells[k].Mean, c.Cells[i].Mean))
+	})
 	return Finding{Policy: -1, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base) + none,
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }

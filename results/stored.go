@@ -42,7 +42,7 @@ type storedPooled struct {
 }
 
 // encodeData returns the content of dataFile, JSON under gzip.
-func encodeData(s *Summary) ([]byte, error) {
+func (s *Summary) encodeData() ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {
 		pooled := plain.Map(s.Data[i].Pooled, func(h measure.NamedHistogram) measure.RunHistogram { return h.Pack() })

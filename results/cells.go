@@ -184,10 +184,7 @@ func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(mean))))
 		mean = math.Round(mean/unit) * unit
 	}
-	if e.Bound != "" {
-		return "≥ " + FormatValue(mean, info)
-	}
-	return FormatValue(mean, info)
+	return plain.When(e.Bound != "", "≥ ") + FormatValue(mean, info)
 }
 
 // FormatHalf returns the half-width of an interval as text, with two significant digits: ±0.5s.

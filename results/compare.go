@@ -103,22 +103,16 @@ func (s *Summary) judge() {
 }
 
 // policiesOf returns the policies that an objective names: by label, or else all of that kind; all for "".
-func (s *Summary) policiesOf(name string) []*PolicySummary {
-	var all, ofKind []*PolicySummary
+func (s *Summary) policiesOf(name string) (policies []*PolicySummary) {
+	if p := s.labelled(name); p != nil && name != "" {
+		return []*PolicySummary{p}
+	}
 	for i := range s.Policies {
-		p := &s.Policies[i]
-		if name != "" && p.Label == name {
-			return []*PolicySummary{p}
-		}
-		all = append(all, p)
-		if p.Kind == name {
-			ofKind = append(ofKind, p)
+		if p := &s.Policies[i]; name == "" || p.Kind == name {
+			policies = append(policies, p)
 		}
 	}
-	if name == "" {
-		return all
-	}
-	return ofKind
+	return policies
 }
 
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
@@ -146,26 +147,25 @@ func compressed(write func(w io.Writer) error) ([]byte, error) {
 // encodeSeries returns the content of series.csv.gz: a row for each policy, seed and bucket of the time series, with
 // six significant digits. time_s is where the bucket begins.
 func (s *Summary) encodeSeries() ([]byte, error) {
-	named := new(measure.Series) // of which there are values: all of those have the same columns
-	for p := range s.Data {
-		for i := range s.Data[p].Series {
-			columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
-			if named.Classes == nil && buckets(columns) > 0 {
-				named = &s.Data[p].Series[i]
-			}
-		}
+	var classes *measure.Series // with values by class, which all series with values have then, or none
+	for _, data := range s.Data {
+		classes = cmp.Or(classes, plain.Find(data.Series, func(series *measure.Series) bool {
+			return series.Classes != nil && buckets(seriesColumns(series, s.Settings.Classes)) > 0
+		}))
 	}
-	header := append([]string{"policy", "seed", "time_s"}, plain.Map(seriesColumns(named, s.Settings.Classes),
-		func(c seriesColumn) string { return plain.Inert(c.name) })...)
+	header := []string{"policy", "seed", "time_s"}
+	for _, c := range seriesColumns(cmp.Or(classes, new(measure.Series)), s.Settings.Classes) {
+		header = append(header, plain.Inert(c.name))
+	}
 	return compressed(func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		_ = out.Write(header) // Error has the error of this and of each row
-		for p := range s.Data {
-			for i := range s.Data[p].Series {
-				columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
+		for p, data := range s.Data {
+			for i, series := range data.Series {
+				columns := seriesColumns(&series, s.Settings.Classes)
 				for j := range buckets(columns) {
-					at := time.Duration(j) * s.Settings.Bucket
-					row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
+					at := (time.Duration(j) * s.Settings.Bucket).Seconds()
+					row := []string{plain.Inert(s.Policies[p].Label), fmt.Sprint(s.Seeds[i]), plain.Number(at)}
 					for _, column := range columns {
 						row = append(row, sixDigits(*column.values, j))
 					}

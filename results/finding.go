@@ -152,10 +152,7 @@ func changeIn(cell *TableCell) string {
 	if cell.unsure() {
 		words = strings.TrimPrefix(words+", not told apart yet", ", ")
 	}
-	if words == "" {
-		return ""
-	}
-	return " (" + words + ")"
+	return plain.When(words != "", " ("+words+")")
 }
 
 // others returns a clause about the policies other than the cure and the baseline, if all of them are better than the
@@ -183,10 +180,7 @@ func (f *finder) others(c *Column, cure int) string {
 	}
 	n, too := len(values), ""
 	if values = plain.Distinct(values); len(values) == 1 {
-		most = ""
-		if values[0] == c.Cells[cure].Value {
-			too = " too"
-		}
+		most, too = "", plain.When(values[0] == c.Cells[cure].Value, " too")
 	}
 	if n == 1 {
 		return ", " + f.Table.Policies[worst] + " " + c.Cells[worst].Value + too

@@ -176,11 +176,8 @@ func (c *Case) String() string {
 // Cases returns a case for each objective and policy. Under strict an unclear one fails.
 func (s *Summary) Cases(strict bool) (all []Case) {
 	for _, v := range s.Objectives {
-		c := Case{Policy: v.Policy, Name: v.Query.String() + " " + v.Text, Outcome: v.Outcome, Failed: v.Failed(strict),
-			Words: v.Words(), Line: v.Line}
-		if v.Expect {
-			c.Name += ", expected to be missed"
-		}
+		name := v.Query.String() + " " + v.Text + plain.When(v.Expect, ", expected to be missed")
+		c := Case{Policy: v.Policy, Name: name, Outcome: v.Outcome, Failed: v.Failed(strict), Words: v.Words(), Line: v.Line}
 		if v.Outcome == Unclear {
 			c.Words += "; " + strings.TrimPrefix(unclear(v.Seeds, v.Reason), "unclear; ")
 		}

@@ -53,10 +53,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 		}
 	}
 	if len(unclear) > mostUnclear {
-		words := ""
-		if seeds > 0 {
-			words = fmt.Sprintf("; run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
-		}
+		words := plain.When(seeds > 0, fmt.Sprintf("; run about %s seeds", plain.Grouped(fmt.Sprint(seeds))))
 		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), words)
 		return
 	}

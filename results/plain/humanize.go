@@ -124,6 +124,14 @@ func Grouped(s string) string {
 	return whole
 }
 
+// When returns words, a part of a sentence, if a condition holds, and else "".
+func When(holds bool, words string) string {
+	if holds {
+		return words
+	}
+	return ""
+}
+
 // Lines joins words to lines that fit, one line at least. A word that does not fit is alone on its line.
 func Lines(words []string, fits func(line string) bool) []string {
 	lines := []string{""}

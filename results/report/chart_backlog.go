@@ -37,13 +37,8 @@ func backlogChart(d *drawing) *sheet {
 	case later > 1.05*top:
 		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
-	s.Subtitle += "; means of " + d.bucket()
-	if d.seeds > 1 {
-		s.Subtitle += " and over seeds"
-	}
-	if len(d.policies) > 1 {
-		s.Subtitle += "; same scale in every panel" + d.panelWords()
-	}
+	s.Subtitle += "; means of " + d.bucket() + plain.When(d.seeds > 1, " and over seeds") +
+		plain.When(len(d.policies) > 1, "; same scale in every panel"+d.panelWords())
 	s.alt = d.alt("Highest mean backlog of fresh jobs, and with retries",
 		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 

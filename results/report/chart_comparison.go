@@ -68,13 +68,8 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	if len(d.policies) > 1 {
 		marks = "dotted line = baseline"
 	}
-	if hollow {
-		marks += "; hollow = no difference shown (paired t, Holm, α 0.05)"
-	}
-	if more {
-		marks += "; arrow = at least"
-	}
-	return marks
+	return marks + plain.When(hollow, "; hollow = no difference shown (paired t, Holm, α 0.05)") +
+		plain.When(more, "; arrow = at least")
 }
 
 // measures returns the metrics of the comparison chart, one per panel: first the benefits, then costs.

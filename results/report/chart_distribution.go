@@ -134,10 +134,7 @@ func (c *distribution) exceeded(share float64) (wait float64, more bool) {
 }
 
 func (c *distribution) unclaimedWords() string {
-	if c.unclaimed == 0 {
-		return ""
-	}
-	return " (" + percent(c.unclaimed) + " never claimed)"
+	return plain.When(c.unclaimed != 0, " ("+percent(c.unclaimed)+" never claimed)")
 }
 
 // lines returns the curve of a distribution of waits, and a thin line from its end to the right for the unclaimed jobs,
@@ -239,10 +236,8 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	}
 	jobs := d.jobsOf(at)
 	which := strings.TrimPrefix(jobs, "fresh jobs")
-	what := jobs + " wait longer than " + seconds(at.Bound)
-	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
-		what += " or are never claimed"
-	}
+	what := jobs + " wait longer than " + seconds(at.Bound) +
+		plain.When(max(all[best].unclaimed, all[worst].unclaimed) > 0, " or are never claimed")
 	high, low := percent(values[worst]), percent(values[best])
 	switch {
 	case all[best].unclaimed == 1:

@@ -129,13 +129,9 @@ func (m mapDrawing) subtitle(left int) string {
 	} else {
 		what += ": beyond it is " + m.farSide()
 	}
-	if m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never }) {
-		what += "; some colours are lower bounds"
-	}
-	if left > 0 {
-		what += "; " + plain.Plural(left, "policy") + " not shown"
-	}
-	return what
+	bounds := m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never })
+	return what + plain.When(bounds, "; some colours are lower bounds") +
+		plain.When(left > 0, "; "+plain.Plural(left, "policy")+" not shown")
 }
 
 func (m mapDrawing) words(panels []results.MapPanel) string {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 const (
@@ -138,11 +139,7 @@ func (d *drawing) starvedTime(shares []float64) float64 {
 }
 
 func (d *drawing) starvationMarks() string {
-	words := "the stronger the colour, the larger the share of the time"
-	if d.seeds != 1 {
-		words += ", mean over seeds"
-	}
-	return words
+	return "the stronger the colour, the larger the share of the time" + plain.When(d.seeds != 1, ", mean over seeds")
 }
 
 func (d *drawing) stormTitle(totals []float64, best, worst int) string {

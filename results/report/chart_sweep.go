@@ -162,10 +162,7 @@ func (d *sweepDrawing) spell(v float64) string {
 
 // spellEstimate returns an estimate as text with the metric's unit, a lower bound with ≥ before it.
 func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
-	if e.Bound != "" {
-		return "≥ " + d.spell(e.Mean)
-	}
-	return d.spell(e.Mean)
+	return plain.When(e.Bound != "", "≥ ") + d.spell(e.Mean)
 }
 
 func (d *sweepDrawing) sheet(name string) *sheet {

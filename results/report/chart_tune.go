@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -99,11 +100,8 @@ func (d *tuneDrawing) subtitle() string {
 	if !d.Margin {
 		what = clean(d.Query.String())
 	}
-	text := what + ", by " + clean(d.Axes[0].Key)
-	if len(d.Axes) > 1 {
-		text += ", settings of other keys beside each other"
-	}
-	return text
+	return what + ", by " + clean(d.Axes[0].Key) +
+		plain.When(len(d.Axes) > 1, ", settings of other keys beside each other")
 }
 
 func (d *tuneDrawing) footer() string {
@@ -159,13 +157,8 @@ var (
 )
 
 func outcomeColor(o results.Outcome) color.NRGBA {
-	switch o {
-	case results.Met:
-		return metColor
-	case results.Missed:
-		return missedColor
-	}
-	return unclearColor
+	known := map[results.Outcome]color.NRGBA{results.Met: metColor, results.Missed: missedColor}
+	return cmp.Or(known[o], unclearColor)
 }
 
 // drawDots draws the settings tried for a policy.

@@ -199,11 +199,8 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 	best, worst := extremes(values)
 	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
 	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
-	if numbers == 1 {
-		every = ""
-	}
 	return d.between(what, spell(values[best]), spell(values[worst]), best, worst,
-		values[worst] <= values[best]*similar, every)
+		values[worst] <= values[best]*similar, plain.When(numbers > 1, every))
 }
 
 // between returns a title sentence with the value of a quantity under the worst and the best policy or, if both are the
@@ -255,18 +252,12 @@ func (d *drawing) waitTitle(class string, peaks []float64) string {
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
 	}
-	if len(silent) > 0 {
-		title += "; none" + of + " is claimed with " + list(silent)
-	}
-	return title
+	return title + plain.When(len(silent) > 0, "; none"+of+" is claimed with "+list(silent))
 }
 
 // ofClass returns the phrase that names a class of jobs, "" for all classes.
 func ofClass(class string) string {
-	if class == "" {
-		return ""
-	}
-	return " of " + shortName(class)
+	return plain.When(class != "", " of "+shortName(class))
 }
 
 // waitQuery returns the query of the fresh p99 wait that chart titles compare: that of the first such column of the
@@ -309,10 +300,7 @@ func (d *drawing) tableTitle(q measure.Query) string {
 		return fmt.Sprintf("%s is not known under any policy: jobs were left; at least %s with %s", what, bound,
 			d.policies[worst].name)
 	}
-	every := "every policy"
-	if len(order) == 1 {
-		every = ""
-	}
+	every := plain.When(len(order) > 1, "every policy")
 	if q.Class == "" && d.mixed() && q != d.waitQuery() && low != high {
 		return fmt.Sprintf("%s together is %s to %s by policy", what, low, high)
 	}
@@ -331,14 +319,6 @@ func (d *drawing) ofJobs(q measure.Query, enqueued string) (words string) {
 	case q.Class == "" && d.mixed():
 		words = " of all classes"
 	}
-	if q.Class != "" {
-		words += " of " + shortName(q.Class)
-	}
-	if q.During != "" {
-		words += enqueued + " in " + shortName(q.During)
-	}
-	if q.After != "" {
-		words += enqueued + " after " + shortName(q.After)
-	}
-	return words
+	return words + ofClass(q.Class) + plain.When(q.During != "", enqueued+" in "+shortName(q.During)) +
+		plain.When(q.After != "", enqueued+" after "+shortName(q.After))
 }

@@ -150,11 +150,7 @@ func distinctBounds(objectives []measure.Objective, fits func(o measure.Objectiv
 
 // limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
-	words := "objective: p99 "
-	if l.Class != "" {
-		words += "of " + shortName(l.Class) + " "
-	}
-	words += l.Text
+	words := "objective: p99 " + plain.When(l.Class != "", "of "+shortName(l.Class)+" ") + l.Text
 	switch {
 	case l.During != "" && len(d.settings.Storms) == 1:
 		words += " in the storm"

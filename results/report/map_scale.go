@@ -92,10 +92,7 @@ func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
 
 // farSide returns the words for the values beyond the map's edge, lower bounds included.
 func (m mapDrawing) farSide() string {
-	if m.any(func(t results.MapTile) bool { return t.Value.Never }) {
-		return m.Edge + " or without end"
-	}
-	return m.Edge
+	return m.Edge + plain.When(m.any(func(t results.MapTile) bool { return t.Value.Never }), " or without end")
 }
 
 // share returns where a value lies on the colour scale, in [0, 1].
@@ -223,10 +220,7 @@ func (s *colorScale) draw(c draw.Canvas, m mapDrawing) {
 	for _, v := range s.ticks() {
 		y := from + (to-from)*vg.Length(s.share(v))
 		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .6}, c.Min.X+wide, y, c.Min.X+wide+3, y)
-		text := results.FormatValue(v, s.info)
-		if s.clipped && v == s.low {
-			text = "≤ " + text
-		}
+		text := plain.When(s.clipped && v == s.low, "≤ ") + results.FormatValue(v, s.info)
 		c.FillText(label, vg.Point{X: c.Min.X + wide + 5, Y: y}, text)
 	}
 	c.FillText(mapTick, vg.Point{X: c.Min.X, Y: to + 6}, fit(mapTick, m.Query.Metric, mapBar-10))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // markup writes the parts of a page that reports and the page of `qsim play` share. It does so without templates, which
@@ -130,10 +131,7 @@ func (m *markup) cell(c *results.TableCell) {
 	}
 	switch {
 	case shown != nil:
-		outcome := string(shown.Outcome)
-		if shown.Expect {
-			outcome += ", as the scenario expects"
-		}
+		outcome := string(shown.Outcome) + plain.When(shown.Expect, ", as the scenario expects")
 		m.put(`<span class="mark %s" title="%s"><span aria-hidden="true">%s</span><span class="hide">%s:</span> %s</span>`,
 			string(shown.Outcome), outcome, shown.Outcome.Sign(), outcome, c.Value)
 	case c.Best:

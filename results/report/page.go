@@ -130,10 +130,7 @@ func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	if f.Worst == "" {
 		return []phrase{{Text: p.Name}}, nil
 	}
-	words := clean(f.Worst) + "."
-	if f.Cure != "" {
-		words += " " + clean(f.Cure) + "."
-	}
+	words := clean(f.Worst) + "." + plain.When(f.Cure != "", " "+clean(f.Cure)+".")
 	if f.Price != "" {
 		price = p.colored("The price: " + clean(f.Price) + ".")
 	}
@@ -213,11 +210,8 @@ func asset(path string) string {
 // contentPolicy returns the content security policy of a page that allows its style and its script, if any, by their
 // hashes, and nothing else.
 func contentPolicy(script template.JS) string {
-	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + source(style)
-	if script != "" {
-		policy += "; script-src " + source(string(script))
-	}
-	return policy
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + source(style) +
+		plain.When(script != "", "; script-src "+source(string(script)))
 }
 
 func source(text string) string {

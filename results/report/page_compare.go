@@ -229,9 +229,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 	r := indexRun{Href: e.Href, Started: "–", Commit: cmp.Or(clean0(e.Made.Commit), "–"), Name: clean(sum.Scenario),
 		Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
-	if several {
-		r.Detail = "config " + r.Config + ", seeds " + r.Seeds
-	}
+	r.Detail = plain.When(several, "config "+r.Config+", seeds "+r.Seeds)
 	if !e.Made.Started.IsZero() {
 		r.Started = e.Made.Started.UTC().Format("2006-01-02 15:04")
 	}
@@ -253,10 +251,8 @@ func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 		r.Wanted = "none set"
 		return r
 	}
-	r.Wanted = fmt.Sprintf("%d of %d", wanted, len(sum.Objectives))
-	if unclear > 0 {
-		r.Wanted += fmt.Sprintf(", %d unclear", unclear)
-	}
+	r.Wanted = fmt.Sprintf("%d of %d", wanted, len(sum.Objectives)) +
+		plain.When(unclear > 0, fmt.Sprintf(", %d unclear", unclear))
 	return r
 }
 

@@ -29,26 +29,16 @@ func (p *page) scene() []string {
 // facts returns the details of the run: version, configuration, seeds, length.
 func (p *page) facts() []string {
 	sum := p.summary
-	seeds := "seeds " + seedRanges(sum.Seeds)
-	if sum.Partial {
-		seeds += " (some are missing)"
-	}
+	seeds := "seeds " + seedRanges(sum.Seeds) + plain.When(sum.Partial, " (some are missing)")
 	list := []string{"qsim " + p.Version, "config " + plain.Shorten(clean(sum.ConfigHash), 16), seeds}
 	set := sum.Settings
 	if set == nil {
 		return append(list, seconds(sum.Duration)+" of virtual time")
 	}
-	length := plain.Setting(set.Duration) + " of virtual time"
-	if set.Drain > 0 {
-		length += ", up to " + plain.Setting(set.Drain) + " more to drain"
-	}
-	if set.Warmup > 0 {
-		length += ", warm-up " + plain.Setting(set.Warmup)
-	}
-	workers := plain.Plural(set.Workers, "worker")
-	if set.Nodes > 1 {
-		workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
-	}
+	length := plain.Setting(set.Duration) + " of virtual time" +
+		plain.When(set.Drain > 0, ", up to "+plain.Setting(set.Drain)+" more to drain") +
+		plain.When(set.Warmup > 0, ", warm-up "+plain.Setting(set.Warmup))
+	workers := plain.When(set.Nodes > 1, fmt.Sprintf("%d nodes × ", set.Nodes)) + plain.Plural(set.Workers, "worker")
 	list = append(list, length, workers)
 	if set.Rate > 0 {
 		list = append(list, count(set.Rate)+" jobs/s")
@@ -70,19 +60,12 @@ func seedRanges(seeds []uint64) string {
 
 // objectiveText returns the objective of a verdict as text.
 func objectiveText(v *results.Verdict) string {
-	text := v.Query.String() + " " + v.Limit()
-	if v.Expect {
-		text += ", expected to be missed"
-	}
-	return clean(text)
+	return clean(v.Query.String() + " " + v.Limit() + plain.When(v.Expect, ", expected to be missed"))
 }
 
 // clean0 is clean, except that an empty text stays empty.
 func clean0(s string) string {
-	if s == "" {
-		return ""
-	}
-	return clean(s)
+	return plain.When(s != "", clean(s))
 }
 
 // valueTable is the table of all numbers in a report page.
@@ -126,10 +109,8 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	}
 	for _, q := range queries {
 		info, _ := measure.Lookup(q.Metric)
-		column := valueColumn{Title: plain.Shorten(clean(q.Label()), 80), Doc: clean(q.String())}
-		if info.Doc != "" {
-			column.Doc += ": " + info.Doc
-		}
+		column := valueColumn{Title: plain.Shorten(clean(q.Label()), 80),
+			Doc: clean(q.String()) + plain.When(info.Doc != "", ": "+info.Doc)}
 		switch {
 		case info.MoreIsBetter:
 			column.Better = "more is better"

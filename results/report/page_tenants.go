@@ -8,6 +8,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // tenantLimit is the highest number of tenants with a table row of their own.
@@ -171,10 +172,7 @@ func tenantFinding(sum *results.Summary, order []int) string {
 
 // tenantsAlike returns the beginning of a sentence about tenants whose waits do not differ.
 func tenantsAlike(sum *results.Summary) string {
-	if len(sum.Policies) > 1 {
-		return "Tenants wait alike under every policy"
-	}
-	return "Tenants wait alike"
+	return "Tenants wait alike" + plain.When(len(sum.Policies) > 1, " under every policy")
 }
 
 // tenantsWithWaits returns how many of the first tenants have a p99 wait under every policy; 0: results of an earlier
@@ -231,13 +229,10 @@ func slowestFirst(waits []measure.TenantWait) []int {
 }
 
 func waitWords(w measure.TenantWait) string {
-	switch {
-	case w.Jobs == 0:
+	if w.Jobs == 0 {
 		return "–"
-	case w.AtLeast:
-		return "≥ " + seconds(w.P99)
 	}
-	return seconds(w.P99)
+	return plain.When(w.AtLeast, "≥ ") + seconds(w.P99)
 }
 
 // enoughJobs is the least number of jobs that a tenant needs for its p99 wait to be compared with other tenants': ten

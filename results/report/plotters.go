@@ -158,18 +158,14 @@ type span struct{ from, to int }
 // runs returns the index ranges of ys between its gaps (NaN).
 func runs(ys []float64) []span {
 	var spans []span
-	from := -1
-	for i, y := range ys {
-		gap := math.IsNaN(y) || math.IsInf(y, 0)
-		if gap && from >= 0 {
-			spans, from = append(spans, span{from, i}), -1
+	for from := 0; from < len(ys); from++ {
+		to := from
+		for to < len(ys) && !math.IsNaN(ys[to]) && !math.IsInf(ys[to], 0) {
+			to++
 		}
-		if !gap && from < 0 {
-			from = i
+		if to > from {
+			spans, from = append(spans, span{from, to}), to
 		}
-	}
-	if from >= 0 {
-		spans = append(spans, span{from, len(ys)})
 	}
 	return spans
 }

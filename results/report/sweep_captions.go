@@ -108,10 +108,7 @@ type metGroup struct {
 // words returns a sentence about the policies that meet an objective in equally many cells of a sweep; judged is the
 // number of policies with a verdict.
 func (g metGroup) words(first bool, judged, all int) string {
-	words := fmt.Sprintf("in %d of %d", g.met, g.all)
-	if first {
-		words += " cells"
-	}
+	words := fmt.Sprintf("in %d of %d", g.met, g.all) + plain.When(first, " cells")
 	switch {
 	case all == 1:
 		return words
@@ -135,26 +132,12 @@ func (d *sweepDrawing) subtitle() string {
 	if len(d.Seeds) < 2 {
 		s = plain.Capital(plain.Plural(len(d.Seeds), "seed")) + ": no interval"
 	}
-	switch {
-	case d.up.info.LessIsBetter:
-		s += "; less is better"
-	case d.up.info.MoreIsBetter:
-		s += "; more is better"
-	}
-	if d.up.log {
-		s += "; log scale"
-	}
-	s += "; along: " + plain.Shorten(clean(d.Axes[d.x].Key), 2*nameLimit)
-	if d.across.log {
-		s += " (log scale)"
-	}
-	if d.omitted > 0 {
-		s += fmt.Sprintf("; %d of %d panels", len(d.panels), len(d.panels)+d.omitted)
-	}
-	if more := len(d.Policies) - d.policies; more > 0 {
-		s += fmt.Sprintf("; the first %d of %d policies", d.policies, len(d.Policies))
-	}
-	return s
+	return s + plain.When(d.up.info.LessIsBetter, "; less is better") +
+		plain.When(d.up.info.MoreIsBetter, "; more is better") + plain.When(d.up.log, "; log scale") +
+		"; along: " + plain.Shorten(clean(d.Axes[d.x].Key), 2*nameLimit) + plain.When(d.across.log, " (log scale)") +
+		plain.When(d.omitted > 0, fmt.Sprintf("; %d of %d panels", len(d.panels), len(d.panels)+d.omitted)) +
+		plain.When(len(d.Policies) > d.policies,
+			fmt.Sprintf("; the first %d of %d policies", d.policies, len(d.Policies)))
 }
 
 func (d *sweepDrawing) footer() string {
@@ -165,14 +148,9 @@ func (d *sweepDrawing) footer() string {
 	if len(d.Seeds) < 2 {
 		marks = "dot = the one seed"
 	}
-	if limits := d.limits(); len(limits) > 0 {
-		marks += ", dashed = objective"
-	}
 	more := false
 	d.each(func(_ *results.Cell, _ int, e *results.Estimate) { more = more || e.Bound != "" })
-	if more {
-		marks += ", triangle = at least"
-	}
+	marks += plain.When(len(d.limits()) > 0, ", dashed = objective") + plain.When(more, ", triangle = at least")
 	return sourceLine(d.Scenario, d.Version, d.ConfigHash, plain.Plural(len(d.Cells), "cell"),
 		plain.Plural(len(d.Seeds), "seed"), marks)
 }

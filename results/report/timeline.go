@@ -192,10 +192,7 @@ func (k key) legend() string {
 			mark = fmt.Sprintf(`<rect x="6" width="11" height="10" fill="%s" fill-opacity="%s"/>`, hex(e.color),
 				number(float64(e.color.A)/255, 2))
 		}
-		policy := ""
-		if e.policy > 0 {
-			policy = fmt.Sprintf(` data-policy="%d"`, e.policy-1)
-		}
+		policy := plain.When(e.policy > 0, fmt.Sprintf(` data-policy="%d"`, e.policy-1))
 		out += fmt.Sprintf(`<li%s><svg class="sample" viewBox="0 0 22 10" aria-hidden="true">%s</svg>%s</li>`, policy,
 			mark, html.EscapeString(e.name))
 	}

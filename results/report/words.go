@@ -162,10 +162,7 @@ func list(names []string) string {
 
 // footer returns the last line of a chart: scenario, seeds, meaning of the marks, version and configuration.
 func (d *drawing) footer(marks string) string {
-	seeds := plain.Plural(d.seeds, "seed")
-	if d.summary.Partial {
-		seeds += " (some missing)"
-	}
+	seeds := plain.Plural(d.seeds, "seed") + plain.When(d.summary.Partial, " (some missing)")
 	return sourceLine(d.settings.Scenario, d.version, d.settings.ConfigHash, seeds, marks)
 }
 
@@ -212,10 +209,7 @@ func (d *drawing) shadeWords(limits bool) string {
 	if d.settings.Warmup > 0 {
 		shades = append(shades, "warm-up (grey)")
 	}
-	words := ""
-	if len(shades) > 0 {
-		words = "; shaded: " + list(shades)
-	}
+	words := plain.When(len(shades) > 0, "; shaded: "+list(shades))
 	if drawn := d.limits(); limits && len(drawn) == 1 {
 		words += "; dashed: " + d.limitLabel(drawn[0])
 	} else if limits && len(drawn) > 1 {
@@ -274,8 +268,5 @@ func firstOf(n, most int, order []int) []bool {
 
 // panelWords returns a sentence on how many of the policies have a panel, "" if all have one.
 func (d *drawing) panelWords() string {
-	if len(d.policies) <= panelLimit {
-		return ""
-	}
-	return fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies))
+	return plain.When(len(d.policies) > panelLimit, fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies)))
 }

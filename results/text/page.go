@@ -80,9 +80,7 @@ func (o TableOptions) wrapped(color, words string) (lines string) {
 func (p *page) layout() Table {
 	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}}}
 	for i, label := range p.table.Policies {
-		if len(p.table.Policies) > 1 && p.Policies[i].Baseline {
-			label += " (base)"
-		}
+		label += plain.When(len(p.table.Policies) > 1 && p.Policies[i].Baseline, " (base)")
 		t.Rows = append(t.Rows, []Cell{Plain(label)})
 	}
 	for _, c := range p.table.Columns {
@@ -115,10 +113,7 @@ func (p *page) cell(c *results.Column, i int) Cell {
 		}
 		marks = append(marks, part)
 	}
-	half := Part{Text: cell.Half}
-	if c.Part == results.Pays {
-		half.Text = ""
-	}
+	half := Part{Text: plain.When(c.Part != results.Pays, cell.Half)}
 	return append(marks, value, half, Part{Text: cell.Change}, Part{Text: cell.Mark, Left: true})
 }
 
@@ -135,11 +130,8 @@ func (p *page) signs(c *results.Column) (most int) {
 func heading(s *results.Summary, width int) string {
 	parts := []string{plain.SettingSeconds(s.Duration) + " virtual", plain.Plural(len(s.Seeds), "seed")}
 	if set := s.Settings; set != nil {
-		workers := plain.Plural(set.Workers, "worker")
-		if set.Nodes > 1 {
-			workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
-		}
-		parts = append(parts, workers)
+		nodes := plain.When(set.Nodes > 1, fmt.Sprintf("%d nodes × ", set.Nodes))
+		parts = append(parts, nodes+plain.Plural(set.Workers, "worker"))
 		if set.Rate > 0 {
 			parts = append(parts, formatRate(set.Rate))
 		}
@@ -184,10 +176,7 @@ func paragraphs(texts ...string) string {
 
 // sentence returns s with a capital at the beginning and a full stop at the end, unless it is empty.
 func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.TrimSuffix(plain.Capital(s), ".") + "."
+	return plain.When(s != "", strings.TrimSuffix(plain.Capital(s), ".")+".")
 }
 
 // outcomeColor returns the colour of a verdict's sign: green for the expected outcome, yellow if unclear, faint for an
@@ -212,10 +201,8 @@ func (p *page) unwanted() (lines []string) {
 		if !v.Failed(false) {
 			continue
 		}
-		what := v.Outcome.Sign() + " " + v.Query.Label() + " " + v.Limit()
-		if v.Expect {
-			what += ", expected to be missed"
-		}
+		what := v.Outcome.Sign() + " " + v.Query.Label() + " " + v.Limit() +
+			plain.When(v.Expect, ", expected to be missed")
 		at, there := line[what]
 		if !there {
 			at = len(lines)
@@ -248,10 +235,6 @@ func (p *page) footnote() string {
 	if bound {
 		parts = append(parts, "≥ = at least: the run ended before")
 	}
-	test := ""
-	if same || open {
-		test = " (paired t, Holm, α 0.05)"
-	}
 	if same {
 		parts = append(parts, "≈ = the same within "+Percent(p.SameWithin))
 	}
@@ -261,7 +244,7 @@ func (p *page) footnote() string {
 	if parts == nil {
 		return ""
 	}
-	return strings.Join(parts, "; ") + test
+	return strings.Join(parts, "; ") + plain.When(same || open, " (paired t, Holm, α 0.05)")
 }
 
 // openWords returns the legend of the sign "?"; tell is about how many seeds would decide, 0: no number would.
@@ -295,9 +278,7 @@ func conclusion(s *results.Summary) string {
 	if seeds > 0 {
 		reason = fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
 	}
-	if reason != "" {
-		reason = ": " + reason
-	}
+	reason = plain.When(reason != "", ": "+reason)
 	parts := slices.Concat(counted(missed, "objective", "missed"),
 		counted(met, "objective", "met that should have been missed"), counted(unclear, "objective", "unclear"+reason))
 	switch {

@@ -124,10 +124,8 @@ func (c comparisonView) conclusion() string {
 
 // markdown returns the comparison of two results as Markdown.
 func (c comparisonView) markdown() string {
-	title, t, warnings := c.title(), c.table(), ""
-	if len(c.Warnings) > 0 {
-		warnings = "- " + strings.Join(c.Warnings, "\n- ")
-	}
+	title, t := c.title(), c.table()
+	warnings := plain.When(len(c.Warnings) > 0, "- "+strings.Join(c.Warnings, "\n- "))
 	return paragraphs("**"+title[0]+"** "+title[1]+", "+strings.Join(strings.Fields(title[2]), " "), t.markdown(),
 		sentence(c.footnote()), sentence(c.conclusion()), warnings)
 }

@@ -72,10 +72,8 @@ func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 // halfOf returns the half-width of the confidence interval of e as text, "" if it is below the last printed digit.
 func halfOf(e *Estimate, info measure.MetricInfo) string {
 	value := FormatValue(e.Mean, info)
-	if math.IsNaN(e.Half) || FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value {
-		return ""
-	}
-	return FormatHalf(e.Half, info)
+	below := FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value
+	return plain.When(!math.IsNaN(e.Half) && !below, FormatHalf(e.Half, info))
 }
 
 // Marks returns the signs of a cell's verdicts, each once: "✓", "✗", "✓✗", "" without objectives.

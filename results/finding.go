@@ -25,15 +25,10 @@ type Finding struct {
 
 // String returns the finding as one or two sentences, "" if the table has none.
 func (f Finding) String() string {
-	switch {
-	case f.Worst == "":
+	if f.Worst == "" {
 		return ""
-	case f.Cure == "":
-		return f.Worst + "."
-	case f.Price == "":
-		return f.Worst + ". " + f.Cure + "."
 	}
-	return f.Worst + ". " + f.Cure + "; " + f.Price + "."
+	return plain.Joined(". ", f.Worst, plain.Joined("; ", f.Cure, f.Price)) + "."
 }
 
 // FindingOf returns the finding of the table t of a summary.

@@ -132,6 +132,11 @@ func When(holds bool, words string) string {
 	return ""
 }
 
+// Joined joins texts, without the empty ones.
+func Joined(between string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), between)
+}
+
 // Lines joins words to lines that fit, one line at least. A word that does not fit is alone on its line.
 func Lines(words []string, fits func(line string) bool) []string {
 	lines := []string{""}

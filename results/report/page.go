@@ -341,8 +341,5 @@ func (d *drawing) inFront() []bool { return inFront(d.summary, d.table) }
 // finding returns the finding of the results table as a sentence.
 func (d *drawing) finding() string {
 	words := strings.TrimSuffix(clean0(results.FindingOf(d.summary, d.table).String()), ".")
-	if words == "" {
-		return "There is nothing to compare"
-	}
-	return words
+	return cmp.Or(words, "There is nothing to compare")
 }

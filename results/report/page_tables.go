@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,10 +53,7 @@ func seedRanges(seeds []uint64) string {
 	if len(parts) > 12 {
 		parts = append(parts[:12], "…")
 	}
-	if parts == nil {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
 // objectiveText returns the objective of a verdict as text.

@@ -51,13 +51,7 @@ func (t *Table) Add(cells ...string) {
 
 // joined returns the text of a cell on one line, without colour.
 func (c Cell) joined() string {
-	var words []string
-	for _, part := range c {
-		if part.Text != "" {
-			words = append(words, part.Text)
-		}
-	}
-	return strings.Join(words, " ")
+	return plain.Joined(" ", plain.Map(c, func(part Part) string { return part.Text })...)
 }
 
 const (

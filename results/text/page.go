@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -171,7 +170,7 @@ func (p *page) markdown() string {
 
 // paragraphs returns texts as paragraphs of Markdown, without the empty ones.
 func paragraphs(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n\n") + "\n"
+	return plain.Joined("\n\n", texts...) + "\n"
 }
 
 // sentence returns s with a capital at the beginning and a full stop at the end, unless it is empty.
@@ -228,23 +227,10 @@ func (p *page) footnote() string {
 			}
 		}
 	}
-	var parts []string
-	if half {
-		parts = append(parts, "± = 95% CI over "+plain.Plural(len(p.Seeds), "seed"))
-	}
-	if bound {
-		parts = append(parts, "≥ = at least: the run ended before")
-	}
-	if same {
-		parts = append(parts, "≈ = the same within "+Percent(p.SameWithin))
-	}
-	if open {
-		parts = append(parts, openWords(tell))
-	}
-	if parts == nil {
-		return ""
-	}
-	return strings.Join(parts, "; ") + plain.When(same || open, " (paired t, Holm, α 0.05)")
+	return plain.Joined("; ", plain.When(half, "± = 95% CI over "+plain.Plural(len(p.Seeds), "seed")),
+		plain.When(bound, "≥ = at least: the run ended before"),
+		plain.When(same, "≈ = the same within "+Percent(p.SameWithin)), plain.When(open, openWords(tell))) +
+		plain.When(same || open, " (paired t, Holm, α 0.05)")
 }
 
 // openWords returns the legend of the sign "?"; tell is about how many seeds would decide, 0: no number would.
@@ -279,21 +265,18 @@ func conclusion(s *results.Summary) string {
 		reason = fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
 	}
 	reason = plain.When(reason != "", ": "+reason)
-	parts := slices.Concat(counted(missed, "objective", "missed"),
+	unwanted := plain.Joined(", ", counted(missed, "objective", "missed"),
 		counted(met, "objective", "met that should have been missed"), counted(unclear, "objective", "unclear"+reason))
 	switch {
-	case len(parts) > 0:
-		return strings.Join(parts, ", ")
+	case unwanted != "":
+		return unwanted
 	case expected > 0:
 		return fmt.Sprintf("all objectives as expected, %d of %d missed as the scenario says", expected, len(s.Objectives))
 	}
 	return "all objectives met"
 }
 
-// counted returns the number of some things with words about them, as a list of one text; none for 0 things.
-func counted(n int, noun, words string) []string {
-	if n == 0 {
-		return nil
-	}
-	return []string{plain.Plural(n, noun) + " " + words}
+// counted returns the number of some things with words about them, "" for 0 things.
+func counted(n int, noun, words string) string {
+	return plain.When(n > 0, plain.Plural(n, noun)+" "+words)
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -115,11 +116,9 @@ func (c comparisonView) conclusion() string {
 		}
 	}
 	most := plain.Digits(100*c.Gate.Most, 3) + "%"
-	parts := slices.Concat(counted(missed, "metric", "worse by more than "+most), counted(unclear, "metric", "unclear"))
-	if len(parts) == 0 {
-		return "nothing is worse by more than " + most
-	}
-	return strings.Join(parts, ", ")
+	words := plain.Joined(", ", counted(missed, "metric", "worse by more than "+most),
+		counted(unclear, "metric", "unclear"))
+	return cmp.Or(words, "nothing is worse by more than "+most)
 }
 
 // markdown returns the comparison of two results as Markdown.

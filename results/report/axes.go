@@ -51,7 +51,7 @@ func (v *valueAxis) set(a *plot.Axis, limit int) {
 	case v.info.Unit == "s":
 		a.Tick.Marker = clock(limit)
 	case v.info.Share:
-		a.Tick.Marker = percents(limit)
+		a.Tick.Marker = linear(limit, 100, func(v float64) string { return significant(v, 3) + "%" })
 	default:
 		a.Tick.Marker = counts(limit)
 	}
@@ -168,11 +168,6 @@ func clock(limit int) plot.Ticker {
 
 // counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
 func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
-
-// percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
-func percents(limit int) plot.Ticker {
-	return linear(limit, 100, func(v float64) string { return significant(v, 3) + "%" })
-}
 
 // linear returns the ticks of a linear axis that begins at 0, at round multiples of a value times scale.
 func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {

@@ -156,13 +156,10 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 // charted returns the phrase that names the class of jobs drawn as starving, " of mail"; "" for all jobs.
 func (d *drawing) charted() string {
 	q := d.settings.Charted()
-	if name := cmp.Or(q.Tenant, q.Class); name != "" {
-		return " of " + shortName(name)
-	}
-	return ""
+	return ofClass(cmp.Or(q.Tenant, q.Class))
 }
 
-// mayWait returns, in parentheses, the wait from which a fresh job starves, "" if classes differ in it.
+// mayWait returns, in parentheses, the wait from which a fresh job starves, or its key if classes differ in it.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"strings"
 
@@ -169,7 +168,7 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 	s := &sheet{Figure: Figure{Name: name, Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()}, alt: d.alt()}
 	for i := range d.policies {
 		if d.policies > 1 {
-			s.key = append(s.key, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: dashOf(i)})
+			s.key = append(s.key, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: hueOf(i).dashes})
 		}
 	}
 	s.height, s.body = grid(len(d.panels), d.panel)
@@ -198,7 +197,7 @@ func (d *sweepDrawing) panel(i int) *plot.Plot {
 
 // line returns the plotted line of a policy in one panel of a sweep chart.
 func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
-	l := sweepLine{xs: d.across.xs, color: hueOf(policy).line, dashes: dashOf(policy), words: d.across.words}
+	l := sweepLine{xs: d.across.xs, hue: hueOf(policy), words: d.across.words}
 	if d.across.words { // beside each other, not on top
 		l.shift = vg.Length(float64(policy)-float64(d.policies-1)/2) * 5
 	}
@@ -229,8 +228,7 @@ func (d *sweepDrawing) reason(own *sweepPanel) string {
 type sweepLine struct {
 	xs, means, lows, highs []float64 // estimates with their intervals; NaN: a gap
 	more                   []bool    // the true mean is at least the estimate (a lower bound)
-	color                  color.NRGBA
-	dashes                 []vg.Length
+	hue                    hue
 	words                  bool
 	shift                  vg.Length
 }
@@ -239,8 +237,8 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	y := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
 	if !l.words {
-		area{l.xs, l.lows, l.highs, alpha(l.color, 38)}.Plot(c, p)
-		curve{l.xs, l.means, draw.LineStyle{Color: l.color, Width: 1.4, Dashes: l.dashes}}.Plot(c, p)
+		area{l.xs, l.lows, l.highs, alpha(l.hue.line, 38)}.Plot(c, p)
+		curve{l.xs, l.means, draw.LineStyle{Color: l.hue.line, Width: 1.4, Dashes: l.hue.dashes}}.Plot(c, p)
 	}
 	for i, mean := range l.means {
 		if math.IsNaN(mean) {
@@ -248,13 +246,13 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		at := vg.Point{X: tx(l.xs[i]) + l.shift, Y: y(mean)}
 		if l.words {
-			c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 1.4}, at.X, y(l.lows[i]), at.X, y(l.highs[i]))
+			c.StrokeLine2(draw.LineStyle{Color: l.hue.line, Width: 1.4}, at.X, y(l.lows[i]), at.X, y(l.highs[i]))
 		}
 		if l.more[i] {
-			shape(c, at, l.color, 0, 5, -3, -1, 3, -1)
+			shape(c, at, l.hue.line, 0, 5, -3, -1, 3, -1)
 			continue
 		}
-		disc(c, at, 2.1, l.color)
+		disc(c, at, 2.1, l.hue.line)
 	}
 }
 

@@ -255,7 +255,7 @@ func (d *drawing) waitTitle(class string, peaks []float64) string {
 	return title + plain.When(len(silent) > 0, "; none"+of+" is claimed with "+list(silent))
 }
 
-// ofClass returns the phrase that names a class of jobs, "" for all classes.
+// ofClass returns the phrase that names a class of jobs, or a tenant, "" for all jobs.
 func ofClass(class string) string {
 	return plain.When(class != "", " of "+shortName(class))
 }

@@ -109,7 +109,7 @@ func (p *policy) line(width vg.Length) draw.LineStyle {
 
 // dashed returns the style of a policy's curves beside those of other policies.
 func (p *policy) dashed(width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: dashOf(p.index)}
+	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: hueOf(p.index).dashes}
 }
 
 // band is a curve over time and the edges of the band around it; nil: none.

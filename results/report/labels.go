@@ -74,7 +74,7 @@ func (d *drawing) policyKey() key {
 	front := d.inFront()
 	for i, p := range d.policies {
 		if front[i] {
-			k = append(k, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index), policy: i + 1})
+			k = append(k, entry{name: p.name, color: p.hue.line, dashes: hueOf(p.index).dashes, policy: i + 1})
 		}
 	}
 	return k

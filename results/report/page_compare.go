@@ -27,8 +27,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	}
 	d.pairs = true
 	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
-		d.policies[i].color = i / 2 % len(hues)
-		d.policies[i].hue = hues[d.policies[i].color]
+		d.policies[i].color, d.policies[i].hue = i/2%len(hues), hueOf(i/2)
 	}
 	figures := d.figures(backlogChart, stormChart, waitChart, distributionChart, attemptsChart)
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}
@@ -191,10 +190,10 @@ type indexCell struct {
 	Value string
 }
 
-// indexMark is the verdict on one objective of a run, by its number in the run's list of objectives.
+// indexMark is the verdict on one objective of a run, with its number in the run's list of objectives.
 type indexMark struct {
-	Kind, Sign, Outcome string
-	Number              int
+	*results.Verdict
+	Number int
 }
 
 // Index returns a page that compares the policies of several runs: a matrix of the verdicts on the objectives, by
@@ -264,8 +263,7 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 	c := indexCell{There: true}
 	for _, v := range sum.Objectives {
 		if v.Policy == label {
-			number := 1 + slices.Index(objectives, objectiveText(&v))
-			c.Marks = append(c.Marks, indexMark{v.Kind(), v.Outcome.Sign(), string(v.Outcome), number})
+			c.Marks = append(c.Marks, indexMark{&v, 1 + slices.Index(objectives, objectiveText(&v))})
 		}
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {

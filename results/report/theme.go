@@ -24,26 +24,25 @@ var (
 	backdrop = rgb(0xc9d0d7) // curves of other policies behind one policy's panel
 )
 
-// hue holds the colours of one policy: one for lines and dots, and a darker one for text on white (contrast at least
-// 4.5).
-type hue struct{ line, text color.NRGBA }
+// hue holds the colours of one policy, one for lines and dots, and a darker one for text on white (contrast at least
+// 4.5), and the dash pattern of its lines; nil is a solid line.
+type hue struct {
+	line, text color.NRGBA
+	dashes     []vg.Length
+}
 
 // hues are the colours of policies, by index. The first four are Okabe and Ito's in pairs of a dark and a light hue,
 // warm and cold, which stay apart under deuteranopia and protanopia; the others are told apart by lightness. Dashes
 // distinguish lines without colour.
 var hues = [...]hue{
-	{rgb(0xD55E00), rgb(0xB54F00)},
-	{rgb(0x0072B2), rgb(0x0067A1)},
-	{rgb(0xE69F00), rgb(0x8A6000)},
-	{rgb(0x56B4E9), rgb(0x23739F)},
-	{rgb(0x009E73), rgb(0x007A59)},
-	{rgb(0xCC79A7), rgb(0xA3427A)},
-	{rgb(0x4B2E83), rgb(0x4B2E83)},
-	{rgb(0x6E7781), rgb(0x57606A)},
-}
-
-var dashes = [len(hues)][]vg.Length{
-	nil, {6, 2}, {2, 2}, {7, 2, 2, 2}, {10, 3}, {4, 2, 1, 2, 1, 2}, {1, 1.5}, {12, 2, 3, 2},
+	{rgb(0xD55E00), rgb(0xB54F00), nil},
+	{rgb(0x0072B2), rgb(0x0067A1), []vg.Length{6, 2}},
+	{rgb(0xE69F00), rgb(0x8A6000), []vg.Length{2, 2}},
+	{rgb(0x56B4E9), rgb(0x23739F), []vg.Length{7, 2, 2, 2}},
+	{rgb(0x009E73), rgb(0x007A59), []vg.Length{10, 3}},
+	{rgb(0xCC79A7), rgb(0xA3427A), []vg.Length{4, 2, 1, 2, 1, 2}},
+	{rgb(0x4B2E83), rgb(0x4B2E83), []vg.Length{1, 1.5}},
+	{rgb(0x6E7781), rgb(0x57606A), []vg.Length{12, 2, 3, 2}},
 }
 
 var (
@@ -61,11 +60,8 @@ func alpha(c color.NRGBA, a uint8) color.NRGBA {
 	return c
 }
 
-// hueOf returns the colours, the same in every chart, of the policy with that index in the scenario.
+// hueOf returns the colours and dashes, the same in every chart, of the policy with that index in the scenario.
 func hueOf(policy int) hue { return hues[policy%len(hues)] }
-
-// dashOf returns the dash pattern for the lines of the policy with that index in the scenario; nil is a solid line.
-func dashOf(policy int) []vg.Length { return dashes[policy%len(dashes)] }
 
 // textStyle returns the style of text in Liberation Sans of a size in points, aligned at its left and bottom.
 func textStyle(size float64, c color.Color, bold bool) text.Style {

@@ -38,7 +38,8 @@ func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) e
 
 // table returns the comparison as a table for people. A policy is named only in the first of its rows.
 func (c comparisonView) table() Table {
-	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}, {Title: "metric", Key: true, Wrap: true}}}
+	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName},
+		{Title: "metric", Key: true, Wrap: true}}}
 	for _, title := range []string{"base", "new", "difference", "change"} {
 		t.Columns = append(t.Columns, Column{Title: title, Right: true})
 	}

@@ -3,6 +3,8 @@ package results
 import (
 	"math"
 	"slices"
+
+	"qsim/results/plain"
 )
 
 // compare computes each policy's differences from the baseline. The comparisons that the table shows are one family of
@@ -174,12 +176,7 @@ func (d *Contrast) Mark() string {
 // FindLikeness judges all changes anew, with an equivalence band of ± within, in [0, 1), of the base's value.
 func (c *Comparison) FindLikeness(within float64) {
 	c.SameWithin = within
-	tests := 0
-	for i := range c.Changes {
-		if !math.IsNaN(c.Changes[i].P) {
-			tests++
-		}
-	}
+	tests := plain.Count(c.Changes, func(d Change) bool { return !math.IsNaN(d.P) })
 	for i := range c.Changes {
 		d := &c.Changes[i]
 		bound := d.Base.Bound != "" || d.New.Bound != ""

@@ -255,14 +255,10 @@ func (s *Summary) check() error {
 	if len(s.Seeds) == 0 {
 		return errors.New("it has no seeds")
 	}
-	baselines := 0
 	for i := range s.Policies {
 		p := &s.Policies[i]
 		if s.labelled(p.Label) != p {
 			return fmt.Errorf("two policies are labelled %q", p.Label)
-		}
-		if p.Baseline {
-			baselines++
 		}
 		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
 			if err := e.check(len(s.Seeds)); err != nil {
@@ -270,8 +266,8 @@ func (s *Summary) check() error {
 			}
 		}
 	}
-	if baselines > 1 {
-		return fmt.Errorf("it has %d baselines", baselines)
+	if n := plain.Count(s.Policies, func(p PolicySummary) bool { return p.Baseline }); n > 1 {
+		return fmt.Errorf("it has %d baselines", n)
 	}
 	return nil
 }

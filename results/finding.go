@@ -92,13 +92,9 @@ func (c *Column) says(policy string, i int) string {
 }
 
 // missed returns how many objectives a cell misses, expected or not, including unclear ones whose miss is expected.
-func (c *TableCell) missed() (n int) {
-	for _, v := range c.Verdicts {
-		if v.Outcome == Missed || v.Outcome == Unclear && v.Expect {
-			n++
-		}
-	}
-	return n
+func (c *TableCell) missed() int {
+	return plain.Count(c.Verdicts,
+		func(v *Verdict) bool { return v.Outcome == Missed || v.Outcome == Unclear && v.Expect })
 }
 
 // missed returns how many objectives policy i misses in all columns.

@@ -86,16 +86,16 @@ func unclear(seeds int, reason string) string {
 // warnOfRuns warns of unfinished jobs, growing backlogs and the warnings of the runs of a policy.
 func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any)) {
 	label, all := s.Policies[i].Label, plain.Plural(len(runs), "seed")
-	left, seeds, grew := 0.0, 0, 0
+	left, seeds := 0.0, 0
+	grew := plain.Count(runs, func(run *measure.Run) bool {
+		return growing(&run.Series, s.Settings, workersOf(s.Settings, i))
+	})
 	var texts []string
 	counts := make(map[string]int)
 	for _, run := range runs {
 		if v := run.Find(measure.Query{Metric: "unfinished.count"}); !v.Null && v.Value > 0 {
 			left += v.Value
 			seeds++
-		}
-		if growing(&run.Series, s.Settings, workersOf(s.Settings, i)) {
-			grew++
 		}
 		texts = append(texts, run.Warnings...)
 		for _, text := range run.Warnings {
@@ -216,12 +216,7 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 		add("%sjobs bring %s%% of the work that the workers can do", words, plain.Digits(100*load, 3))
 		return
 	}
-	seen := 0
-	for _, run := range runs {
-		if overloaded(&run.Series, s.Settings, workers) {
-			seen++
-		}
-	}
+	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, workers) })
 	if 2*seen > len(runs) {
 		add("%sthe workers were busy all the time and the backlog grew, in %d of %s", words, seen,
 			plain.Plural(len(runs), "seed"))

@@ -210,6 +210,16 @@ func Find[T any](list []T, sought func(one *T) bool) *T {
 	return nil
 }
 
+// Count returns the number of elements of a list for which a condition holds.
+func Count[T any](list []T, holds func(one T) bool) (n int) {
+	for _, one := range list {
+		if holds(one) {
+			n++
+		}
+	}
+	return n
+}
+
 // Capital returns s with its first letter as a capital.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)

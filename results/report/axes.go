@@ -227,13 +227,7 @@ func waitRange(low, high float64) (from, to, floor float64) {
 }
 
 func ticksIn(from, to float64) int {
-	n := 0
-	for _, v := range decades {
-		if v >= from*.999 && v <= to*1.001 {
-			n++
-		}
-	}
-	return n
+	return plain.Count(decades, func(v float64) bool { return v >= from*.999 && v <= to*1.001 })
 }
 
 // niceBelow and niceAbove round v > 0 down and up to 1, 2 or 5 times a power of ten.

@@ -197,7 +197,7 @@ func shortOrAlike(waits []float64) bool {
 // not NaN. The values have no interval: a winner is named where they differ by more than a quarter.
 func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64) string {
 	best, worst := extremes(values)
-	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
+	numbers := len(values) - plain.Count(values, math.IsNaN)
 	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
 	return d.between(what, spell(values[best]), spell(values[worst]), best, worst,
 		values[worst] <= values[best]*similar, plain.When(numbers > 1, every))

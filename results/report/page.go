@@ -11,7 +11,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +63,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 		var m markup
 		m.headTable(sum, t, front)
 		p.Table = template.HTML(m.String())
-		p.More = len(slices.DeleteFunc(front, func(shown bool) bool { return shown }))
+		p.More = plain.Count(front, func(shown bool) bool { return !shown })
 	}
 	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
 	p.Warnings = plain.Map(sum.Warnings, clean)

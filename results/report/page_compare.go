@@ -235,17 +235,10 @@ func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
 		r.Shown = clean(t.Columns[0].Label)
 	}
-	wanted, unclear := 0, 0
-	for _, v := range sum.Objectives {
-		r.Objectives = append(r.Objectives, objectiveText(&v))
-		switch {
-		case v.Outcome == results.Unclear:
-			unclear++
-		case !v.Failed(false):
-			wanted++
-		}
-	}
-	r.Objectives = plain.Distinct(r.Objectives)
+	r.Objectives = plain.Distinct(plain.Map(sum.Objectives, objectiveText))
+	unclear := plain.Count(sum.Objectives, func(v results.Verdict) bool { return v.Outcome == results.Unclear })
+	wanted := plain.Count(sum.Objectives,
+		func(v results.Verdict) bool { return v.Outcome != results.Unclear && !v.Failed(false) })
 	if len(sum.Objectives) == 0 {
 		r.Wanted = "none set"
 		return r
@@ -263,7 +256,7 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 	c := indexCell{There: true}
 	for _, v := range sum.Objectives {
 		if v.Policy == label {
-			c.Marks = append(c.Marks, indexMark{&v, 1 + slices.Index(objectives, objectiveText(&v))})
+			c.Marks = append(c.Marks, indexMark{&v, 1 + slices.Index(objectives, objectiveText(v))})
 		}
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {

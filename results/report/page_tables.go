@@ -57,7 +57,7 @@ func seedRanges(seeds []uint64) string {
 }
 
 // objectiveText returns the objective of a verdict as text.
-func objectiveText(v *results.Verdict) string {
+func objectiveText(v results.Verdict) string {
 	return clean(v.Query.String() + " " + v.Limit() + plain.When(v.Expect, ", expected to be missed"))
 }
 

@@ -107,18 +107,12 @@ func (c comparisonView) conclusion() string {
 	if !c.Gate.Set {
 		return ""
 	}
-	missed, unclear := 0, 0
-	for _, d := range c.Changes {
-		switch d.Verdict {
-		case results.Missed:
-			missed++
-		case results.Unclear:
-			unclear++
-		}
+	number := func(of results.Outcome) int {
+		return plain.Count(c.Changes, func(d results.Change) bool { return d.Verdict == of })
 	}
 	most := plain.Digits(100*c.Gate.Most, 3) + "%"
-	words := plain.Joined(", ", counted(missed, "metric", "worse by more than "+most),
-		counted(unclear, "metric", "unclear"))
+	words := plain.Joined(", ", counted(number(results.Missed), "metric", "worse by more than "+most),
+		counted(number(results.Unclear), "metric", "unclear"))
 	return cmp.Or(words, "nothing is worse by more than "+most)
 }
 

@@ -136,7 +136,9 @@ func (s *Summary) usualWaits() (queries []measure.Query) {
 func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 	for _, q := range queries {
 		if t.Find(q) == nil && s.Policies[0].Find(q) != nil {
-			t.Columns = append(t.Columns, columnOf(s, q, part))
+			column := ColumnOf(s, q)
+			column.Part = part
+			t.Columns = append(t.Columns, column)
 		}
 	}
 }
@@ -163,10 +165,8 @@ func (t *Table) fold() {
 }
 
 // ColumnOf returns a results table column for the metric q, whether the table of the summary has it or not.
-func ColumnOf(s *Summary, q measure.Query) Column { return columnOf(s, q, Gets) }
-
-func columnOf(s *Summary, q measure.Query, part Part) Column {
-	c := Column{Query: q, Info: s.lookup(q), Part: part, Label: q.Label()}
+func ColumnOf(s *Summary, q measure.Query) Column {
+	c := Column{Query: q, Info: s.lookup(q), Label: q.Label()}
 	for i := range s.Policies {
 		c.Cells = append(c.Cells, CellOf(s, i, q))
 	}

@@ -205,7 +205,7 @@ func TestBestCells(t *testing.T) {
 					sum.Policies[i].Find(q).Bound = tt.bounds[i]
 				}
 			}
-			c := columnOf(sum, q, Gets)
+			c := ColumnOf(sum, q)
 			var got []bool
 			for i := range c.Cells {
 				got = append(got, c.Cells[i].Best)

@@ -64,7 +64,8 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 		}) {
 			continue
 		}
-		column := columnOf(s, q, Pays)
+		column := ColumnOf(s, q)
+		column.Part = Pays
 		switch usual := p.metric == "dead.count" || p.metric == "duplicates.per10k"; {
 		case column.null():
 		case column.alike() || p.metric == "dead.count" || !objectives && usual:

@@ -40,7 +40,7 @@ func TestOneRuleOfWhatIsBetter(t *testing.T) {
 		{"a range makes neither better", tableSummary(20, 0, "goodput", []float64{9, 4}).judgedAll("goodput", "below 20", Met).judgedAll("goodput", "above 2", Met),
 			[]bool{false, false}, []int{1, 0}},
 	} {
-		c := columnOf(tt.summary, tt.summary.Policies[0].Filtered[0].Query, Gets)
+		c := ColumnOf(tt.summary, tt.summary.Policies[0].Filtered[0].Query)
 		for i := range c.Cells {
 			if c.Cells[i].Best != tt.best[i] {
 				t.Errorf("%s: policy %d best: %v, want %v", tt.name, i, c.Cells[i].Best, tt.best[i])

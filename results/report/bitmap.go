@@ -24,7 +24,7 @@ import (
 func Files(folder string, figures []Figure) ([]results.File, error) {
 	var files []results.File
 	for _, f := range figures {
-		bitmap, err := f.PNG()
+		bitmap, err := f.bitmap(dpi)
 		if err != nil {
 			return nil, err
 		}
@@ -34,9 +34,7 @@ func Files(folder string, figures []Figure) ([]results.File, error) {
 	return files, nil
 }
 
-// PNG returns the chart as a bitmap of 144 dots per inch.
-func (f *Figure) PNG() ([]byte, error) { return f.bitmap(dpi) }
-
+// bitmap returns the chart as a PNG of that many dots per inch.
 func (f *Figure) bitmap(dpi int) ([]byte, error) {
 	bitmap := bitmap{vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, f.total), vgimg.UseDPI(dpi))}}
 	f.paint(draw.New(bitmap))

@@ -182,7 +182,7 @@ func TestFiguresAreFine(t *testing.T) {
 	t.Parallel()
 	f := with("small", func(f *fixture) { f.policies, f.seeds, f.bucket = 1, 1, f.duration })
 	figure := comparisonChart(f.drawing(t)).render()
-	bitmap, err := figure.PNG()
+	bitmap, err := figure.bitmap(dpi)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,10 +148,7 @@ func likeness(difference, half, base, within float64, n, tests int, shown, bound
 		return Likeness{}
 	}
 	different := seedsToReach(half, difference, n, alpha/float64(max(tests, 1)))
-	band := float64(within*math.Abs(base)) - math.Abs(difference)
-	if band <= 0 {
-		return Likeness{Tell: different}
-	}
+	band := max(float64(within*math.Abs(base))-math.Abs(difference), 0) // 0: no number of seeds shows equivalence
 	same := seedsToReach(half, band, n, alpha)
 	if different == 0 || same > 0 && same < different {
 		return Likeness{Tell: same}

@@ -225,8 +225,8 @@ func (c *Column) addGoal(v *Verdict) {
 // (fifo), else ≥ 55/s".
 func (c *Column) GoalText() string {
 	goals := exactGoals(c.Goals)
-	if len(goals) == 2 && goals[0].Text != goals[1].Text && len(goals[0].Policies)+len(goals[1].Policies) == len(c.Cells) &&
-		len(goals[0].Policies) != len(goals[1].Policies) {
+	if len(goals) == 2 && goals[0].Text != goals[1].Text && len(goals[0].Policies) != len(goals[1].Policies) &&
+		len(goals[0].Policies)+len(goals[1].Policies) == len(c.Cells) {
 		slices.SortFunc(goals, func(a, b Goal) int { return cmp.Compare(len(a.Policies), len(b.Policies)) })
 		return goals[0].Text + " (" + strings.Join(goals[0].Policies, ", ") + "), else " + goals[1].Text
 	}

@@ -121,7 +121,8 @@ func (s *Summary) readData(text []byte) error {
 		return errors.New("it has no version or no settings")
 	case len(stored.Policies) != len(s.Policies) || len(stored.Settings.Policies) != len(s.Policies):
 		return fmt.Errorf("it has %d policies, summary.json has %d", len(stored.Policies), len(s.Policies))
-	case min(stored.Settings.Bucket, stored.Settings.Duration) <= 0, min(stored.Settings.Drain, stored.Settings.Warmup) < 0:
+	case min(stored.Settings.Bucket, stored.Settings.Duration) <= 0,
+		min(stored.Settings.Drain, stored.Settings.Warmup) < 0:
 		return errors.New("it has a duration that is not positive")
 	}
 	for i := range stored.Policies {

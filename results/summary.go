@@ -75,8 +75,8 @@ func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 // Finite reports whether there is an estimate with a value that can be drawn. e may be nil.
 func (e *Estimate) Finite() bool { return e != nil && !e.Null() && !math.IsInf(e.Mean, 0) }
 
-// Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or of
-// a new result and the base that it is compared with.
+// Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or
+// of a new result and the base that it is compared with.
 type Contrast struct {
 	measure.Query
 	// Difference is, paired by seed, the mean of the new values less the base's, also of quantiles; otherwise the

@@ -264,10 +264,11 @@ func (s *Summary) warnOfError(g float64) {
 // than walkDeviations standard deviations of the backlog of a queue that is neither overloaded nor idle, and by more
 // than ownDeviations of its own scatter about the line.
 //
-// For the first: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a random
-// walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So two of them are
-// exceeded, in that direction, with a probability of at most 2.3 %, and by a queue at a load of 0.9 that is watched for
-// longer than it takes to settle hardly ever. Arrivals and services that vary more than that show in the second.
+// For the first: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a
+// random walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So two of
+// them are exceeded, in that direction, with a probability of at most 2.3 %, and by a queue at a load of 0.9 that is
+// watched for longer than it takes to settle hardly ever. Arrivals and services that vary more than that show in the
+// second.
 const (
 	walkDeviations = 2
 	ownDeviations  = 3

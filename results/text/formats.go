@@ -109,8 +109,8 @@ func openName(m *measure.MetricInfo) (name, unit string) {
 }
 
 // WriteOpenMetrics writes the metrics of a summary in the text format OpenMetrics, which Prometheus scrapes and its
-// node exporter reads from a file: gauges by policy and by the filters of a metric, with the label estimate for the mean
-// and the ends (low, high) of its interval. Missing values are left out.
+// node exporter reads from a file: gauges by policy and by the filters of a metric, with the label estimate for the
+// mean and the ends (low, high) of its interval. Missing values are left out.
 func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 	var b strings.Builder
 	for _, m := range measure.Metrics() {

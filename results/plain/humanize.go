@@ -1,5 +1,5 @@
-// Package plain writes numbers, durations and counts for people, and makes untrusted names harmless for
-// terminals and spreadsheets.
+// Package plain writes numbers, durations and counts for people, joins words and lists, and makes untrusted names
+// harmless for terminals and spreadsheets.
 package plain
 
 import (

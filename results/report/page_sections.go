@@ -163,16 +163,15 @@ var eventSections = map[string]events{
 func (e events) section(sum *results.Summary) finding {
 	t := plainTable{Caption: e.caption + " per seed, by cause", Key: e.key, Header: []string{"policy"},
 		Rows: plain.Map(policyNames(sum), func(name string) []string { return []string{name} })}
-	columns := plain.Map(e.causes,
-		func(c cause) results.Column { return results.ColumnOf(sum, measure.Query{Metric: c.metric}) })
+	columns := plain.Map(e.causes, func(c cause) []results.TableCell { return cellsOf(sum, c.metric) })
 	worst, most := -1, 0.0
-	for k, c := range columns {
-		some := k == 0 || slices.ContainsFunc(c.Cells, func(cell results.TableCell) bool { return cell.Mean > 0 })
-		if !some || len(c.Cells) == 0 || c.Cells[0].Estimate == nil {
+	for k, cells := range columns {
+		some := k == 0 || slices.ContainsFunc(cells, func(cell results.TableCell) bool { return cell.Mean > 0 })
+		if !some || len(cells) == 0 || cells[0].Estimate == nil {
 			continue
 		}
 		t.Header = append(t.Header, e.causes[k].title)
-		for i, cell := range c.Cells {
+		for i, cell := range cells {
 			if cell.Mean > most && (k == 0 || worst < 0) {
 				worst, most = i, cell.Mean
 			}
@@ -187,16 +186,24 @@ func (e events) section(sum *results.Summary) finding {
 	}
 	words := e.alike(columns, most)
 	if words == "" {
-		words = fmt.Sprintf("Most %s: %s per seed with %s%s.", e.what, columns[0].Cells[worst].Value,
+		words = fmt.Sprintf("Most %s: %s per seed with %s%s.", e.what, columns[0][worst].Value,
 			policyName(sum.Policies[worst].Label), e.mainCause(columns, worst, most))
 	}
 	return finding{Finding: words, Tables: []plainTable{t}}
 }
 
+// cellsOf returns the cells of a metric by policy.
+func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
+	for i := range sum.Policies {
+		cells = append(cells, results.CellOf(sum, i, measure.Query{Metric: metric}))
+	}
+	return cells
+}
+
 // alike returns a sentence with the number of events and their main cause, if both are about the same under all of
 // several policies; "" otherwise.
-func (e events) alike(columns []results.Column, most float64) string {
-	all, main := columns[0].Cells, e.mainCause(columns, 0, most)
+func (e events) alike(columns [][]results.TableCell, most float64) string {
+	all, main := columns[0], e.mainCause(columns, 0, most)
 	for i, cell := range all {
 		if len(all) == 1 || !(cell.Mean*similar >= most) {
 			return ""
@@ -212,9 +219,9 @@ func (e events) alike(columns []results.Column, most float64) string {
 
 // mainCause returns a clause that names the cause of more than half of all events under a policy, "" if no cause has
 // that many.
-func (e events) mainCause(columns []results.Column, policy int, all float64) string {
+func (e events) mainCause(columns [][]results.TableCell, policy int, all float64) string {
 	for k, c := range e.causes[1:] {
-		if mean := columns[k+1].Cells[policy].Mean; !c.aside && mean > all/2 {
+		if mean := columns[k+1][policy].Mean; !c.aside && mean > all/2 {
 			return fmt.Sprintf(", %s of them: %s", percent(mean/all), c.title)
 		}
 	}

@@ -77,11 +77,8 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	}
 	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant", order,
 		func(policy, tenant int) string { return tenantWords(sum.Data[policy].Tenants, tenant, rate) })
-	fairness := []string{"Jain index of all"}
-	for i := range sum.Policies {
-		fairness = append(fairness, results.CellOf(sum, i, measure.Query{Metric: "jain"}).Value)
-	}
-	t.Rows = append(t.Rows, fairness)
+	jain := plain.Map(cellsOf(sum, "jain"), func(cell results.TableCell) string { return cell.Value })
+	t.Rows = append(t.Rows, append([]string{"Jain index of all"}, jain...))
 	if all, counted := len(sum.Settings.Tenants)-1, mostCounted(sum); len(order) < all && counted < all {
 		t.Key = fmt.Sprintf("%d of %d tenants, the busiest of the first %d. ", len(order), all, counted)
 	}

@@ -247,9 +247,6 @@ func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
 	info = inUnitOf(info, v.Text)
-	words := FormatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info)
-	if !math.IsNaN(v.Half) {
-		words += " " + FormatHalf(v.Half, info)
-	}
-	return words
+	return FormatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info) +
+		plain.When(!math.IsNaN(v.Half), " "+FormatHalf(v.Half, info))
 }

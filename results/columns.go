@@ -232,12 +232,9 @@ func (c *Column) GoalText() string {
 	}
 	var parts []string
 	for _, g := range goals {
-		text := g.Text
 		several := slices.ContainsFunc(goals, func(other Goal) bool { return other.Text != g.Text })
-		if several && len(g.Policies) < len(c.Cells) {
-			text += " (" + strings.Join(g.Policies, ", ") + ")"
-		}
-		parts = append(parts, text)
+		parts = append(parts, g.Text+
+			plain.When(several && len(g.Policies) < len(c.Cells), " ("+strings.Join(g.Policies, ", ")+")"))
 	}
 	return strings.Join(plain.Distinct(parts), ", ")
 }

@@ -164,7 +164,7 @@ func (c *Comparison) confirm() {
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear:
-		return unclear(d.Seeds, d.Reason)
+		return "unclear; " + toDecide(d.Seeds, d.Reason)
 	case d.Verdict == Missed:
 		return "worse"
 	}

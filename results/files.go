@@ -84,10 +84,7 @@ func (s *Summary) encodeCSV() ([]byte, error) {
 }
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
-	limit := ""
-	if e.Limit != 0 {
-		limit = plain.Number(e.Limit.Seconds())
-	}
+	limit := plain.When(e.Limit != 0, plain.Number(e.Limit.Seconds()))
 	row := append([]string{plain.Inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, limit},
 		plain.Numbers(e.Mean, e.Low, e.High)...)
 	row = append(row, strconv.Itoa(e.N), e.Bound)

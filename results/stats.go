@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // pairedP returns the two-sided p value of the paired t test for a mean difference of 0, given the mean and half-width
@@ -120,10 +121,7 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 		return Missed, 0, ""
 	}
 	seeds = seedsToTell(e.Half, e.Mean-bound, e.N)
-	if seeds == 0 {
-		reason = "the value is at the bound"
-	}
-	return Unclear, seeds, reason
+	return Unclear, seeds, plain.When(seeds == 0, "the value is at the bound")
 }
 
 // oneSeed is the reason for a missing interval: there is only one seed.

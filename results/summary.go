@@ -177,11 +177,9 @@ func (c *Case) String() string {
 func (s *Summary) Cases(strict bool) (all []Case) {
 	for _, v := range s.Objectives {
 		name := v.Query.String() + " " + v.Text + plain.When(v.Expect, ", expected to be missed")
-		c := Case{Policy: v.Policy, Name: name, Outcome: v.Outcome, Failed: v.Failed(strict), Words: v.Words(), Line: v.Line}
-		if v.Outcome == Unclear {
-			c.Words += "; " + strings.TrimPrefix(unclear(v.Seeds, v.Reason), "unclear; ")
-		}
-		all = append(all, c)
+		words := v.Words() + plain.When(v.Outcome == Unclear, "; "+toDecide(v.Seeds, v.Reason))
+		all = append(all, Case{Policy: v.Policy, Name: name, Outcome: v.Outcome, Failed: v.Failed(strict), Words: words,
+			Line: v.Line})
 	}
 	return all
 }
@@ -193,10 +191,8 @@ func (c *Comparison) Cases() (all []Case) {
 			continue
 		}
 		words := d.Words()
-		measured := fmt.Sprintf("%s after %s (%s)", words.New, words.Base, strings.TrimSpace(words.Difference+" "+words.Half))
-		if d.Verdict == Unclear {
-			measured += "; " + strings.TrimPrefix(d.Note(), "unclear; ")
-		}
+		measured := fmt.Sprintf("%s after %s (%s)", words.New, words.Base, plain.Joined(" ", words.Difference, words.Half)) +
+			plain.When(d.Verdict == Unclear, "; "+toDecide(d.Seeds, d.Reason))
 		name := d.Query.String() + " worse by at most " + plain.Digits(100*c.Gate.Most, 3) + "%"
 		all = append(all, Case{Policy: d.Policy, Name: name, Outcome: d.Verdict,
 			Failed: d.Verdict == Missed || d.Verdict == Unclear && c.Gate.Strict, Words: measured})

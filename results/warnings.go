@@ -66,7 +66,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 func (v *Verdict) Note() string {
 	switch {
 	case v.Outcome == Unclear:
-		return unclear(v.Seeds, v.Reason)
+		return "unclear; " + toDecide(v.Seeds, v.Reason)
 	case v.Expect && v.Outcome == Missed:
 		return "as expected"
 	case v.Expect:
@@ -75,12 +75,12 @@ func (v *Verdict) Note() string {
 	return ""
 }
 
-// unclear returns the remark beside an unclear verdict: how many seeds would decide, or the reason why none would.
-func unclear(seeds int, reason string) string {
+// toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.
+func toDecide(seeds int, reason string) string {
 	if seeds > 0 {
-		return fmt.Sprintf("unclear; run about %d seeds", seeds)
+		return fmt.Sprintf("run about %d seeds", seeds)
 	}
-	return "unclear; " + reason
+	return reason
 }
 
 // warnOfRuns warns of unfinished jobs, growing backlogs and the warnings of the runs of a policy.

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"qsim/results/plain"
 )
 
 // File is a file of a run's folder.
@@ -189,10 +191,7 @@ func syncFolder(dir string) error {
 // moveTo renames folder from to the first of to, to-2, to-3... that is free.
 func moveTo(from, to string) (dir string, err error) {
 	for i := 1; i <= mostCollisions; i++ {
-		dir = to
-		if i > 1 {
-			dir += "-" + strconv.Itoa(i)
-		}
+		dir = to + plain.When(i > 1, "-"+strconv.Itoa(i))
 		if _, err := os.Lstat(dir); err == nil {
 			continue
 		}

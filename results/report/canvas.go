@@ -107,9 +107,7 @@ func (s *svgCanvas) Stroke(path vg.Path) {
 // Fill writes the SVG element for the area bounded by a path.
 func (s *svgCanvas) Fill(path vg.Path) {
 	s.out = append(s.out, "<path"...)
-	if s.now().plain {
-		s.out = append(s.out, ` stroke="none"`...)
-	}
+	s.out = append(s.out, plain.When(s.now().plain, ` stroke="none"`)...)
 	s.paint("fill", s.now())
 	s.path(path)
 }
@@ -173,10 +171,8 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 		x, y := appendTenths(nil, to.x), appendTenths(nil, to.y)
 		s.out = fmt.Appendf(s.out, ` transform="rotate(%s %s %s)"`, number(-state.turn*180/math.Pi, 1), x, y)
 	}
-	if face.Font.Weight == font.WeightBold {
-		s.out = append(s.out, ` font-weight="bold"`...)
-	}
-	s.out = fmt.Appendf(s.out, ` font-size="%s"`, number(float64(face.Font.Size), 2))
+	s.out = fmt.Appendf(s.out, `%s font-size="%s"`, plain.When(face.Font.Weight == font.WeightBold, ` font-weight="bold"`),
+		number(float64(face.Font.Size), 2))
 	s.paint("fill", state)
 	s.out = append(s.out, ">"+html.EscapeString(words)+"</text>\n"...)
 }

@@ -119,9 +119,7 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 		}
 		name, unit := openName(&m)
 		head := fmt.Sprintf("# HELP %s %s: %s.\n# TYPE %s gauge\n", name, m.Name, m.Doc, name)
-		if unit != "" {
-			head += fmt.Sprintf("# UNIT %s %s\n", name, unit)
-		}
+		head += plain.When(unit != "", fmt.Sprintf("# UNIT %s %s\n", name, unit))
 		for _, p := range s.Policies {
 			for _, e := range slices.Concat(p.Metrics, p.Filtered) {
 				if e.Metric == m.Name && !e.Null() {
@@ -141,16 +139,11 @@ var openEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // writeOpenSamples writes the mean and the interval of an estimate.
 func writeOpenSamples(b *strings.Builder, name, scenario, policy string, e *results.Estimate) {
-	limit := ""
-	if e.Limit != 0 {
-		limit = plain.Setting(e.Limit)
-	}
+	limit := plain.When(e.Limit != 0, plain.Setting(e.Limit))
 	labels := ""
 	for _, l := range []struct{ name, value string }{{"scenario", scenario}, {"policy", policy}, {"during", e.During},
 		{"after", e.After}, {"class", e.Class}, {"tenant", e.Tenant}, {"limit", limit}, {"bound", e.Bound}} {
-		if l.value != "" {
-			labels += fmt.Sprintf(`%s="%s",`, l.name, openEscapes.Replace(l.value))
-		}
+		labels += plain.When(l.value != "", fmt.Sprintf(`%s="%s",`, l.name, openEscapes.Replace(l.value)))
 	}
 	for _, v := range []struct {
 		of    string

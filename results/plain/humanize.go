@@ -22,10 +22,7 @@ func Duration(seconds float64) string {
 		return Missing
 	}
 	size := math.Abs(seconds)
-	sign := ""
-	if seconds < 0 {
-		sign = "−"
-	}
+	sign := When(seconds < 0, "−")
 	switch {
 	case size < 5e-10:
 		return "0s"
@@ -118,10 +115,7 @@ func Grouped(s string) string {
 	for i := len(whole) - 3; i > start; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
-	if point {
-		return whole + "." + fraction
-	}
-	return whole
+	return whole + When(point, "."+fraction)
 }
 
 // When returns words, a part of a sentence, if a condition holds, and else "".
@@ -172,52 +166,10 @@ func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 		for to+1 < len(numbers) && numbers[to+1] == numbers[to]+1 {
 			to++
 		}
-		run := fmt.Sprint(numbers[from])
-		if to > from {
-			run += dash + fmt.Sprint(numbers[to])
-		}
+		run := fmt.Sprint(numbers[from]) + When(to > from, dash+fmt.Sprint(numbers[to]))
 		runs, from = append(runs, run), to+1
 	}
 	return runs
-}
-
-// Distinct joins lists, and keeps only the first of equal elements.
-func Distinct[T comparable](lists ...[]T) (all []T) {
-	for _, one := range slices.Concat(lists...) {
-		if !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
-// Map returns the result of a function for each element of a list, nil for an empty one.
-func Map[T, R any](list []T, of func(T) R) []R {
-	var all []R
-	for _, one := range list {
-		all = append(all, of(one))
-	}
-	return all
-}
-
-// Find returns the first element of a list that is what is sought, nil if none is.
-func Find[T any](list []T, sought func(one *T) bool) *T {
-	for i := range list {
-		if sought(&list[i]) {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
-// Count returns the number of elements of a list for which a condition holds.
-func Count[T any](list []T, holds func(one T) bool) (n int) {
-	for _, one := range list {
-		if holds(one) {
-			n++
-		}
-	}
-	return n
 }
 
 // Capital returns s with its first letter as a capital.
@@ -228,10 +180,7 @@ func Capital(s string) string {
 
 // Number returns v as text in full precision, "" for NaN and infinities.
 func Number(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return When(!math.IsNaN(v) && !math.IsInf(v, 0), strconv.FormatFloat(v, 'g', -1, 64))
 }
 
 // Numbers returns values as texts in full precision.

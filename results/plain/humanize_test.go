@@ -36,3 +36,28 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestJoined(t *testing.T) {
+	for want, texts := range map[string][]string{"": {"", ""}, "a": {"", "a"}, "a, b": {"a", "", "b"}} {
+		if got := Joined(", ", texts...); got != want {
+			t.Errorf("%q: got %q, want %q", texts, got, want)
+		}
+	}
+	if got := "a" + When(true, " and b") + When(false, " and c"); got != "a and b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLists(t *testing.T) {
+	numbers := []int{3, 4, 5, 4}
+	above := func(least int) func(n int) bool { return func(n int) bool { return n >= least } }
+	if got := Count(numbers, above(4)); got != 3 {
+		t.Errorf("%d of %v are 4 or more, want 3", got, numbers)
+	}
+	if got := Find(numbers, func(n *int) bool { return *n >= 4 }); got != &numbers[1] {
+		t.Errorf("found %v, want the first 4", got)
+	}
+	if got := Find(numbers, func(n *int) bool { return *n > 5 }); got != nil {
+		t.Errorf("found %v, want none", *got)
+	}
+}

@@ -1,0 +1,42 @@
+package plain
+
+import "slices"
+
+// Distinct joins lists, and keeps only the first of equal elements.
+func Distinct[T comparable](lists ...[]T) (all []T) {
+	for _, one := range slices.Concat(lists...) {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// Map returns the result of a function for each element of a list, nil for an empty one.
+func Map[T, R any](list []T, of func(T) R) []R {
+	var all []R
+	for _, one := range list {
+		all = append(all, of(one))
+	}
+	return all
+}
+
+// Find returns the first element of a list that is what is sought, nil if none is.
+func Find[T any](list []T, sought func(one *T) bool) *T {
+	for i := range list {
+		if sought(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// Count returns the number of elements of a list for which a condition holds.
+func Count[T any](list []T, holds func(one T) bool) (n int) {
+	for _, one := range list {
+		if holds(one) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,6 +1,6 @@
 // Package checks looks up the keys of one scenario by their paths and reports what is wrong with them at the positions
 // that its file gives them. It has the checks of a single key, by the rules of package reference; those of several keys
-// are in the files storm_KIND.go of package spec, and in package validate.
+// are in the files storms_*.go of package spec, and in package validate.
 package checks
 
 import (
@@ -123,25 +123,22 @@ func (c *Checker) SoundNode(node *yaml.Node) bool {
 
 // Errorf adds an error at a node. The caller may still add help or a note to it.
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.Report(at, diagnostics.Error, format, arguments...)
+	return c.report(at, diagnostics.Error, quantity.Errorf(format, arguments...))
 }
 
 // Warnf adds a warning at a node. The caller may still add help or a note to it.
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
-	return c.Report(at, diagnostics.Warning, format, arguments...)
+	return c.report(at, diagnostics.Warning, quantity.Errorf(format, arguments...))
 }
 
-// Report adds a problem at a node. The caller may still add help or a note to it.
-func (c *Checker) Report(at *yaml.Node, severity diagnostics.Severity, format string, arguments ...any) *quantity.Error {
-	e := quantity.Errorf(format, arguments...)
-	c.Add(at, severity, e)
+// report adds a problem at a node.
+func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) *quantity.Error {
+	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
 	return e
 }
 
-// Add adds a problem whose text is made already at a node.
-func (c *Checker) Add(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) {
-	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
-}
+// Add adds an error whose text is made already at a node.
+func (c *Checker) Add(at *yaml.Node, e *quantity.Error) { c.report(at, diagnostics.Error, e) }
 
 // AddAll adds errors that have their positions already.
 func (c *Checker) AddAll(problems []*yaml.LoadError) {
@@ -152,7 +149,8 @@ func (c *Checker) AddAll(problems []*yaml.LoadError) {
 
 // Clean reports whether every value could be decoded and no error was found.
 func (c *Checker) Clean() bool {
-	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Severity == diagnostics.Error })
+	isError := func(p Problem) bool { return p.Severity == diagnostics.Error }
+	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, isError)
 }
 
 // unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, perhaps a
@@ -177,11 +175,8 @@ func (c *Checker) misspelled(parent *yaml.Node, name any) bool {
 }
 
 func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
-	if node == nil || node.Kind != yaml.MappingNode {
-		return false
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if key := node.Content[i]; c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] && is(key.Value) {
+	for key := range tree.Pairs(node) {
+		if c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] && is(key.Value) {
 			return true
 		}
 	}
@@ -238,14 +233,15 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 		return false // an error in jobs has already been reported
 	}
 	e := reference.UnknownName(what, name, names)
-	if near := reference.Closest(name, names); near != "" && at.Line > 0 { // overrides on a command line have no lines of the file
+	near := reference.Closest(name, names)
+	if near != "" && at.Line > 0 { // overrides on a command line have no lines of the file
 		for _, n := range there {
 			if n.Name == near && n.At != nil && n.At.Line > 0 {
 				e.Help = fmt.Sprintf("did you mean %q (line %d)?", near, n.At.Line)
 			}
 		}
 	}
-	c.Add(at, diagnostics.Error, e)
+	c.Add(at, e)
 	return false
 }
 

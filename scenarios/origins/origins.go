@@ -65,15 +65,14 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 		e.list(path, value, given)
 		return
 	}
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		key, child := value.Content[i].Value, value.Content[i+1]
-		switch {
-		case e.ofClass(path) && key == "retry":
+	for key, child := range tree.Pairs(value) {
+		switch name := key.Value; {
+		case e.ofClass(path) && name == "retry":
 			continue // comes below, with what it stands upon
 		case strings.HasSuffix(path, ".with"):
-			e.add(reference.Join(path, key), child, tree.Lookup(given, key))
+			e.add(reference.Join(path, name), child, tree.Lookup(given, name))
 		default:
-			e.walk(reference.Join(path, key), child, e.source(given, key))
+			e.walk(reference.Join(path, name), child, e.source(given, name))
 		}
 	}
 	e.unsaid(path, value)
@@ -84,7 +83,8 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
-		return tree.Lookup(value, "dist") == nil && (len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0 || tree.Lookup(value, "ahead") != nil)
+		block := len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0
+		return tree.Lookup(value, "dist") == nil && (block || tree.Lookup(value, "ahead") != nil)
 	case yaml.SequenceNode:
 		return len(value.Content) > 0 && value.Content[0].Kind == yaml.MappingNode
 	}
@@ -188,13 +188,15 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 
 // unsaid adds the keys left out below path with their default behaviour, and the default parameters of a policy.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
+	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
 	for _, k := range reference.Table {
 		dot := strings.LastIndexByte(k.Path, '.')
-		if k.Unsaid == "" || k.Path == "jobs.*.idempotent" || !reference.Matches(k.Path[:dot], path) || tree.Lookup(value, k.Path[dot+1:]) != nil {
+		if k.Unsaid == "" || k.Path == "jobs.*.idempotent" || !reference.Matches(k.Path[:dot], path) ||
+			tree.Lookup(value, k.Path[dot+1:]) != nil {
 			continue
 		}
 		own := spec.Setting{Path: reference.Join(path, k.Path[dot+1:]), Value: k.Unsaid, Origin: "default"}
-		if class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs.")); k.Path == "jobs.*.starved-after" && class >= 0 {
+		if k.Path == "jobs.*.starved-after" && class >= 0 {
 			own.Value, own.Origin = spec.Duration(e.sc.Jobs[class].StarvesAfter()).String(), "default: "+k.Unsaid
 		}
 		e.settings = append(e.settings, own)
@@ -205,7 +207,8 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 	}
 	for _, p := range kind.Params {
 		if tree.Lookup(value, p.Name) == nil {
-			e.settings = append(e.settings, spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"})
+			own := spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"}
+			e.settings = append(e.settings, own)
 		}
 	}
 }

@@ -51,7 +51,7 @@ const (
 // Table lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
 // nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
 // backoffs and arrival processes are in the tables of kinds, keys of storms in the files
-// storm_KIND.go of package spec.
+// storms_*.go of package spec.
 var Table = []Entry{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -166,7 +166,7 @@ var DefaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 		}
 		words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' })
 		for _, word := range slices.Backward(words) {
-			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{tree.Scalar(word), value}}
+			value = tree.MapOf(&yaml.Node{}, word, value)
 		}
 		trees[list] = tree.Merged(trees[list], value)
 	}

@@ -119,9 +119,9 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 		}
 		problems = append(problems, tree.ErrorAt(name, bad))
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := node.Content[i]
-		if key.Value == t.Key || row.takes(key.Value) || !slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key.Value) }) {
+	for key := range tree.Pairs(node) {
+		known := slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key.Value) })
+		if !known || key.Value == t.Key || row.takes(key.Value) {
 			continue // a key that no kind has is reported as an unknown key
 		}
 		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)

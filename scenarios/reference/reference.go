@@ -50,10 +50,8 @@ func (l *Language) KeysIn(in string) (keys []string) {
 	case "plainDistribution":
 		of = tree.Lookup(l.defs, "DistributionMap")
 	}
-	if properties := tree.Lookup(of, "properties"); properties != nil {
-		for i := 0; i < len(properties.Content); i += 2 {
-			keys = append(keys, properties.Content[i].Value)
-		}
+	for key := range tree.Pairs(tree.Lookup(of, "properties")) {
+		keys = append(keys, key.Value)
 	}
 	return keys
 }

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math/big"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -24,27 +23,27 @@ type ErrorShares []ErrorShare
 // UnmarshalYAML reads a map from error kinds to shares, which must add up to 100%.
 func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return &quantity.Error{Message: "want a map from error kinds to shares", Help: "write errors: {timeout: 80%, validation: 20%}"}
+		return &quantity.Error{Message: "want a map from error kinds to shares",
+			Help: "write errors: {timeout: 80%, validation: 20%}"}
 	}
 	var bad []*yaml.LoadError
 	var shares ErrorShares
 	sum := new(big.Rat)
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
+	for key, value := range tree.Pairs(node) {
 		var share Share
 		if err := value.Load(&share); err != nil {
 			bad = append(bad, tree.Errors(err)...)
 			continue
 		}
 		if problem := checks.BadErrorKind(key.Value); problem != "" {
-			bad = append(bad, tree.ErrorAt(key, quantity.Errorf("bad error kind %s: %s", quantity.Quote(key.Value), problem)))
+			bad = append(bad, tree.Errorf(key, "bad error kind %s: %s", quantity.Quote(key.Value), problem))
 		}
 		shares = append(shares, ErrorShare{key.Value, share})
 		sum.Add(sum, big.NewRat(share.Num, max(share.Den, 1)))
 	}
 	if len(bad) == 0 && sum.Cmp(big.NewRat(1, 1)) != 0 {
 		percent, _ := new(big.Rat).Mul(sum, big.NewRat(100, 1)).Float64()
-		bad = append(bad, tree.ErrorAt(node, quantity.Errorf("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
+		bad = append(bad, tree.Errorf(node, "the shares of the error kinds add up to %.10g%%, not 100%%", percent))
 	}
 	if len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
@@ -131,7 +130,8 @@ func (b *Bound) UnmarshalText(text []byte) error {
 	}
 	if err != nil {
 		if e, ok := err.(*quantity.Error); ok && strings.HasPrefix(e.Message, "bad duration") {
-			return &quantity.Error{Message: "bad bound " + quantity.Quote(word), Help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
+			return &quantity.Error{Message: "bad bound " + quantity.Quote(word),
+				Help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
 		}
 		return err
 	}

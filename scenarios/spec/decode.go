@@ -57,7 +57,8 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			continue
 		}
 		if own.Kind != yaml.MappingNode {
-			problems = append(problems, tree.ErrorAt(&own, quantity.Errorf("want a map of keys such as max-attempts: 8, not %s", tree.Describe(&own))))
+			bad := tree.Errorf(&own, "want a map of keys such as max-attempts: 8, not %s", tree.Describe(&own))
+			problems = append(problems, bad)
 			continue
 		}
 		var r Retry

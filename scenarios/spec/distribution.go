@@ -43,7 +43,8 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	*d = Distribution{}
 	if node.Kind != yaml.MappingNode {
 		if node.Kind != yaml.ScalarNode {
-			return &quantity.Error{Message: "want a duration or a distribution, not a list", Help: "write 100ms or {dist: exponential, mean: 100ms}"}
+			return &quantity.Error{Message: "want a duration or a distribution, not a list",
+				Help: "write 100ms or {dist: exponential, mean: 100ms}"}
 		}
 		d.Kind, d.Value = "constant", new(Duration)
 		if err := node.Load(d.Value); err != nil {

@@ -29,8 +29,8 @@ type Folder struct {
 	bad     map[string]error     // errors of the files that could not be read
 }
 
-// NewFolder returns the folder at a path; shipped has files built into the program that may stand in for its own. It may
-// be nil.
+// NewFolder returns the folder at a path; shipped has files built into the program that may stand in for its own, and
+// may be nil.
 func NewFolder(path string, shipped fs.FS) *Folder {
 	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]error{}}
 }
@@ -38,7 +38,8 @@ func NewFolder(path string, shipped fs.FS) *Folder {
 // open opens a regular file in the folder or below it. Neither a name nor a link may lead out of the folder.
 func (f *Folder) open(name string) (io.ReadCloser, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quantity.Quote(name))
+		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv",
+			quantity.Quote(name))
 	}
 	file, err := f.openHere(name)
 	if errors.Is(err, fs.ErrNotExist) && f.shipped != nil {

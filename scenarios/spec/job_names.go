@@ -66,7 +66,8 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
 		id := engine.JobID(number)
 		if sc.JobName(id) == text {
-			return 0, fmt.Errorf("job %s: that is no job's number; name it by its class and arrival, such as %s/0", text, sc.Jobs[0].Class)
+			return 0, fmt.Errorf("job %s: that is no job's number; name it by its class and arrival, such as %s/0",
+				text, sc.Jobs[0].Class)
 		}
 		return id, nil
 	}
@@ -81,7 +82,8 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	again, err := uint64(0), error(nil)
 	if resubmitted {
 		if again, err = strconv.ParseUint(copyText, 10, CopyBits); err != nil || again == 0 {
-			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quantity.Quote(text), CopyMask)
+			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is",
+				quantity.Quote(text), CopyMask)
 		}
 	}
 	storm, _, ofBurst := strings.Cut(rest, "/")
@@ -97,7 +99,8 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 			return JobID(class, uint64(i+1)<<BurstShift|index) | engine.JobID(again), nil
 		}
 	}
-	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quantity.Quote(text), quantity.Quote(storm), className)
+	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once",
+		quantity.Quote(text), quantity.Quote(storm), className)
 }
 
 // helpOf returns the help of e after a semicolon, if there is any.

@@ -22,21 +22,22 @@ type layers struct {
 // engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := reference.DefaultTrees()[""]
-	engine, retry := tree.Lookup(tree.Lookup(given, "engine"), "preset"), tree.Lookup(tree.Lookup(given, "retry"), "preset")
+	engine := tree.Lookup(tree.Lookup(given, "engine"), "preset")
+	retry := tree.Lookup(tree.Lookup(given, "retry"), "preset")
 	if p := l.named(engine); p != nil {
 		if p.Engine == nil {
 			e := quantity.Errorf("preset %s has no engine", p.Name)
 			e.Help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
 			l.problems = append(l.problems, tree.ErrorAt(engine, e))
 		} else {
-			base = tree.Merged(base, l.under("engine", p.Engine, engine, p.Name))
+			base = l.overlaid(base, "engine", p.Engine, engine, p.Name)
 		}
 		if p.Retry != nil && retry == nil {
-			base = tree.Merged(base, l.under("retry", p.Retry, engine, p.Name))
+			base = l.overlaid(base, "retry", p.Retry, engine, p.Name)
 		}
 	}
 	if p := l.retry(retry); p != nil {
-		base = tree.Merged(base, l.under("retry", p.Retry, retry, p.Name))
+		base = l.overlaid(base, "retry", p.Retry, retry, p.Name)
 	}
 	return base
 }
@@ -54,7 +55,7 @@ func (l *layers) Class(base, own *yaml.Node) *yaml.Node {
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
-		l.problems = append(l.problems, tree.ErrorAt(at, quantity.Errorf("preset %s has no retry policy", p.Name)))
+		l.problems = append(l.problems, tree.Errorf(at, "preset %s has no retry policy", p.Name))
 		return nil
 	}
 	return p
@@ -74,16 +75,15 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// under returns the map {key: value}, with the preset's values placed where the preset is named.
-func (l *layers) under(key string, value, at *yaml.Node, name string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-		{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, l.placed(value, at, name)}}
+// overlaid returns base with a preset's value of a key over its own, placed where the preset is named.
+func (l *layers) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
+	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, l.placed(value, at, name)))
 }
 
 // placed returns a copy of a preset's node with the position of at, the node with the preset's name, where errors in it
 // are shown.
 func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
-	own := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: at.Line, Column: at.Column}
+	own := tree.Copied(node, at)
 	for _, child := range node.Content {
 		own.Content = append(own.Content, l.placed(child, at, name))
 	}
@@ -105,7 +105,7 @@ func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 		items.Content = nil
 		for _, item := range root.Content[i+1].Content {
 			if item.Kind != yaml.MappingNode {
-				problems = append(problems, tree.ErrorAt(item, quantity.Errorf("want a map of keys, not %s", tree.Describe(item))))
+				problems = append(problems, tree.Errorf(item, "want a map of keys, not %s", tree.Describe(item)))
 				continue
 			}
 			items.Content = append(items.Content, tree.Merged(reference.DefaultTrees()[list], item))

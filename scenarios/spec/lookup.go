@@ -209,7 +209,9 @@ func (sc *Scenario) numberTenants() {
 func (sc *Scenario) ClassesHit(hits []string) []int {
 	var classes []int
 	for i := range sc.Jobs {
-		if job := &sc.Jobs[i]; len(hits) == 0 || slices.Contains(hits, job.Class) || job.Calls != "" && slices.Contains(hits, job.Calls) {
+		job := &sc.Jobs[i]
+		calls := job.Calls != "" && slices.Contains(hits, job.Calls)
+		if calls || len(hits) == 0 || slices.Contains(hits, job.Class) {
 			classes = append(classes, i)
 		}
 	}

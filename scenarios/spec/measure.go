@@ -47,7 +47,8 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 		names            []string
 	}{
 		{"during", q.During, "storm", measure.ByDuring, storms}, {"after", q.After, "storm", measure.ByAfter, storms},
-		{"class", q.Class, "job class", measure.ByClass, classes}, {"tenant", q.Tenant, "tenant", measure.ByTenant, sc.TenantNames()[1:]},
+		{"class", q.Class, "job class", measure.ByClass, classes},
+		{"tenant", q.Tenant, "tenant", measure.ByTenant, sc.TenantNames()[1:]},
 	} {
 		switch {
 		case f.value == "":

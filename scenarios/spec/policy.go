@@ -52,9 +52,9 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	}
 	var entries []policies.Entry
 	takes := node.Kind == yaml.MappingNode && policies.TakesMapping(typ)
-	for i := 0; takes && i+1 < len(node.Content); i += 2 {
-		takes = node.Content[i+1].Kind == yaml.ScalarNode
-		entries = append(entries, policies.Entry{Class: node.Content[i].Value, Text: node.Content[i+1].Value})
+	for key, value := range tree.Pairs(node) {
+		takes = takes && value.Kind == yaml.ScalarNode
+		entries = append(entries, policies.Entry{Class: key.Value, Text: value.Value})
 	}
 	if !takes {
 		return policies.Value{}, quantity.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), tree.Describe(node))

@@ -39,8 +39,8 @@ var presets = sync.OnceValue(func() []Preset {
 		var p Preset
 		keys := *node
 		keys.Content = nil
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			switch key, value := node.Content[i], node.Content[i+1]; key.Value {
+		for key, value := range tree.Pairs(node) {
+			switch key.Value {
 			case "retry":
 				p.Retry = value
 			case "engine":
@@ -94,8 +94,8 @@ func flatten(all []Setting, path string, value *yaml.Node) []Setting {
 	if value.Kind != yaml.MappingNode || tree.Lookup(value, "dist") != nil {
 		return append(all, Setting{Path: path, Value: tree.OneLine(value)})
 	}
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		all = flatten(all, reference.Join(path, value.Content[i].Value), value.Content[i+1])
+	for key, child := range tree.Pairs(value) {
+		all = flatten(all, reference.Join(path, key.Value), child)
 	}
 	return all
 }

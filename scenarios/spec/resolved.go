@@ -16,7 +16,8 @@ import (
 // the language. It loads to an equal scenario; equal scenarios are equal bytes,
 // however their files were written.
 func (sc *Scenario) Resolved() []byte {
-	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1),
+		yaml.WithQuotePreference(yaml.QuoteDouble))
 	if err != nil {
 		panic("spec: " + err.Error()) // every value came from YAML
 	}
@@ -27,7 +28,8 @@ func (sc *Scenario) Resolved() []byte {
 func (sc *Scenario) Canonical() *Scenario {
 	plain := *sc
 	preset := PresetNamed(sc.Engine.Preset)
-	if plain.Engine.Promoter.First == nil && preset != nil && tree.Lookup(tree.Lookup(preset.Engine, "promoter"), "first") != nil {
+	first := preset != nil && tree.Lookup(tree.Lookup(preset.Engine, "promoter"), "first") != nil
+	if first && plain.Engine.Promoter.First == nil {
 		every := plain.Engine.Promoter.Every
 		plain.Engine.Promoter.First = &every // says the same, and the preset no more
 	}
@@ -57,9 +59,10 @@ func (sc *Scenario) spell() {
 // values, and a resolved scenario has all of them, so that a preset would change nothing.
 func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	with, names := sc.Policies[i].With, false
-	for _, path := range slices.Sorted(maps.Keys(with)) {
-		value := with[path]
-		names = names || path == "engine.preset" || path == "retry.preset" || (path == "engine" || path == "retry") && tree.Lookup(&value, "preset") != nil
+	for _, section := range []string{"engine", "retry"} {
+		_, there := with[section+".preset"]
+		whole := with[section]
+		names = names || there || tree.Lookup(&whole, "preset") != nil
 	}
 	if !names {
 		return with

@@ -58,16 +58,17 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	if err != nil {
 		return nil, err
 	}
-	b := &policies.Backoff{Kind: kind, First: r.Backoff.First.Std(), Factor: float64(r.Backoff.Factor), Step: r.Backoff.Step.Std(),
-		Power: int(r.Backoff.Power), Less: int(r.Backoff.Less), Plus: r.Backoff.Plus.Std(), Scale: int(r.Backoff.Scale), Max: r.Backoff.Max.Std(), Jitter: r.Jitter,
-		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Deadline: r.Deadline.Std()}
-	if delay := r.Backoff.Delay; delay != nil && kind == policies.Fixed {
+	own := &r.Backoff
+	b := &policies.Backoff{Kind: kind, First: own.First.Std(), Factor: float64(own.Factor), Step: own.Step.Std(),
+		Power: int(own.Power), Less: int(own.Less), Plus: own.Plus.Std(), Delays: plain.Map(own.Delays, Duration.Std),
+		Scale: int(own.Scale), Max: own.Max.Std(), Jitter: r.Jitter,
+		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Never: kindsOf(r.Never, errorKind),
+		Free: kindsOf(r.Free, errorKind), FreeMax: int(r.FreeMax), Deadline: r.Deadline.Std()}
+	if delay := own.Delay; delay != nil && kind == policies.Fixed {
 		b.First = delay.Dist().Duration(0.5)
 	} else if delay != nil {
 		b.Distribution = delay.Dist()
 	}
-	b.Delays = plain.Map(r.Backoff.Delays, Duration.Std)
-	b.Never, b.Free, b.FreeMax = kindsOf(r.Never, errorKind), kindsOf(r.Free, errorKind), int(r.FreeMax)
 	return b, b.Validate()
 }
 

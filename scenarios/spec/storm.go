@@ -115,14 +115,14 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble reports errors in the keys of the storm's fault, which lie at a path, against the engine and the
-// dependencies of the scenario around them.
-func (s *Storm) CheckTrouble(c *checks.Checker, e *Engine, dependencies []Dependency, path ...any) {
-	t, _ := s.Trouble()
-	own := &stormChecker{c, e, dependencies, s}
-	own.checkKeys(t, path)
+// CheckTrouble reports errors in the keys of the storm's fault, against the engine and the dependencies of the scenario
+// around the storm, which is the section in.
+func (s *Storm) CheckTrouble(c *checks.Checker, in checks.Section, e *Engine, dependencies []Dependency) {
+	t, key := s.Trouble()
+	own := &stormChecker{in.In(key), in, c, e, dependencies, s}
+	own.checkKeys(t)
 	if t, ok := t.(checkedTrouble); ok {
-		t.check(own, path)
+		t.check(own)
 	}
 }
 

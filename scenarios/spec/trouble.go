@@ -12,13 +12,12 @@ import (
 	"qsim/engine/fault"
 	"qsim/engine/quantity"
 	"qsim/scenarios/checks"
-	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
 
 // Trouble is the fault of one kind of storm: its keys, with a rule for each as in checkKeys, and its effect. Each has a
-// file of its own, storm_KIND.go, and a field of Storm.
+// field of Storm.
 type Trouble interface {
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
 	effect(lasts Duration) Effect
@@ -26,13 +25,15 @@ type Trouble interface {
 
 // checkedTrouble is a Trouble some of whose keys must agree.
 type checkedTrouble interface {
-	// check reports errors in the keys of the fault, which lie at a path, beside those that checkKeys finds.
-	check(c *stormChecker, at keyPath)
+	// check reports errors in the keys of the fault beside those that checkKeys finds.
+	check(c *stormChecker)
 }
 
-// stormChecker checks the keys of one storm against the scenario around it.
+// stormChecker checks the keys of one storm, which are its section, against the scenario around it.
 type stormChecker struct {
-	*checks.Checker
+	checks.Section
+	around   checks.Section // of the storm with its window
+	whole    *checks.Checker
 	engine   *Engine
 	services []Dependency
 	storm    *Storm
@@ -74,84 +75,77 @@ const (
 	ofStore   = "the store is real: what it does cannot be had at will"
 )
 
-// keyPath is a path to a key of a scenario: names of keys and indexes of lists.
-type keyPath []any
-
-// key returns the path of a key below the path p.
-func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
-
-// checkKeys checks each key of a fault at a path by its type and its tag `rule`. The tag makes it required: positive is
-// a time above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%. A stall must be true.
-func (c *stormChecker) checkKeys(t Trouble, at keyPath) {
+// checkKeys checks each key of a fault by its type and its tag `rule`. The tag makes it required: positive is a time
+// above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%. A stall must be true.
+func (c *stormChecker) checkKeys(t Trouble) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		key, rule := at.key(name), v.Type().Field(i).Tag.Get("rule")
-		if rule != "" && rule != "stall" && !c.Required(key...) {
+		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		rule := v.Type().Field(i).Tag.Get("rule")
+		if rule != "" && rule != "stall" && !c.Required(key) {
 			continue
 		}
-		sound := c.Sound(key...)
 		switch value := v.Field(i).Interface().(type) {
 		case Nodes:
-			c.checkNodes(value, key...)
+			c.checkNodes(value, key)
 		case *Nodes:
 			if value != nil {
-				c.checkNodes(*value, key...)
+				c.checkNodes(*value, key)
 			}
 		case []string:
-			node := c.Node(key...)
-			if name != "hits" || node == nil || len(node.Content) != len(value) { // else an element is wrong by itself
+			node := c.Node(key)
+			if key != "hits" || node == nil || len(node.Content) != len(value) { // else an element is wrong by itself
 				continue
 			}
 			for k, hit := range value {
-				c.Known("job class or dependency", tree.LookupAt(node, k), hit, slices.Concat(c.Classes, c.Dependencies))
+				names := slices.Concat(c.whole.Classes, c.whole.Dependencies)
+				c.whole.Known("job class or dependency", tree.LookupAt(node, k), hit, names)
 			}
 		case Share:
-			if rule != "" && value.Num == 0 && sound {
-				c.Warnf(c.Near(key...), "the storm %s nothing", rule)
-			}
+			c.Warn(rule != "" && value.Num == 0 && c.Sound(key), key, "the storm %s nothing", rule)
 		case Duration:
 			if rule == "positive" {
-				c.Positive(value, key...)
+				c.whole.Positive(value, c.To(key)...)
 			}
 		case bool:
-			if rule == "stall" && !value && c.Sound(at...) {
-				c.Errorf(c.Near(key...), "the storm stalls nothing").Help = "write {stall: true}"
-			}
+			c.Fault(rule == "stall" && !value && c.Sound(), key, "the storm stalls nothing").Help = "write {stall: true}"
 		case string:
-			if bad := checks.BadErrorKind(value); name == "error" && bad != "" && sound {
-				c.Errorf(c.Near(key...), "bad error kind %s: %s", quantity.Quote(value), bad)
-			}
-			if names := map[string][]checks.NameAt{"class": c.Classes, "dependency": c.Dependencies}[rule]; rule != "" && sound {
-				c.Known(map[string]string{"class": "job class", "dependency": "dependency"}[rule], c.Near(key...), value, names)
-			}
+			c.checkWord(key, rule, value)
 		}
 	}
 }
 
+// checkWord checks a key that is an error kind or, by its rule, the name of a class or of a dependency.
+func (c *stormChecker) checkWord(key, rule, value string) {
+	bad := checks.BadErrorKind(value)
+	switch {
+	case !c.Sound(key):
+	case key == "error":
+		c.Fault(bad != "", key, "bad error kind %s: %s", quantity.Quote(value), bad)
+	case rule == "class":
+		c.whole.Known("job class", c.Place(key), value, c.whole.Classes)
+	case rule == "dependency":
+		c.whole.Known("dependency", c.Place(key), value, c.whole.Dependencies)
+	}
+}
+
 // checkNodes checks that the processes that a storm hits exist.
-func (c *stormChecker) checkNodes(n Nodes, path ...any) {
-	if !c.Sound(path...) || !c.Sound("engine", "nodes") {
+func (c *stormChecker) checkNodes(n Nodes, key string) {
+	if !c.Sound(key) || !c.whole.Sound("engine", "nodes") {
 		return
 	}
 	if n.That {
-		if c.storm.On == "" {
-			c.Errorf(c.Near(path...), "no node is that one: the storm begins with no event").Help = "write on: leased, or another event"
-		}
+		c.Fault(c.storm.On == "", key, "no node is that one: the storm begins with no event").Help =
+			"write on: leased, or another event"
 		return
 	}
 	nodes := int(c.engine.Nodes)
 	for k, index := range n.List {
-		if int(index) >= nodes {
-			item := c.Near(append(append([]any{}, path...), k)...)
-			c.Errorf(item, "there is no node %d: the nodes are 0 to %d", index, nodes-1)
-		}
+		c.In(key, k).Fault(int(index) >= nodes, "", "there is no node %d: the nodes are 0 to %d", index, nodes-1)
 	}
-	switch {
-	case n.List == nil && !n.IsShare && int(n.Count) > nodes:
-		c.Errorf(c.Near(path...), "%d nodes are more than there are (%d)", n.Count, nodes)
-	case n.List != nil && len(n.List) == 0, n.List == nil && n.Of(nodes) == 0:
-		c.Warnf(c.Near(path...), "the storm hits no node")
-	}
+	listed, tooMany := n.List != nil, !n.IsShare && int(n.Count) > nodes
+	c.Fault(!listed && tooMany, key, "%d nodes are more than there are (%d)", n.Count, nodes)
+	none := listed && len(n.List) == 0 || !listed && !tooMany && n.Of(nodes) == 0
+	c.Warn(none, key, "the storm hits no node")
 }
 
 // Calls lists the names of the calls between nodes and store that a storm can disturb or be triggered by.
@@ -168,6 +162,6 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 // CheckCall reports an unknown name of a call.
 func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
 	if !slices.Contains(Calls, op) {
-		c.Add(at, diagnostics.Error, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))
+		c.Add(at, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))
 	}
 }

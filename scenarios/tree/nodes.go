@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -40,8 +41,33 @@ func LookupAt(node *yaml.Node, index int) *yaml.Node {
 	return node.Content[index]
 }
 
+// Pairs yields the keys of a YAML map with their values; nothing of another node.
+func Pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if node == nil || node.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if !yield(node.Content[i], node.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
 func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+// Copied returns a copy of a node, without what is in it, at the position of at.
+func Copied(node, at *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value,
+		Line: at.Line, Column: at.Column}
+}
+
+// ListOf returns a list of items at the position of at.
+func ListOf(at *yaml.Node, items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: items}
 }
 
 // Scalar returns a YAML node for a plain scalar.
@@ -74,6 +100,11 @@ func Describe(node *yaml.Node) string {
 		return "a list"
 	}
 	return quantity.Quote(node.Value)
+}
+
+// Errorf returns an error with the position of a node.
+func Errorf(node *yaml.Node, format string, arguments ...any) *yaml.LoadError {
+	return ErrorAt(node, quantity.Errorf(format, arguments...))
 }
 
 // ErrorAt returns the error e with the position of a node.
@@ -168,8 +199,8 @@ func InOrder(node *yaml.Node) *yaml.Node {
 		return plain
 	}
 	values := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		values[node.Content[i].Value] = InOrder(node.Content[i+1])
+	for key, value := range Pairs(node) {
+		values[key.Value] = InOrder(value)
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		plain.Content = append(plain.Content, Scalar(key), values[key])

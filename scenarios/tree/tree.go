@@ -34,7 +34,8 @@ func (r *reader) report(at *yaml.Node, e *quantity.Error) {
 
 // Parse parses one YAML document into a plain tree; nil if it is empty.
 func Parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
-	loader, err := yaml.NewLoader(strings.NewReader(string(src)), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(MostDepth))))
+	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(MostDepth)))
+	loader, err := yaml.NewLoader(strings.NewReader(string(src)), limits)
 	if err != nil {
 		return nil, Errors(err)
 	}
@@ -46,7 +47,8 @@ func Parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 		return nil, Errors(err)
 	}
 	if err := loader.Load(&second); err == nil {
-		return nil, []*yaml.LoadError{ErrorAt(&second, &quantity.Error{Message: "a second document starts here", Help: "write one scenario per file"})}
+		bad := &quantity.Error{Message: "a second document starts here", Help: "write one scenario per file"}
+		return nil, []*yaml.LoadError{ErrorAt(&second, bad)}
 	} else if err.Error() != "EOF" {
 		return nil, Errors(err)
 	}
@@ -87,7 +89,7 @@ func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	}
 	r.open[node] = true
 	defer delete(r.open, node)
-	plain := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: node.Line, Column: node.Column}
+	plain := Copied(node, node)
 	switch node.Kind {
 	case yaml.ScalarNode:
 		return r.copyScalar(plain)
@@ -113,7 +115,8 @@ func (r *reader) copyScalar(plain *yaml.Node) *yaml.Node {
 		return nil
 	}
 	if plain.Style&yaml.TaggedStyle != 0 {
-		r.report(plain, &quantity.Error{Message: fmt.Sprintf("unexpected tag %s", quantity.Quote(plain.Tag)), Help: "leave it out: the key says what its value is"})
+		r.report(plain, &quantity.Error{Message: "unexpected tag " + quantity.Quote(plain.Tag),
+			Help: "leave it out: the key says what its value is"})
 		return nil
 	}
 	return plain
@@ -135,8 +138,8 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 			merges = append(merges, value)
 			continue
 		case first[key.Value] != nil:
-			r.problems = append(r.problems, ErrorAt(key, &quantity.Error{Message: fmt.Sprintf("key %s is given twice", quantity.Quote(key.Value)),
-				Note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
+			r.report(key, &quantity.Error{Message: "key " + quantity.Quote(key.Value) + " is given twice",
+				Note: fmt.Sprintf("first on line %d", first[key.Value].Line)})
 			continue
 		}
 		first[key.Value] = key
@@ -147,11 +150,13 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 			continue
 		}
 		if isNull(value) {
-			r.report(key, &quantity.Error{Message: fmt.Sprintf("key %s has no value", quantity.Quote(key.Value)), Help: "write one, or leave the key out for its default"})
+			r.report(key, &quantity.Error{Message: "key " + quantity.Quote(key.Value) + " has no value",
+				Help: "write one, or leave the key out for its default"})
 			continue
 		}
 		r.nodes++
-		name := &yaml.Node{Kind: yaml.ScalarNode, Style: key.Style, Tag: "!!str", Value: key.Value, Line: key.Line, Column: key.Column}
+		name := Copied(key, key)
+		name.Tag = "!!str"
 		if c := r.copy(value); c != nil {
 			plain.Content = append(plain.Content, name, c)
 		}
@@ -188,14 +193,11 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 		}
 		delete(r.open, source)
 	case yaml.MappingNode:
-		c := r.copy(source)
-		if c == nil {
-			return
-		}
-		for i := 0; i+1 < len(c.Content); i += 2 {
-			if key := c.Content[i]; have[key.Value] == nil {
+		c := r.copy(source) // nil if there were too many nodes
+		for key, value := range Pairs(c) {
+			if have[key.Value] == nil {
 				have[key.Value] = key
-				plain.Content = append(plain.Content, key, c.Content[i+1])
+				plain.Content = append(plain.Content, key, value)
 			}
 		}
 	default:
@@ -217,9 +219,8 @@ func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
 	}
-	result := &yaml.Node{Kind: yaml.MappingNode, Tag: over.Tag, Style: over.Style, Line: over.Line, Column: over.Column}
-	for i := 0; i+1 < len(base.Content); i += 2 {
-		key, value := base.Content[i], base.Content[i+1]
+	result := Copied(over, over)
+	for key, value := range Pairs(base) {
 		if j := Position(over, key.Value); j >= 0 {
 			key, value = over.Content[j], MergedAt(key.Value, value, over.Content[j+1])
 		} else if overruled(key.Value, over) {
@@ -227,9 +228,9 @@ func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 		}
 		result.Content = append(result.Content, key, value)
 	}
-	for i := 0; i+1 < len(over.Content); i += 2 {
-		if Position(base, over.Content[i].Value) < 0 {
-			result.Content = append(result.Content, over.Content[i], over.Content[i+1])
+	for key, value := range Pairs(over) {
+		if Position(base, key.Value) < 0 {
+			result.Content = append(result.Content, key, value)
 		}
 	}
 	return result

@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
@@ -23,11 +24,13 @@ func (c *validator) checkJobs() {
 				return // the arrivals have another key, which has been reported
 			}
 		}
-		c.Errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help = "a scenario needs `jobs:`, a list of at least one class"
+		c.Errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help =
+			"a scenario needs `jobs:`, a list of at least one class"
 		return
 	}
 	if len(jobs) == 0 {
-		if list := tree.Lookup(given, "jobs"); list == nil || c.FailedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
+		list := tree.Lookup(given, "jobs")
+		if list == nil || c.FailedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
 			return // the value has been reported as wrong
 		}
 		c.Errorf(c.Near("jobs"), "there are no jobs: want at least one class")
@@ -43,26 +46,25 @@ func (c *validator) checkJobs() {
 
 // checkJob checks the class with index i, which the author gave as the map given.
 func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
-	if c.Node("jobs", i, "arrivals") != nil {
+	in := c.In("jobs", i)
+	if in.Has("arrivals") {
 		c.checkArrivals(i, &job.Arrivals)
 	}
-	c.hold(warning, []conflict{
-		{math.IsInf(job.Service.Dist().Mean(), 1) && c.Sound("jobs", i, "service"), "service",
-			"the mean service time is infinite: no number of workers keeps up", ""},
-		{job.Delay > c.sc.Duration && c.Sound("jobs", i, "delay") && c.Sound("duration"), "delay",
-			text("jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration), ""},
-		{job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat"), "silences",
-			"silences change nothing: there are no heartbeats", ""},
-	}, "jobs", i)
-	c.hold(fault, []conflict{{tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
-		"guard and idempotent are both given", "idempotent: true says the same as guard: check; keep guard"}}, "jobs", i)
+	in.Warn(math.IsInf(job.Service.Dist().Mean(), 1) && in.Sound("service"), "service",
+		"the mean service time is infinite: no number of workers keeps up")
+	in.Warn(job.Delay > c.sc.Duration && in.Sound("delay") && c.Sound("duration"), "delay",
+		"jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration)
+	noBeats := c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat")
+	in.Warn(job.Silences.Num > 0 && noBeats, "silences", "silences change nothing: there are no heartbeats")
+	in.Fault(tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
+		"guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
 	if own := &job.RetryKeys; !own.IsZero() && own.Kind == yaml.MappingNode {
 		c.checkClassRetry(i, own)
 	}
 	if job.Calls != "" {
-		c.Known("dependency", c.Near("jobs", i, "calls"), job.Calls, c.Dependencies)
+		c.Known("dependency", in.Place("calls"), job.Calls, c.Dependencies)
 	}
-	c.checkTenants(i, &job.Tenants)
+	c.checkTenants(in.In("tenants"), &job.Tenants)
 	c.checkEndless(i)
 }
 
@@ -78,7 +80,8 @@ func (c *validator) checkDependencies() {
 	c.Unique("dependencies", c.Dependencies)
 	for _, n := range c.Dependencies {
 		if n.Name != "" && c.sc.ClassIndex(n.Name) >= 0 {
-			c.Errorf(n.At, "a dependency and a job class are both named %s", quantity.Quote(n.Name)).Help = "what a storm hits must be plain: rename one"
+			c.Errorf(n.At, "a dependency and a job class are both named %s", quantity.Quote(n.Name)).Help =
+				"what a storm hits must be plain: rename one"
 		}
 	}
 }
@@ -88,88 +91,82 @@ func (c *validator) checkDependency(i int, d *spec.Dependency) {
 	if d.Limit != nil {
 		limit = *d.Limit
 	}
-	const example = "limit: {concurrency: N}"
-	o, rate, concurrency := &d.Over, limit.Rate != nil, limit.Concurrency != nil
+	in, o, rate, concurrency := c.In("dependencies", i), &d.Over, limit.Rate != nil, limit.Concurrency != nil
+	in.Fault(d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty").Help =
+		"write {rate: 300/s} or {concurrency: 50}"
+	in.Fault(rate && concurrency, "limit.concurrency:", "a limit is a rate or a concurrency, not both")
+	in.Fault(rate && !concurrency && limit.Rate.Num == 0, "limit.rate", "a limit of %v lets nothing through", limit.Rate).
+		Help = "an outage storm does that for a while"
+	in.Fault(o.Slow != nil && (o.Fail != nil || o.RejectsIn != nil), "over.slow:",
+		"calls over the limit fail or are slow, not both")
+	in.Fault(d.Slows.Num > 0 && !concurrency, "slows",
+		"slows needs limit: {concurrency: N}: it counts calls in progress against that")
+	in.Warn(d.Limit == nil && in.Has("over") && !o.IsDefault(), "over", "over changes nothing: %s has no limit", d.Name).
+		Help = "write limit: {concurrency: 50}"
 	called := slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return j.Calls == d.Name })
-	c.hold(fault, []conflict{
-		{d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty", "write {rate: 300/s} or {concurrency: 50}"},
-		{rate && concurrency, "limit.concurrency:", "a limit is a rate or a concurrency, not both", ""},
-		{rate && !concurrency && limit.Rate.Num == 0, "limit.rate", text("a limit of %v lets nothing through", limit.Rate),
-			"an outage storm does that for a while"},
-		{o.Slow != nil && (o.Fail != nil || o.RejectsIn != nil), "over.slow:", "calls over the limit fail or are slow, not both", ""},
-		{d.Slows.Num > 0 && !concurrency, "slows", "slows needs " + example + ": it counts calls in progress against that", ""},
-	}, "dependencies", i)
-	c.hold(warning, []conflict{
-		{d.Limit == nil && c.Node("dependencies", i, "over") != nil && !d.Over.IsDefault(), "over",
-			text("over changes nothing: %s has no limit", d.Name), "write limit: {concurrency: 50}"},
-		{d.Name != "" && !called, "name", "no job class calls " + quantity.Quote(d.Name), "write calls: " + d.Name + " beside a class"},
-	}, "dependencies", i)
+	in.Warn(d.Name != "" && !called, "name", "no job class calls %s", quantity.Quote(d.Name)).
+		Help = "write calls: " + d.Name + " beside a class"
 }
 
-func (c *validator) checkTenants(i int, t *spec.Tenants) {
-	if !c.Sound("jobs", i, "tenants") {
+func (c *validator) checkTenants(in checks.Section, t *spec.Tenants) {
+	if !in.Sound() {
 		return
 	}
 	for k, name := range t.Names {
-		at := c.Near("jobs", i, "tenants", "names", k)
-		if name == measure.WorstTenant {
-			c.Errorf(at, "no tenant is named worst: objectives mean the worst of all by it")
-		}
-		if slices.Contains(t.Names[:min(k, mostSteps)], name) {
-			c.Errorf(at, "tenant %s is named twice", quantity.Quote(name))
-		}
+		one := in.In("names", k)
+		one.Fault(name == measure.WorstTenant, "", "no tenant is named worst: objectives mean the worst of all by it")
+		twice := slices.Contains(t.Names[:min(k, mostSteps)], name)
+		one.Fault(twice, "", "tenant %s is named twice", quantity.Quote(name))
 	}
 	names := len(t.Names)
-	c.hold(fault, []conflict{
-		{t.Skew > 10, "skew", text("skew %v is out of range: want at least 0 and at most 10", float64(t.Skew)), ""},
-		{names > 0 && int(t.Count) != names, "count names", text("%d tenants have %d names", t.Count, names), "leave count out"},
-	}, "jobs", i, "tenants")
+	in.Fault(t.Skew > 10, "skew", "skew %v is out of range: want at least 0 and at most 10", float64(t.Skew))
+	in.Fault(names > 0 && int(t.Count) != names, "count names", "%d tenants have %d names", t.Count, names).
+		Help = "leave count out"
 }
 
 func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
-	path := []any{"jobs", i, "arrivals"}
-	node := c.Node(path...)
+	in := c.In("jobs", i, "arrivals")
+	node := in.Node("")
 	if node.Kind != yaml.MappingNode {
 		return
 	}
 	problems := reference.Processes.Check(node)
 	c.AddAll(problems)
-	if len(problems) > 0 || !c.Sound(path...) {
+	if len(problems) > 0 || !in.Sound() {
 		return
 	}
 	switch a.Process {
 	case "gamma":
-		c.hold(fault, []conflict{{*a.CV > 100, "cv", text("cv %v is out of range: want at most 100", float64(*a.CV)), ""}}, path...)
+		in.Fault(*a.CV > 100, "cv", "cv %v is out of range: want at most 100", float64(*a.CV))
 	case "on-off":
-		c.checkPhases(a, path)
+		c.checkPhases(in, a)
 	case "trace":
 		if err := c.sc.CheckTrace(i, a.File); err != nil {
 			e := quantity.Errorf("%v", err)
 			errors.As(err, &e)
-			c.Add(c.place(path, "file"), fault, e)
+			c.Add(in.Place("file"), e)
 		}
 	}
-	switch {
-	case !c.Sound("duration") || c.sc.Duration == 0:
-	case a.Start >= c.sc.Duration:
-		c.Warnf(c.place(path, "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
-	case a.Stop != nil && *a.Stop <= a.Start:
-		c.Errorf(c.place(path, "stop"), "the class stops (%v) before it starts (%v)", *a.Stop, a.Start)
+	whole := c.sc.Duration
+	if !c.Sound("duration") || whole == 0 {
+		return
+	}
+	in.Warn(a.Start >= whole, "start", "the class starts at %v, but arrivals end with the run at %v", a.Start, whole)
+	if stop := a.Stop; stop != nil {
+		in.Fault(a.Start < whole && *stop <= a.Start, "stop", "the class stops (%v) before it starts (%v)", *stop, a.Start)
 	}
 }
 
 // checkPhases reports on and off phases that are too short, or more than one run can have.
-func (c *validator) checkPhases(a *spec.Arrivals, path []any) {
-	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
-	c.hold(fault, []conflict{
-		{on < 1e-6, "on", "on must last at least 1us on the average", ""},
-		{off < 1e-6, "off", "off must last at least 1us on the average", ""},
-	}, path...)
-	if on < 1e-6 || off < 1e-6 || !c.Sound("duration") || c.sc.Duration == 0 {
+func (c *validator) checkPhases(in checks.Section, a *spec.Arrivals) {
+	const least, most = 1e-6, reference.MostPhases
+	on, off, length := a.On.Dist().Mean(), a.Off.Dist().Mean(), a.Length(c.sc.Duration)
+	in.Fault(on < least, "on", "on must last at least 1us on the average")
+	in.Fault(off < least, "off", "off must last at least 1us on the average")
+	if on < least || off < least || !c.Sound("duration") || c.sc.Duration == 0 {
 		return
 	}
-	if times := a.Length(c.sc.Duration).Seconds() / (on + off); times > reference.MostPhases {
-		c.Errorf(c.place(path, "on off"), "one run would go on and off %.1g times: at most %.0g", times, float64(reference.MostPhases)).Note =
-			fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), spec.Duration(a.Length(c.sc.Duration)))
-	}
+	times := length.Seconds() / (on + off)
+	in.Fault(times > most, "on off", "one run would go on and off %.1g times: at most %.0g", times, float64(most)).Note =
+		fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), spec.Duration(length))
 }

@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine/quantity"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/estimate"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -45,11 +47,11 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	if job.Serial != nil {
 		keys = job.Serial.Keys
 	}
-	needs, grows := "the class needs "+short(need)+" jobs running at once", ": the backlog will never drain"
-	c.hold(warning, []conflict{
-		{job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running", needs + grows, ""},
-		{job.Serial != nil && need > float64(keys), "serial", text("%s, but has %d keys%s", needs, keys, grows), ""},
-	}, "jobs", i)
+	in, grows := c.In("jobs", i), ": the backlog will never drain"
+	in.Warn(job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running",
+		"the class needs %s jobs running at once%s", short(need), grows)
+	in.Warn(job.Serial != nil && need > float64(keys), "serial",
+		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
 }
 
 // checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
@@ -106,7 +108,8 @@ func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 		}
 	}
 	if jobs > reference.MostJobs && at != nil {
-		c.Errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(reference.MostJobs)).Help = "lower the rate or the duration"
+		c.Errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(reference.MostJobs)).Help =
+			"lower the rate or the duration"
 	}
 }
 
@@ -151,15 +154,15 @@ func (c *validator) checkEndless(i int) {
 		return
 	}
 	most, takes, jobs := estimate.Attempts(c.sc, i)
-	switch workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers); {
-	case math.IsInf(most, 1):
-		c.Errorf(c.Near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").Help =
+	in, workers := c.In("jobs", i), float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
+	if math.IsInf(most, 1) {
+		in.Fault(true, "", "jobs that fail would be tried again and again at one instant: the run would never end").Help =
 			"limit max-attempts, or let a retry, an attempt or the store take some time"
-	case most > reference.MostTicks:
-		e := c.Errorf(c.Near("jobs", i), "one run would make %.1g attempts: at most %.0g", most, float64(reference.MostTicks))
-		e.Help = "limit max-attempts, or let a retry, an attempt or the store take longer"
-		e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
+		return
 	}
+	e := tooOften(in, "", most, "attempts")
+	e.Help = "limit max-attempts, or let a retry, an attempt or the store take longer"
+	e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
 }
 
 // checkExpiries reports too many recoveries for one run where each lease is recovered the instant it expires. A reaper
@@ -175,10 +178,15 @@ func (c *validator) checkExpiries() {
 		holders, who = holders*max(1, float64(e.Workers)), "workers"
 	}
 	cycle := (e.Lease.TTL + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
-	if times := c.sc.Longest().Seconds() / cycle * holders; times > reference.MostTicks {
-		c.Errorf(c.Near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(reference.MostTicks)).Note =
-			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
-	}
+	times := c.sc.Longest().Seconds() / cycle * holders
+	tooOften(c.In("engine"), "lease.ttl", times, "recoveries").Note =
+		fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
+}
+
+// tooOften reports something that happens more often than one run can make it happen, at a key.
+func tooOften(in checks.Section, key string, times float64, what string) *quantity.Error {
+	const most = reference.MostTicks
+	return in.Fault(times > most, key, "one run would make %.1g %s: at most %.0g", times, what, float64(most))
 }
 
 // tooLarge reports whether an engine has more nodes or workers than one run can have, which has been reported.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -27,12 +29,11 @@ func (c *validator) checkPolicies() {
 	}
 	var labels []checks.NameAt
 	for i := range sc.Policies {
-		p := &sc.Policies[i]
-		labels = append(labels, checks.NameAt{Name: p.Label, At: c.Given([]any{"policies", i, "label"}, []any{"policies", i, "kind"})})
-		if bad := checks.BadLabel(p.Label); bad != "" && c.Sound("policies", i) && p.Kind != "" {
-			c.Errorf(labels[i].At, "bad label %s: %s", quantity.Quote(p.Label), bad)
-		}
-		if c.Node("policies", i, "kind") != nil && c.Sound("policies", i, "kind") {
+		p, in := &sc.Policies[i], c.In("policies", i)
+		labels = append(labels, checks.NameAt{Name: p.Label, At: in.Place("label kind")})
+		bad := checks.BadLabel(p.Label)
+		in.Fault(bad != "" && p.Kind != "" && in.Sound(), "label kind", "bad label %s: %s", quantity.Quote(p.Label), bad)
+		if in.Has("kind") && in.Sound("kind") {
 			c.checkPolicy(i, p)
 		}
 	}
@@ -58,23 +59,15 @@ func (c *validator) policyNames() []checks.NameAt {
 func (c *validator) checkPolicy(i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		var names []string
-		for _, k := range policies.Kinds() {
-			names = append(names, k.Name)
-		}
-		bad := reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names))
-		c.Add(c.Near("policies", i, "kind"), fault, bad)
+		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
+		c.Add(c.Near("policies", i, "kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
-	}
-	known := []string{"kind", "label", "with"}
-	for _, parameter := range kind.Params {
-		known = append(known, parameter.Name)
 	}
 	sound := true
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-		at := slices.Index(known[3:], name)
+		at := slices.IndexFunc(kind.Params, func(parameter policies.Param) bool { return parameter.Name == name })
 		if at < 0 {
-			c.Add(c.Key("policies", i, name), fault, unknownParameter(p.Kind, name, known))
+			c.Add(c.Key("policies", i, name), unknownParameter(kind, name))
 			sound = false
 		} else if err := p.ReadParameter(name, kind.Params[at].Type); err != nil {
 			bad := c.Errorf(c.Near("policies", i, name), "%s: %v", name, err)
@@ -84,13 +77,16 @@ func (c *validator) checkPolicy(i int, p *spec.Policy) {
 			sound = false
 		}
 	}
-	// A policy with overrides is checked with them.
-	seen := c.policy == i || c.policy == NoPolicy && len(p.With) == 0
-	if seen && sound && c.sc.Engine.Workers >= 1 && c.Sound("engine", "workers") {
+	if c.seen(i, p) && sound && c.sc.Engine.Workers >= 1 && c.Sound("engine", "workers") {
 		if _, err := c.sc.PolicyMaker(i); err != nil {
 			c.impossiblePolicy(i, p, err)
 		}
 	}
+}
+
+// seen reports whether a policy is checked now: one with overrides is checked with them.
+func (c *validator) seen(i int, p *spec.Policy) bool {
+	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
 
 // impossiblePolicy reports an error of policies.New, at the parameter that the error names.
@@ -105,13 +101,12 @@ func (c *validator) impossiblePolicy(i int, p *spec.Policy, err error) {
 	c.Errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
 }
 
-func unknownParameter(kind, name string, known []string) *quantity.Error {
-	e := reference.UnknownKey(name, known)
-	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind, quantity.Quote(name))
+func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
+	takes := plain.Map(kind.Params, func(p policies.Param) string { return p.Name })
+	e := reference.UnknownKey(name, append([]string{"kind", "label", "with"}, takes...))
+	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind.Name, quantity.Quote(name))
 	if strings.HasPrefix(e.Help, "known keys") {
-		if e.Help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
-			e.Help = "it takes none"
-		}
+		e.Help = "it takes " + cmp.Or(strings.Join(takes, ", "), "none")
 	}
 	return e
 }
@@ -128,32 +123,30 @@ func (c *validator) checkWindow(name string, path ...any) {
 
 func (c *validator) checkObjectives() {
 	for i := range c.sc.Objectives {
-		o := &c.sc.Objectives[i]
-		if c.Node("objectives", i, "metric") != nil && c.Sound("objectives", i, "metric") {
-			c.checkMetric(i, o)
+		o, in := &c.sc.Objectives[i], c.In("objectives", i)
+		if in.Has("metric") && in.Sound("metric") {
+			c.checkMetric(in, o)
 		}
-		c.checkWindow(o.During, "objectives", i, "during")
-		c.checkWindow(o.After, "objectives", i, "after")
+		c.checkWindow(o.During, in.To("during")...)
+		c.checkWindow(o.After, in.To("after")...)
 		if o.Class != "" {
-			c.Known("job class", c.Near("objectives", i, "class"), o.Class, c.Classes)
+			c.Known("job class", in.Place("class"), o.Class, c.Classes)
 		}
 		if o.Tenant == measure.WorstTenant {
 			c.checkWorst(i, o)
 		} else if o.Tenant != "" && c.Sound("jobs") {
 			c.checkTenantNamed(i, o)
 		}
-		node := c.Node("objectives", i, "policies")
+		node := in.Node("policies")
 		for k, name := range o.Policies {
 			if node != nil && len(node.Content) == len(o.Policies) && len(c.sc.PoliciesNamed(name)) == 0 {
 				c.Known("policy", node.Content[k], name, c.policyNames())
 			}
 		}
-		sound := c.Sound("objectives", i)
-		c.hold(fault, []conflict{
-			{c.Node("objectives", i, "below") != nil && c.Node("objectives", i, "above") != nil, "above:",
-				"an objective is below or above something, not both", "make it two objectives"},
-			{o.Below == nil && o.Above == nil && sound, "", "the objective has no bound", "write below: or above:"},
-		}, "objectives", i)
+		in.Fault(in.Has("below") && in.Has("above"), "above:", "an objective is below or above something, not both").Help =
+			"make it two objectives"
+		in.Fault(o.Below == nil && o.Above == nil && in.Sound(), "", "the objective has no bound").Help =
+			"write below: or above:"
 	}
 }
 
@@ -171,6 +164,7 @@ func (c *validator) checkWorst(i int, o *spec.Objective) {
 // checkTenantNamed reports an unknown tenant in an objective.
 func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
 	var names []checks.NameAt
+	at := c.Near("objectives", i, "tenant")
 	for k := range c.sc.Jobs {
 		job := &c.sc.Jobs[k]
 		for _, name := range job.Tenants.Names {
@@ -181,47 +175,51 @@ func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
 			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.HasTenant(k, index) {
 				return
 			}
-			c.Errorf(c.Near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
+			c.Errorf(at, "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
 			return
 		}
 	}
-	at := c.Near("objectives", i, "tenant")
 	if len(names) == 0 {
-		c.Errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help = "tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
+		c.Errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help =
+			"tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
 		return
 	}
 	c.Known("tenant", at, o.Tenant, names)
 }
 
 // checkMetric checks the parts of an objective that depend on its metric.
-func (c *validator) checkMetric(i int, o *spec.Objective) {
+func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
-		bad := reference.UnknownWord("metric", o.Metric, spec.MetricNames(), "`qsim list metrics` prints them all")
-		c.Add(c.Near("objectives", i, "metric"), fault, bad)
+		const help = "`qsim list metrics` prints them all"
+		c.Add(in.Place("metric"), reference.UnknownWord("metric", o.Metric, spec.MetricNames(), help))
 		return
 	}
-	has, narrowed := info.Filters.Has, o.Metric+" cannot be narrowed by "
-	c.hold(fault, []conflict{
-		{o.During != "" && !has(measure.ByDuring), "during:", narrowed + "during", ""},
-		{o.After != "" && !has(measure.ByAfter), "after:", narrowed + "after", ""},
-		{o.Class != "" && !has(measure.ByClass), "class:", narrowed + "class", ""},
-		{o.Tenant != "" && !has(measure.ByTenant), "tenant:", narrowed + "tenant", ""},
-		{has(measure.NeedsLimit) && o.Limit == nil && c.Sound("objectives", i), "metric",
-			o.Metric + " needs a limit", "write limit: 10s beside it"},
-		{!has(measure.NeedsLimit) && o.Limit != nil, "limit:", o.Metric + " takes no limit", ""},
-	}, "objectives", i)
-	c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
-	c.checkBound(o.Metric, info.Unit, o.Above, "objectives", i, "above")
+	for _, filter := range []struct {
+		key, value string
+		is         measure.Filters
+	}{
+		{"during", o.During, measure.ByDuring}, {"after", o.After, measure.ByAfter},
+		{"class", o.Class, measure.ByClass}, {"tenant", o.Tenant, measure.ByTenant},
+	} {
+		in.Fault(filter.value != "" && !info.Filters.Has(filter.is), filter.key+":",
+			"%s cannot be narrowed by %s", o.Metric, filter.key)
+	}
+	needs := info.Filters.Has(measure.NeedsLimit)
+	in.Fault(needs && o.Limit == nil && in.Sound(), "metric", "%s needs a limit", o.Metric).Help =
+		"write limit: 10s beside it"
+	in.Fault(!needs && o.Limit != nil, "limit:", "%s takes no limit", o.Metric)
+	checkBound(in, "below", &info, o.Below)
+	checkBound(in, "above", &info, o.Above)
 }
 
 // checkBound reports a bound, nil for none, whose unit does not fit its metric.
-func (c *validator) checkBound(metric, unit string, b *spec.Bound, path ...any) {
-	if b == nil || !c.Sound(path...) {
+func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *spec.Bound) {
+	if b == nil || !in.Sound(key) {
 		return
 	}
 	want, good := "a plain number such as 100", b.Unit == ""
-	switch unit {
+	switch metric.Unit {
 	case "s":
 		want, good = fmt.Sprintf("a duration: write %ss or %[1]sms", b.Text), b.Unit == "s"
 		if b.Unit != "" {
@@ -232,9 +230,7 @@ func (c *validator) checkBound(metric, unit string, b *spec.Bound, path ...any) 
 	case "1/s":
 		want, good = "a rate such as 80/s", b.Unit == "/s"
 	}
-	if !good {
-		c.Errorf(c.Near(path...), "%s wants %s", metric, want)
-	}
+	in.Fault(!good, key, "%s wants %s", metric.Name, want)
 }
 
 // checkNeeds warns, if the scenario has no errors, of policies without effect: they act on a feature, such as tenants,
@@ -246,8 +242,7 @@ func (c *validator) checkNeeds() {
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
 		kind, err := policies.Find(p.Kind)
-		seen := c.policy == i || c.policy == NoPolicy && len(p.With) == 0 // the policy is checked with its overrides
-		if err == nil && seen && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
+		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
 			c.Warnf(c.Near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
@@ -311,8 +306,9 @@ func mayRetry(sc *spec.Scenario) bool {
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		longest := longRun * job.Service.Average().Std()
-		if job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != "" || longest >= sc.TimeoutOf(i) ||
-			sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.TTL.Std() {
+		expires := sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.TTL.Std()
+		fails := job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != ""
+		if fails || expires || longest >= sc.TimeoutOf(i) {
 			return true
 		}
 	}

@@ -17,16 +17,18 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
 	}
-	if first, second := tree.Position(node, "max-attempts"), tree.Position(node, "max-retries"); first >= 0 && second >= 0 {
-		at := node.Content[max(first, second)]
-		c.Errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
+	first, second := tree.Position(node, "max-attempts"), tree.Position(node, "max-retries")
+	if first >= 0 && second >= 0 {
+		c.Errorf(node.Content[max(first, second)], "max-attempts and max-retries are both given").Help =
+			"max-retries: 3 says the same as max-attempts: 4; keep one"
 	}
 	backoff := tree.Lookup(node, "backoff")
 	if backoff == nil || backoff.Kind != yaml.MappingNode {
 		return
 	}
 	if !c.SoundNode(backoff) {
-		if kind := tree.Lookup(backoff, "kind"); kind != nil && kind.Kind == yaml.ScalarNode && !slices.Contains(reference.Backoffs.Kinds(), kind.Value) {
+		kind := tree.Lookup(backoff, "kind")
+		if kind != nil && kind.Kind == yaml.ScalarNode && !slices.Contains(reference.Backoffs.Kinds(), kind.Value) {
 			c.AddAll([]*yaml.LoadError{reference.Backoffs.Unknown(kind)})
 		}
 		return
@@ -60,7 +62,8 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	case b.Max > 0 && b.First > b.Max:
 		c.Warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}
-	if jitter := tree.Lookup(c.Node(path...), "jitter"); b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
+	jitter := tree.Lookup(c.Node(path...), "jitter")
+	if b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
 		c.Warnf(jitter, "a random backoff takes no jitter: it is drawn already")
 	}
 	c.checkNever(tree.Lookup(node, "never"), r.Never)
@@ -97,7 +100,8 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 			c.Errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
 		}
 	}
-	if at := tree.Lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.Origin().Preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
+	at, limited := tree.Lookup(node, "free-max"), r.FreeMax >= 0 && len(r.Free) == 0
+	if limited && at != nil && at.Line != 0 && c.sc.Origin().Preset[at] == "" {
 		c.Warnf(at, "free-max changes nothing: no error kind is free")
 	}
 }

@@ -10,13 +10,33 @@ import (
 	"qsim/scenarios/spec"
 )
 
+// NoPolicy is the index of a policy for a scenario as it is without the overrides of any.
+const NoPolicy = -1
+
+// validator compares the values of a scenario with each other, with the run and with what the scenario names.
+type validator struct {
+	*checks.Checker
+	sc     *spec.Scenario
+	policy int // index of the policy whose overrides are in sc; NoPolicy: none
+}
+
 // Scenario adds the problems of sc to c. policy is the index of the policy whose overrides sc contains, or NoPolicy.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	c.Classes = namesIn(c, "jobs", "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
 	c.Storms = namesIn(c, "storms", "name", sc.Storms, func(s *spec.Storm) string { return s.Name })
 	c.Dependencies = namesIn(c, "dependencies", "name", sc.Dependencies, func(d *spec.Dependency) string { return d.Name })
 	v := &validator{c, sc, policy}
-	v.all()
+	v.CheckKeys()
+	v.checkRun()
+	v.checkEngine()
+	v.checkRetry(c.Node("retry"), &sc.Retry, "retry")
+	v.checkDependencies()
+	v.checkJobs()
+	v.checkStorms()
+	v.checkPolicies()
+	v.checkObjectives()
+	v.checkLoad()
+	v.checkNeeds()
 }
 
 // namesIn returns the names of the elements of a list, which each element has under a key.
@@ -27,33 +47,22 @@ func namesIn[T any](c *checks.Checker, list, key string, all []T, name func(*T) 
 	return names
 }
 
-func (c *validator) all() {
-	c.CheckKeys()
-	c.checkRun()
-	c.checkEngine()
-	c.checkRetry(c.Node("retry"), &c.sc.Retry, "retry")
-	c.checkDependencies()
-	c.checkJobs()
-	c.checkStorms()
-	c.checkPolicies()
-	c.checkObjectives()
-	c.checkLoad()
-	c.checkNeeds()
+func (c *validator) checkRun() {
+	sc, run := c.sc, c.In()
+	run.Fault(sc.Version != 1 && run.Sound("version"), "version",
+		"version %d is not known: this release reads version 1", sc.Version)
+	bad := checks.BadTitle(sc.Name)
+	run.Fault(bad != "" && run.Sound("name"), "name", "bad name %s: %s", quantity.Quote(sc.Name), bad)
+	run.Fault((sc.Seed < 1 || sc.Seed > math.MaxInt64) && run.Sound("seed"), "seed",
+		"seed %d is out of range: want at least 1 and at most %d", sc.Seed, int64(math.MaxInt64))
+	run.Fault(sc.Duration > 0 && sc.Warmup >= sc.Duration && run.Sound("warmup", "duration"), "warmup duration",
+		"the warmup (%v) lasts as long as the run (%v): nothing would be measured", sc.Warmup, sc.Duration)
 }
 
-func (c *validator) checkRun() {
-	sc := c.sc
-	if sc.Version != 1 && c.Sound("version") {
-		c.Errorf(c.Near("version"), "version %d is not known: this release reads version 1", sc.Version)
+// tooMany reports whether a list has more elements than one run can have, and adds an error if so.
+func (c *validator) tooMany(n, most int, what, list string) bool {
+	if n > most {
+		c.Errorf(c.Near(list, most), "%d %s are too many: at most %d", n, what, most)
 	}
-	if bad := checks.BadTitle(sc.Name); bad != "" && c.Sound("name") {
-		c.Errorf(c.Near("name"), "bad name %s: %s", quantity.Quote(sc.Name), bad)
-	}
-	if c.Sound("seed") && (sc.Seed < 1 || sc.Seed > math.MaxInt64) {
-		c.Errorf(c.Near("seed"), "seed %d is out of range: want at least 1 and at most %d", sc.Seed, int64(math.MaxInt64))
-	}
-	if c.Sound("warmup") && c.Sound("duration") && sc.Duration > 0 && sc.Warmup >= sc.Duration {
-		at := c.Given([]any{"warmup"}, []any{"duration"})
-		c.Errorf(at, "the warmup (%v) lasts as long as the run (%v): nothing would be measured", sc.Warmup, sc.Duration)
-	}
+	return n > most
 }

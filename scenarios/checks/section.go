@@ -1,0 +1,81 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// Section is a map of a scenario that several rules are about. The rules name its keys by their paths below it, such as
+// lease.ttl; an empty path is the map itself.
+type Section struct {
+	whole *Checker
+	path  []any
+}
+
+// In returns the map at a path of keys and indexes.
+func (c *Checker) In(path ...any) Section { return Section{c, path} }
+
+// In returns the map at a path below s.
+func (s Section) In(path ...any) Section { return Section{s.whole, slices.Concat(s.path, path)} }
+
+// To returns the path, from the root of the scenario, of a key of s.
+func (s Section) To(key string) []any {
+	path := slices.Clone(s.path)
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' }) {
+		path = append(path, word)
+	}
+	return path
+}
+
+// Fault adds an error to the first of keys that the file contains if a rule is broken. With a colon behind it, the one
+// key itself has the error, not its value. The caller may add help or a note to what it returns in any case.
+func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quantity.Error {
+	if !broken {
+		return &quantity.Error{}
+	}
+	return s.whole.Errorf(s.Place(keys), format, arguments...)
+}
+
+// Warn adds a warning if a rule is broken, as Fault adds an error.
+func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quantity.Error {
+	if !broken {
+		return &quantity.Error{}
+	}
+	return s.whole.Warnf(s.Place(keys), format, arguments...)
+}
+
+// Place returns the YAML node at which Fault reports a broken rule about keys.
+func (s Section) Place(keys string) *yaml.Node {
+	var paths [][]any
+	for key := range strings.FieldsSeq(keys) {
+		if name, isKey := strings.CutSuffix(key, ":"); isKey {
+			return s.whole.Key(s.To(name)...)
+		}
+		paths = append(paths, s.To(key))
+	}
+	if len(paths) == 0 {
+		return s.whole.Near(s.path...)
+	}
+	return s.whole.Given(paths...)
+}
+
+// Sound reports whether the values of all these keys, or of s if there are none, were decoded without an error.
+func (s Section) Sound(keys ...string) bool {
+	if len(keys) == 0 {
+		return s.whole.Sound(s.path...)
+	}
+	return !slices.ContainsFunc(keys, func(key string) bool { return !s.whole.Sound(s.To(key)...) })
+}
+
+// Required reports whether s has a key, and adds an error if it has not.
+func (s Section) Required(key string) bool { return s.whole.Required(s.To(key)...) }
+
+// Has reports whether s has a key.
+func (s Section) Has(key string) bool { return s.Node(key) != nil }
+
+// Node returns the YAML node of the value of a key, or nil.
+func (s Section) Node(key string) *yaml.Node { return s.whole.Node(s.To(key)...) }

@@ -33,6 +33,7 @@ func (f *Failure) String() string {
 	} else {
 		text.WriteString("\nTo see it again:\n")
 	}
-	fmt.Fprintf(&text, "\n# A scenario as any other: qsim run, trace and explain take it too.\nqsim chaos --replay - <<'END'\n%sEND\n", f.World.Text)
+	fmt.Fprintf(&text, "\n# A scenario as any other: qsim run, trace and explain take it too.\n"+
+		"qsim chaos --replay - <<'END'\n%sEND\n", f.World.Text)
 	return text.String()
 }

@@ -14,76 +14,83 @@ var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", 
 // the storms, sometimes faster than they are processed.
 func (d *die) plain(p *plan) {
 	p.unlimited()
-	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel", "engine.store.scan", "engine.fetch.cooldown")
+	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel",
+		"engine.store.scan", "engine.fetch.cooldown")
 	p.every = 0
-	d.kind(p, busyPolicies[d.below(len(busyPolicies))])
+	d.kind(p, d.of(busyPolicies...))
 	p.jobs = d.between(150, 300)
 	p.gap = (healing + d.milliseconds(15000, 40000)) / time.Duration(p.jobs)
 	if d.coin() { // calls are so quick that what follows a wake or the end of a lease comes long before a poll would
 		p.poll = d.milliseconds(1000, 4000)
-		p.drop("engine.fetch.on-due")
-		p.set("engine.fetch.wake", d.of("true", "true", "all"))
-		p.set("engine.reaper.every", "0s")
-		p.drop("engine.reaper.gap", "engine.reaper.guard")
-		p.set("engine.store.per-job", "0s")
-		for _, call := range storeCalls {
-			p.set("engine.store."+call, fmt.Sprintf("{dist: exponential, mean: %v}", d.milliseconds(1, 3)))
-		}
+		p.drop("engine.fetch.on-due", "engine.reaper.gap", "engine.reaper.guard")
+		d.keys(p, `
+			engine.fetch.wake: <true|true|all>
+			engine.reaper.every: 0s
+			engine.store.per-job: 0s`)
+		d.costs(p, "{dist: exponential, mean: <1ms..3ms>}")
 	}
 	if d.coin() { // more fails than is worked off: jobs of both classes are ready
-		p.nodes, p.workers, p.fails = d.between(1, 2), d.between(1, 3), fmt.Sprintf("%d%%", d.between(20, 40))
-		p.class["service"], p.p99 = "{dist: uniform, min: 100ms, max: 1s}", time.Second
+		p.nodes, p.workers, p.fails = d.between(1, 2), d.between(1, 3), d.text("<20..40>%")
+		p.takes("100ms", "1s")
 	}
 }
 
 // unlimited removes the keys that limit jobs in flight, or keep them in flight for ever.
 func (p *plan) unlimited() {
-	p.early, p.held, p.ofNode, p.serials = false, false, false, 0
-	p.drop("engine.max-in-flight", "engine.in-flight", "engine.lease.names")
-	delete(p.class, "max-running")
+	p.serials = 0
+	p.drop("engine.ack", "engine.waiting", "engine.lease.of", "engine.lease.names", "engine.max-in-flight",
+		"engine.in-flight", "class.max-running")
 	p.set("engine.commit.backpressure", 0)
+}
+
+// calm removes the storms that hold up calls.
+func (p *plan) calm() {
+	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
+		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
+	})
 }
 
 // deployed draws a world of deployments: processes are stopped while they hold prefetched jobs, with enough time to
 // return them. No call is held up there.
 func (d *die) deployed(p *plan) {
 	p.unlimited()
-	p.fence, p.local = "token", false
-	p.drop("engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan")
+	p.set("engine.fence", "token")
+	p.drop("engine.lease.check", "engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan")
 	p.workers, p.prefetch = d.between(1, 3), d.between(2, 8)
-	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
-		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
-	})
+	p.calm()
 	if strings.Contains(p.policy, "separate") {
 		p.policy = "{kind: fifo}"
 	}
 	p.gap = d.milliseconds(5, 50) // more than is worked off
-	p.class["service"], p.p99 = "{dist: uniform, min: 200ms, max: 1900ms}", 1900*time.Millisecond
+	p.takes("200ms", "1900ms")
 	p.set("engine.timeout", zeroOr(d, 3*time.Second))
 	if d.coin() {
 		for range d.between(1, 3) {
-			p.storms = append(p.storms, fmt.Sprintf("at: %v, stop: {nodes: [%d], grace: %v}", d.milliseconds(2000, 8000), d.below(p.nodes), d.milliseconds(4000, 15000)))
+			d.storm(p, "at: <2s..8s>, stop: {nodes: [<node>], grace: <4s..15s>}")
 		}
 		return
 	}
 	// Or they freeze until they have lost their leases, and the store takes commits in part.
 	// When all is over there is more than they can hold.
 	p.ttl = d.milliseconds(4000, 6000)
-	p.set("engine.lease.heartbeat", (p.ttl / 3).Round(time.Millisecond))
+	p.set("engine.lease.heartbeat", p.third())
 	p.drop("engine.lease.max")
 	if d.seldom(3) {
 		p.set("engine.lease.max", p.ttl+time.Second)
 		p.prefetch = min(p.prefetch, 2*p.workers) // what waits longer is lost, again and again
 	}
 	p.policy = "{kind: " + d.of(busyPolicies[3:]...) + "}"
-	p.set("engine.fetch.batch", 10)
 	p.drop("engine.fetch.cooldown")
-	p.set("engine.commit.batch", 8) // what is taken must be committed before its lease ends
-	p.set("engine.commit.linger", "5ms")
-	p.set("engine.commit.calls", 3)
-	p.storms = append(p.storms, fmt.Sprintf("at: %v, for: %v, pause: {nodes: [%d]}", d.milliseconds(2000, 8000), d.milliseconds(8000, 12000), d.below(p.nodes)),
-		fmt.Sprintf("at: %v, for: %v, store: {partial: %s}", d.milliseconds(0, 5000), d.milliseconds(5000, 20000), d.percent(60)),
-		fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), 2*p.nodes*(p.workers+p.prefetch)))
+	// What is taken must be committed before its lease ends.
+	d.keys(p, `
+		engine.fetch.batch: 10
+		engine.commit.batch: 8
+		engine.commit.linger: 5ms
+		engine.commit.calls: 3`)
+	d.storm(p, "at: <2s..8s>, for: <8s..12s>, pause: {nodes: [<node>]}")
+	d.storm(p, "at: <0s..5s>, for: <5s..20s>, store: {partial: <1..60>%}")
+	count := 2 * p.nodes * (p.workers + p.prefetch)
+	d.storm(p, fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), count))
 }
 
 // stopped makes of a plain world one in which processes are told to stop and take their time, while others are idle and
@@ -91,15 +98,13 @@ func (d *die) deployed(p *plan) {
 func (d *die) stopped(p *plan) {
 	p.nodes, p.poll = max(p.nodes, 2), d.milliseconds(1000, 4000)
 	p.drop("engine.fetch.on-due")
-	p.set("engine.fetch.wake", "true")
-	p.set("engine.store.per-job", "0s")
-	p.quick("{dist: exponential, mean: 1ms}")
-	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
-		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
-	})
+	d.keys(p, `
+		engine.fetch.wake: true
+		engine.store.per-job: 0s`)
+	d.costs(p, "{dist: exponential, mean: 1ms}")
+	p.calm()
 	for range d.between(1, 4) {
-		p.storms = append(p.storms, fmt.Sprintf("at: %v, stop: {nodes: [%d], grace: %v}",
-			d.milliseconds(1000, 25000), d.below(p.nodes), d.milliseconds(3000, 14000)))
+		d.storm(p, "at: <1s..25s>, stop: {nodes: [<node>], grace: <3s..14s>}")
 	}
 }
 
@@ -107,28 +112,19 @@ func (d *die) stopped(p *plan) {
 // never do elsewhere.
 func (d *die) instant(p *plan) {
 	p.unlimited()
-	p.fence, p.local, p.prefetch = "token", false, 0
-	p.drop("engine.promoter.gap", "engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan",
-		"engine.lease.max")
-	p.set("engine.reaper.every", "0s")
-	p.set("engine.store.per-job", "0s")
-	p.quick("0s")
+	p.prefetch = 0
+	p.drop("engine.lease.check", "engine.lease.max", "engine.promoter.gap", "engine.reaper.gap", "engine.reaper.guard",
+		"engine.store.parallel", "engine.store.scan")
+	d.costs(p, "0s")
 	p.ttl = d.milliseconds(3000, 6000)
 	grace := zeroOr(d, d.milliseconds(1, 1000))
+	d.keys(p, `
+		engine.fence: token
+		engine.reaper.every: 0s
+		engine.store.per-job: 0s
+		engine.timeout: 0s`)
 	p.set("engine.reaper.grace", grace)
 	p.set("engine.lease.heartbeat", p.ttl+grace)
-	p.set("engine.timeout", "0s")
 	p.set("engine.fetch.error-pause", p.poll)
-	p.storms = append(p.storms, fmt.Sprintf("at: %v, for: 20s, hang: {rate: %s, extra: %v}",
-		d.milliseconds(0, 5000), d.percent(30), d.milliseconds(6000, 20000)))
-}
-
-// storeCalls are the keys of engine.store that are calls.
-var storeCalls = []string{"claim", "commit", "extend", "recover", "promote", "stats"}
-
-// quick sets the time that every call takes each way.
-func (p *plan) quick(takes string) {
-	for _, call := range storeCalls {
-		p.set("engine.store."+call, takes)
-	}
+	d.storm(p, "at: <0s..5s>, for: 20s, hang: {rate: <1..30>%, extra: <6s..20s>}")
 }

@@ -8,61 +8,47 @@ import (
 	"qsim/scenarios"
 )
 
-// drawer holds the functions that draw storms of one kind.
+// drawer is how storms of one kind are drawn.
 type drawer struct {
-	rarely int                     // drawn worlds to one that has a storm of the kind
-	most   int                     // most storms of the kind in a world that has any
-	minds  func(p *plan) bool      // reports whether such a storm can have an effect in a world; nil: always
-	when   func(d *drawing) string // draws its window, or the event that it begins with; nil: keys does
-	keys   func(d *drawing) string // draws the keys of its trouble; without when, the whole storm
+	rarely  int                // drawn worlds to one that has a storm of the kind
+	most    int                // most storms of the kind in a world that has any
+	pattern string             // pattern of a storm, with words of a drawing
+	minds   func(p *plan) bool // reports whether such a storm can have an effect in a world; nil: always
 }
 
 // drawers holds the kinds of storms with random settings; others are drawn as their example, see drawerOf. Wrong clocks
 // must make no difference where nothing reads them, so storms of clocks are drawn in every kind of world.
 var drawers = map[string]drawer{
-	"fail":       {2, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(100) + ", error: " + d.p.error }},
-	"slow":       {5, 1, nil, lasting, func(d *drawing) string { return fmt.Sprintf("factor: %d", d.between(2, 20)) }},
-	"kill":       {6, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(5) }},
-	"outage":     {10, 1, nil, lasting, func(d *drawing) string { return "dependency: api, error: " + d.p.error }},
-	"pause":      {2, 3, nil, lastingAt, func(d *drawing) string { return "nodes: " + d.nodes }},
-	"crash":      {2, 3, nil, instantAt, func(d *drawing) string { return fmt.Sprintf("nodes: %s, restart-after: %v", d.nodes, d.back) }},
-	"stop":       {4, 1, nil, instantAt, func(d *drawing) string { return fmt.Sprintf("nodes: %s, grace: %v", d.nodes, d.back) }},
-	"calls":      {2, 3, nil, nil, (*drawing).calls},
-	"store":      {2, 3, nil, nil, (*drawing).store},
-	"clock":      {3, 1, nil, nil, (*drawing).clock},
-	"reaper":     {5, 1, func(p *plan) bool { return !p.early || p.held }, lastingAt, stalls},
-	"promoter":   {6, 1, func(p *plan) bool { return p.every > 0 }, lastingAt, stalls},
-	"heartbeats": {8, 1, func(p *plan) bool { return p.keys["engine.lease.heartbeat"] != "0s" }, lasting, loses},
-	"leases": {6, 1, func(p *plan) bool { return !p.early },
-		func(d *drawing) string { d.p.loses = true; return d.when(d.p, false, 0) }, loses},
-	"hang": {5, 1, nil, lasting, func(d *drawing) string {
-		return fmt.Sprintf("rate: %s, extra: %v", d.percent(10), d.milliseconds(1000, 40000))
-	}},
-	"limit": {6, 1, nil, lasting, func(d *drawing) string {
-		return fmt.Sprintf("dependency: api, factor: %g", float64(d.between(1, 5))/1000)
-	}},
-	"rolling": {8, 1, nil, func(d *drawing) string { return d.when(d.p, true, 8*time.Second) }, func(d *drawing) string {
-		return fmt.Sprintf("every: %v, restart-after: %v", d.milliseconds(500, 2000), d.restart(3000))
-	}},
-	"burst": {4, 1, nil, instantIn(0, 30000), func(d *drawing) string {
-		return fmt.Sprintf("class: %c, count: %d", 'a'+d.below(d.p.kinds), d.between(10, 100))
-	}},
-	"redrive": {5, 1, func(p *plan) bool { // somebody must die
-		return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "")
-	}, instantIn(5000, 39000), func(d *drawing) string { return fmt.Sprintf("share: %s, reset: %v", d.percent(100), d.coin()) }},
+	"fail":       {2, 1, "<window>, fail: {rate: <1..100>%, error: <error>}", nil},
+	"slow":       {5, 1, "<window>, slow: {factor: <2..20>}", nil},
+	"hang":       {5, 1, "<window>, hang: {rate: <1..10>%, extra: <1s..40s>}", nil},
+	"kill":       {6, 1, "<window>, kill: {rate: <1..5>%}", nil},
+	"outage":     {10, 1, "<window>, outage: {dependency: api, error: <error>}", nil},
+	"limit":      {6, 1, "<window>, limit: {dependency: api, factor: 0.00<1..5>}", nil},
+	"burst":      {4, 1, "at: <0s..30s>, burst: {class: <class>, count: <10..100>}", nil},
+	"pause":      {2, 3, "<window or event>, pause: {nodes: <nodes>}", nil},
+	"crash":      {2, 3, "<start or event>, crash: {nodes: <nodes>, restart-after: <back>}", nil},
+	"stop":       {4, 1, "<start or event>, stop: {nodes: <nodes>, grace: <back>}", nil},
+	"rolling":    {8, 1, "<short window>, rolling: {every: <500ms..2s>, restart-after: <restart>}", nil},
+	"calls":      {2, 3, "<calls>", nil},
+	"store":      {2, 3, "<store>", nil},
+	"clock":      {3, 1, "<clock>", nil},
+	"reaper":     {5, 1, "<window or event>, reaper: {stall: true}", (*plan).expires},
+	"promoter":   {6, 1, "<window or event>, promoter: {stall: true}", func(p *plan) bool { return p.every > 0 }},
+	"heartbeats": {8, 1, "<window>, heartbeats: {lose: <1..100>%}", (*plan).beats},
+	"leases":     {6, 1, "<start>, leases: {lose: <1..100>%}", (*plan).leases},
+	"redrive":    {5, 1, "at: <5s..39s>, redrive: {share: <1..100>%, reset: <true|false>}", (*plan).buries},
 }
 
-func stalls(*drawing) string  { return "stall: true" }
-func loses(d *drawing) string { return "lose: " + d.percent(100) }
+// beats reports whether nodes send heartbeats.
+func (p *plan) beats() bool { return p.has("engine.lease.heartbeat") }
 
-// lasting and the variables below draw windows of storms: a lasting one, one that lasts or is an instant either of
-// which may begin with an event, and an instant between two times in milliseconds.
-func lasting(d *drawing) string   { return d.when(d.p, true, healing) }
-func lastingAt(d *drawing) string { return d.at(true) }
-func instantAt(d *drawing) string { return d.at(false) }
-func instantIn(least, most int) func(d *drawing) string {
-	return func(d *drawing) string { return fmt.Sprintf("at: %v", d.milliseconds(least, most)) }
-}
+// leases reports whether jobs that run have leases, and expires whether others have them.
+func (p *plan) leases() bool  { return !p.has("engine.ack") }
+func (p *plan) expires() bool { return p.leases() || p.has("engine.waiting") }
+
+// buries reports whether jobs are likely to die.
+func (p *plan) buries() bool { return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "") }
 
 // drawerOf returns the drawer of a kind of storm: without an entry in drawers, one of the example in the kind's
 // reference.
@@ -70,8 +56,8 @@ func drawerOf(kind scenarios.Kind) drawer {
 	if own, ok := drawers[kind.Name]; ok {
 		return own
 	}
-	_, example, _ := strings.Cut(kind.Example, ", "+kind.Name+": {")
-	return drawer{8, 1, nil, lasting, func(*drawing) string { return strings.TrimSuffix(example, "}}") }}
+	_, example, _ := strings.Cut(strings.TrimSuffix(kind.Example, "}"), ", "+kind.Name+": ")
+	return drawer{8, 1, "<window>, " + kind.Name + ": " + example, nil}
 }
 
 // drawing is the state of drawing one storm.
@@ -84,10 +70,13 @@ type drawing struct {
 
 // storms draws the storms of a world. All end by the time healing.
 func (d *die) storms(p *plan) {
-	if p.keys["engine.promoter.gap"] != "" && d.coin() {
-		d.promotions(p)
+	if p.has("engine.promoter.gap") && d.coin() {
+		// Promotions come late: what a process has taken and repeats may have been made ready, claimed and failed by
+		// the time that the first call arrives.
+		d.storm(p, "at: <0s..5s>, for: 20s, calls: {ops: [promote], lose-reply: <1..50>%, "+
+			"delay: {dist: uniform, min: 0s, max: <1s..5s>}}")
 	}
-	if p.local && p.keys["engine.lease.heartbeat"] != "0s" && p.ttl < 9*time.Second {
+	if p.has("engine.lease.check") && p.beats() && p.ttl < 9*time.Second {
 		d.lapses(p)
 	}
 	for _, kind := range scenarios.AllKinds().Storms {
@@ -101,63 +90,77 @@ func (d *die) storms(p *plan) {
 				one.nodes = "100%"
 			}
 			one.back = d.restart(10000)
-			if drawer.when == nil {
-				p.storms = append(p.storms, drawer.keys(one))
-			} else {
-				p.storms = append(p.storms, drawer.when(one)+", "+kind.Name+": {"+drawer.keys(one)+"}")
-			}
+			word := func(name string) string { return words[name](one) }
+			p.storms = append(p.storms, d.text(drawer.pattern, word))
 		}
+		p.loses = p.loses || kind.Name == "leases"
 	}
 }
 
-// promotions draws a storm of late promotions: what a process has taken and repeats may have been made ready, claimed
-// and failed by the time that the first call arrives.
-func (d *die) promotions(p *plan) {
-	const storm = "at: %v, for: 20s, calls: {ops: [promote], lose-reply: %s, delay: {dist: uniform, min: 0s, max: %v}}"
-	p.storms = append(p.storms, fmt.Sprintf(storm, d.milliseconds(0, 5000), d.percent(50), d.milliseconds(1000, 5000)))
-}
-
-// lapses draws executions that outlast their leases while heartbeats are lost: leases end by the clocks of their holders.
+// lapses draws executions that outlast their leases while heartbeats are lost: leases end by the clocks of their
+// holders.
 func (d *die) lapses(p *plan) {
 	p.set("engine.timeout", "0s")
-	p.jobs, p.p99, p.class["ignores-cancel"] = min(p.jobs, 80), p.ttl+3*time.Second, "false"
-	p.class["service"] = fmt.Sprintf("{dist: uniform, min: 500ms, max: %v}", p.p99)
-	lost := fmt.Sprintf("at: %v, for: %v, heartbeats: {lose: 100%%}", d.milliseconds(3000, 10000), d.milliseconds(10000, 20000))
-	p.storms = append(p.storms, lost)
+	p.set("class.ignores-cancel", false)
+	p.jobs = min(p.jobs, 80)
+	p.takes("500ms", (p.ttl + 3*time.Second).String())
+	d.storm(p, "at: <3s..10s>, for: <10s..20s>, heartbeats: {lose: 100%}")
+}
+
+// words holds the words of patterns of storms: their windows, and what they hit.
+var words = map[string]func(d *drawing) string{
+	"window":          func(d *drawing) string { return d.when(true, healing) },
+	"short window":    func(d *drawing) string { return d.when(true, 8*time.Second) },
+	"start":           func(d *drawing) string { return d.when(false, 0) },
+	"window or event": func(d *drawing) string { return d.at(true) },
+	"start or event":  func(d *drawing) string { return d.at(false) },
+	"nodes":           func(d *drawing) string { return d.nodes },
+	"back":            func(d *drawing) string { return d.back.String() },
+	"restart":         func(d *drawing) string { return d.restart(3000).String() },
+	"error":           func(d *drawing) string { return d.p.error },
+	"class":           func(d *drawing) string { return string(rune('a' + d.below(d.p.kinds))) },
+	"calls":           (*drawing).calls,
+	"clock":           (*drawing).clock,
+	"store": func(d *drawing) string {
+		return d.of("<window or event>, store: {stall: true}", "<window or event>, store: {parallel: <1..4>}",
+			"<window>, store: {slow: <2..20>}", "<window>, store: {error: <1..100>%}",
+			"<window>, store: {partial: <1..100>%}")
+	},
 }
 
 // at draws a window or, for a third of the storms that an event can trigger, an event.
 func (d *drawing) at(lasts bool) string {
 	if !d.seldom(3) {
-		return d.when(d.p, lasts, healing)
+		return d.when(lasts, healing)
 	}
 	if d.coin() {
 		d.nodes = "that"
 	}
-	return d.follows(lasts)
-}
-
-func (d *drawing) clock() string {
-	off := time.Duration(d.between(-30000, 30000)) * time.Millisecond
-	if d.seldom(4) && !d.p.local {
-		return d.when(d.p, false, 0) + fmt.Sprintf(", clock: {nodes: %s, jump: %v}", d.nodes, off) // it stays so
+	event := d.of("leased", "started", "finished", "called", "lease-taken", "extended", "acked", "nacked",
+		"call-timed-out")
+	text := fmt.Sprintf("on: %s, nth: <1..40>, before: %v", event, healing-11*time.Second)
+	if event == "called" {
+		text += ", op: <claim|commit|extend|recover|promote>"
 	}
-	return lasting(d) + fmt.Sprintf(", clock: {nodes: %s, skew: %v}", d.nodes, off)
+	text += ", at: <0?1ms..500ms>"
+	if lasts {
+		text += ", for: <1ms..10s>"
+	}
+	return text
 }
 
 // when draws the window of a storm: its start, its length if it lasts, and its repetitions.
-func (d *die) when(p *plan, lasts bool, most time.Duration) string {
+func (d *drawing) when(lasts bool, most time.Duration) string {
 	// While jobs come, and a while longer: later there may be nothing left to befall.
-	comes := time.Duration(p.jobs)*p.gap + 2*time.Second
+	comes := time.Duration(d.p.jobs)*d.p.gap + 2*time.Second
 	at := d.milliseconds(0, int(min(latestStart, comes)/time.Millisecond))
 	text := fmt.Sprintf("at: %v", at)
-	if d.seldom(3) {
-		if lasts {
-			text += fmt.Sprintf(", for: %v", d.milliseconds(1, 1000))
-		}
-		return text + fmt.Sprintf(", repeat: {every: %v, times: %d}", d.milliseconds(1001, 2000), d.between(2, 5))
-	}
-	if !lasts {
+	switch again := d.seldom(3); {
+	case again && lasts:
+		return text + ", for: <1ms..1s>, repeat: {every: <1001ms..2s>, times: <2..5>}"
+	case again:
+		return text + ", repeat: {every: <1001ms..2s>, times: <2..5>}"
+	case !lasts:
 		return text
 	}
 	longest := 10000
@@ -167,32 +170,12 @@ func (d *die) when(p *plan, lasts bool, most time.Duration) string {
 	return text + fmt.Sprintf(", for: %v", min(d.milliseconds(100, longest), healing-at, most))
 }
 
-// follows draws the event that triggers a storm.
-func (d *die) follows(lasts bool) string {
-	event := d.of("leased", "started", "finished", "called", "lease-taken", "extended", "acked", "nacked", "call-timed-out")
-	text := fmt.Sprintf("on: %s, nth: %d, before: %v", event, d.between(1, 40), healing-11*time.Second)
-	if event == "called" {
-		text += ", op: " + d.of("claim", "commit", "extend", "recover", "promote")
+func (d *drawing) clock() string {
+	off := d.milliseconds(-30000, 30000)
+	if d.seldom(4) && !d.p.has("engine.lease.check") {
+		return fmt.Sprintf("<start>, clock: {nodes: <nodes>, jump: %v}", off) // it stays so
 	}
-	text += fmt.Sprintf(", at: %v", zeroOr(d, d.milliseconds(1, 500)))
-	if lasts {
-		text += fmt.Sprintf(", for: %v", d.milliseconds(1, 10000))
-	}
-	return text
-}
-
-func (d *drawing) store() string {
-	switch d.below(5) {
-	case 0:
-		return d.at(true) + ", store: {stall: true}"
-	case 1:
-		return d.at(true) + fmt.Sprintf(", store: {parallel: %d}", d.between(1, 4))
-	case 2:
-		return lasting(d) + fmt.Sprintf(", store: {slow: %d}", d.between(2, 20))
-	case 3:
-		return lasting(d) + ", store: {error: " + d.percent(100) + "}"
-	}
-	return lasting(d) + ", store: {partial: " + d.percent(100) + "}"
+	return fmt.Sprintf("<window>, clock: {nodes: <nodes>, skew: %v}", off)
 }
 
 func (d *drawing) calls() string {
@@ -202,16 +185,16 @@ func (d *drawing) calls() string {
 			ops += ", " + op
 		}
 	}
-	text := lasting(d) + ", calls: {ops: [" + ops + "]"
+	text := d.text(d.when(true, healing)) + ", calls: {ops: [" + ops + "]"
 	disturbed := false
 	for _, key := range []string{"lose-request", "lose-reply", "duplicate", "duplicate-reply", "error"} {
 		if d.coin() {
-			text += ", " + key + ": " + d.percent(100)
+			text += d.text(", " + key + ": <1..100>%")
 			disturbed = true
 		}
 	}
 	if d.coin() || !disturbed {
-		text += fmt.Sprintf(", delay: {dist: uniform, min: 0s, max: %v}", d.milliseconds(1, 4000))
+		text += d.text(", delay: {dist: uniform, min: 0s, max: <1ms..4s>}")
 	}
 	if d.coin() {
 		text += ", nodes: " + d.nodes

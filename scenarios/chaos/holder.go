@@ -123,7 +123,8 @@ type woken struct {
 // takesTurns checks that idle nodes are woken by turns, where one is for each new job.
 func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	r := &w.setup.checked
-	if !c.Woken || w.setup.config.Wake != sim.WakeOne || r.Soon.Claim == 0 || now < r.Soon.From || w.setup.Node.Fetch.Cooldown > 0 {
+	byTurns := w.setup.config.Wake == sim.WakeOne && r.Soon.Claim > 0 && w.setup.Node.Fetch.Cooldown == 0
+	if !c.Woken || !byTurns || now < r.Soon.From {
 		return
 	}
 	if x := &w.woken; x.times > 0 && x.node == c.Engine.Node() {
@@ -133,7 +134,8 @@ func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	}
 	for i := range w.nodes {
 		if w.woken.times > 6 && now.Sub(w.woken.since) > r.Trip && w.checker.Idles(int32(i), w.woken.since) {
-			w.checker.Complain(check.Idleness, 0, "node %d was woken %d times in a row, and node %d idles", w.woken.node, w.woken.times, i)
+			w.checker.Complain(check.Idleness, 0, "node %d was woken %d times in a row, and node %d idles",
+				w.woken.node, w.woken.times, i)
 		}
 	}
 }

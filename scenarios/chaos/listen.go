@@ -12,10 +12,9 @@ import (
 // listen reports to a checker the facts that are not recorded as events: stop signals to processes, calls on their way,
 // and the inputs of policies.
 func (s *setup) listen() *check.Checker {
-	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
-	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]taker{}
-	w.sent, w.held, w.answers = map[engine.BatchID]bool{}, map[engine.LeaseKey]held{}, map[attempt][]answer{}
-	w.leases = map[attempt]engine.LeaseKey{}
+	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes),
+		calls: map[callID]sent{}, taken: map[engine.JobID]taker{}, sent: map[engine.BatchID]bool{},
+		held: map[engine.LeaseKey]held{}, answers: map[attempt][]answer{}, leases: map[attempt]engine.LeaseKey{}}
 	if s.checked.LostWaiting != nil {
 		s.checked.LostWaiting = w.mayHaveLost
 	}
@@ -87,16 +86,15 @@ type sent struct {
 
 // caller is the checker's state of a process as a sender of calls: its latest life, and when it may claim again.
 type caller struct {
-	engine engine.EngineID            // its latest life
-	claims engine.Time                // earliest time of its next claim, unless it is woken
-	leads  [engine.NumOps]engine.Time // by role, latest end of its leadership
-	reaps  engine.Time                // begin of its leadership, at which it must look for expired leases; 0: it need not
-	reaped engine.Time                // time of its latest call to recover
-	asks   uint64                     // ID of its latest call to lead the recovery
-	claim  uint64                     // ID of its latest claim
-	// ID of its latest call to promote, and arrival of an answer with promoted jobs, at which it must plan a claim; 0: none.
-	promotes uint64
-	promoted engine.Time
+	engine   engine.EngineID            // its latest life
+	claims   engine.Time                // earliest time of its next claim, unless it is woken
+	leads    [engine.NumOps]engine.Time // by role, latest end of its leadership
+	reaps    engine.Time                // begin of its leadership, at which it must look for expired leases; 0: it need not
+	reaped   engine.Time                // time of its latest call to recover
+	asks     uint64                     // ID of its latest call to lead the recovery
+	claim    uint64                     // ID of its latest claim
+	promotes uint64                     // ID of its latest call to promote
+	promoted engine.Time                // arrival of an answer with promoted jobs, at which it must plan a claim; 0: none
 }
 
 // content is a fingerprint of the jobs in a call.

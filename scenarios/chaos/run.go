@@ -93,8 +93,9 @@ func (r *runner) run(w *World, twice bool) Report {
 	}
 	report.Checks[check.Determinism]++
 	if again, _ := r.once(w, false, nil); again.Digest != report.Digest {
-		report.Breach = &check.Breach{Invariant: check.Determinism, At: again.At,
-			What: fmt.Sprintf("without a checker the events have the fingerprint %016x, with it they had %016x", uint64(again.Digest), uint64(report.Digest))}
+		what := fmt.Sprintf("without a checker the events have the fingerprint %016x, with it they had %016x",
+			uint64(again.Digest), uint64(report.Digest))
+		report.Breach = &check.Breach{Invariant: check.Determinism, At: again.At, What: what}
 	}
 	return report
 }

@@ -114,8 +114,10 @@ func without(n int, remove func(from, to int) bool) {
 
 func (s *shrinker) dropJobs() {
 	ids := s.best.arrivals()
-	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) && s.try(s.only([]engine.JobID{b.Job})) {
-		ids = []engine.JobID{b.Job}
+	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) {
+		if alone := []engine.JobID{b.Job}; s.try(s.only(alone)) {
+			ids = alone
+		}
 	}
 	without(len(ids), func(from, to int) bool {
 		left := slices.Delete(slices.Clone(ids), from, to)
@@ -128,7 +130,11 @@ func (s *shrinker) dropJobs() {
 	for _, i := range entries(s.lines(), "storms") {
 		for n := 1; n < 64; n *= 2 { // of a burst
 			lines := s.lines()
-			if i < len(lines) && s.try(slices.Replace(lines, i, i+1, burstCount.ReplaceAllString(lines[i], fmt.Sprintf("count: %d}", n)))) {
+			if i >= len(lines) {
+				break
+			}
+			lines[i] = burstCount.ReplaceAllString(lines[i], fmt.Sprintf("count: %d}", n))
+			if s.try(lines) {
 				break
 			}
 		}

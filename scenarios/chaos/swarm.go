@@ -67,7 +67,8 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 const twiceEvery = 16
 
 // Swarm simulates one random world for each seed and shrinks those that fail. Seeds whose worlds reach what is rare
-// come first. The error is ctx.Err(). The result does not depend on Parallel unless a limit of time or failures ends it.
+// come first. The error is ctx.Err(). The result does not depend on Parallel unless a limit of time or failures ends
+// it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -107,8 +108,8 @@ func (s *swarm) one(seed uint64) error {
 		return nil
 	}
 	f := Failure{Seed: seed, Drawn: w, World: w, Report: report}
-	if !s.options.quick {
-		f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil }) // --time bounds when seeds begin
+	if !s.options.quick { // --time bounds when seeds begin, not how long this takes
+		f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil })
 	}
 	f.History = s.runner.history(f.World, f.Report.Breach)
 	s.mutex.Lock()
@@ -131,7 +132,8 @@ func (s *swarm) count(w *World, report *Report) {
 	r := &s.result
 	r.Seeds++
 	r.Events += report.Events
-	r.Fingerprint += (uint64(report.Digest) ^ w.Seed()) * 0x9e3779b97f4a7c15 // of the golden ratio: seeds do not cancel each other out
+	// The factor is of the golden ratio: seeds do not cancel each other out.
+	r.Fingerprint += (uint64(report.Digest) ^ w.Seed()) * 0x9e3779b97f4a7c15
 	r.Virtual += report.At.Sub(0)
 	for k, n := range report.Kinds {
 		r.Kinds[k] += n

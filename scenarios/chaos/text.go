@@ -10,7 +10,15 @@ import (
 
 // text returns the scenario file of the world: each key on a line, and each map of a list on a line.
 func (p *plan) text() string {
-	p.setFields()
+	p.set("engine.nodes", p.nodes)
+	p.set("engine.workers", p.workers)
+	p.set("engine.fetch.prefetch", p.prefetch)
+	p.set("engine.lease.ttl", p.ttl.Round(time.Millisecond))
+	if p.has("engine.fetch.poll") { // it is drawn anew each time
+		p.set("engine.fetch.poll", fmt.Sprintf("{dist: uniform, min: %v, max: %v}", p.poll/4, p.poll))
+	} else {
+		p.set("engine.fetch.poll", p.poll)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: chaos\nseed: %d\nseeds: 1\nduration: 3m\ndrain: 1h\nwarmup: 0s\n", p.seed)
 	for _, section := range []string{"engine", "retry"} {
@@ -32,11 +40,15 @@ func (p *plan) text() string {
 			fmt.Fprintf(&b, "  %s: {%s}\n", name, strings.Join(within[name], ", "))
 		}
 	}
-	b.WriteString("dependencies:\n  - {name: api, limit: {concurrency: 1000}}\n  - {name: bank, limit: {concurrency: 1000}}\njobs:\n")
+	b.WriteString("dependencies:\n  - {name: api, limit: {concurrency: 1000}}\n" +
+		"  - {name: bank, limit: {concurrency: 1000}}\njobs:\n")
 	for i := range p.kinds {
-		fmt.Fprintf(&b, "  - {class: %c, arrivals: {process: poisson, rate: %.6g/s, stop: %v}", 'a'+i, 1/p.gap.Seconds()/float64(p.kinds), (time.Duration(p.jobs) * p.gap).Round(time.Millisecond))
-		for _, key := range slices.Sorted(maps.Keys(p.class)) {
-			fmt.Fprintf(&b, ", %s: %s", key, p.class[key])
+		rate, stop := 1/p.gap.Seconds()/float64(p.kinds), (time.Duration(p.jobs) * p.gap).Round(time.Millisecond)
+		fmt.Fprintf(&b, "  - {class: %c, arrivals: {process: poisson, rate: %.6g/s, stop: %v}", 'a'+i, rate, stop)
+		for _, path := range slices.Sorted(maps.Keys(p.keys)) {
+			if key, ofClass := strings.CutPrefix(path, "class."); ofClass {
+				fmt.Fprintf(&b, ", %s: %s", key, p.keys[path])
+			}
 		}
 		fmt.Fprintf(&b, ", calls: %s", [...]string{"api", "bank"}[i%2])
 		if p.ranked {
@@ -61,30 +73,4 @@ func (p *plan) text() string {
 	}
 	fmt.Fprintf(&b, "policies:\n  - %s\n", p.policy)
 	return b.String()
-}
-
-// setFields sets the scenario keys kept in fields of the plan.
-func (p *plan) setFields() {
-	p.set("engine.nodes", p.nodes)
-	if p.keys["engine.fetch.poll"] == "" {
-		p.set("engine.fetch.poll", p.poll)
-	} else { // it is drawn anew each time
-		p.set("engine.fetch.poll", fmt.Sprintf("{dist: uniform, min: %v, max: %v}", p.poll/4, p.poll))
-	}
-	p.set("engine.workers", p.workers)
-	p.set("engine.fetch.prefetch", p.prefetch)
-	p.set("engine.lease.ttl", p.ttl.Round(time.Millisecond))
-	p.set("engine.fence", p.fence)
-	for _, way := range []struct {
-		on          bool
-		path, value string
-	}{{p.early, "engine.ack", "early"}, {p.held, "engine.waiting", "held"}, {p.ofNode, "engine.lease.of", "node"}, {p.local, "engine.lease.check", "local"}} {
-		if way.on {
-			p.set(way.path, way.value)
-		}
-	}
-	p.set("retry.max-attempts", p.attempts)
-	if p.attempts == 0 {
-		p.set("retry.max-attempts", "unlimited")
-	}
 }

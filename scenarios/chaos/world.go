@@ -45,5 +45,6 @@ func (w *World) Size() string {
 		}
 	}
 	e := &w.scenario.Engine
-	return strings.Join([]string{plain.Plural(int(e.Nodes), "node"), plain.Plural(int(e.Workers), "worker"), plain.Plural(jobs, "job"), plain.Plural(troubles, "trouble")}, ", ")
+	return strings.Join([]string{plain.Plural(int(e.Nodes), "node"), plain.Plural(int(e.Workers), "worker"),
+		plain.Plural(jobs, "job"), plain.Plural(troubles, "trouble")}, ", ")
 }

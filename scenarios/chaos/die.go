@@ -1,0 +1,177 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"qsim/engine/keyed"
+	"qsim/policies"
+)
+
+// die draws the random settings of a world (a random scenario).
+type die struct {
+	rand keyed.Rand
+	n    uint64
+}
+
+// below returns a random number in [0, n).
+func (d *die) below(n int) int {
+	d.n++
+	return int(d.rand.Uint64(keyed.ForChaos, d.n, 0, 0) % uint64(n))
+}
+
+func (d *die) between(least, most int) int { return least + d.below(most-least+1) }
+
+func (d *die) coin() bool { return d.below(2) == 0 }
+
+// seldom returns true one time in n.
+func (d *die) seldom(n int) bool { return d.below(n) == 0 }
+
+func (d *die) milliseconds(least, most int) time.Duration {
+	return time.Duration(d.between(least, most)) * time.Millisecond
+}
+
+// of returns one of the words, at random.
+func (d *die) of(words ...string) string { return words[d.below(len(words))] }
+
+// zeroOr returns 0 or x, with equal probability.
+func zeroOr[T any](d *die, x T) (zero T) {
+	if d.coin() {
+		return zero
+	}
+	return x
+}
+
+// text returns a pattern with a draw in place of each of its placeholders, from left to right, an inner one first:
+//
+//	<1..8>         a whole number
+//	<50ms..2s>     a duration of whole milliseconds
+//	<0?1ms..50ms>  the draw after the question mark or, as likely, zero
+//	<a|b|b>        one of the words
+//	<window>       the pattern that words has for it
+func (d *die) text(pattern string, words ...func(word string) string) string {
+	for {
+		end := strings.IndexByte(pattern, '>')
+		if end < 0 {
+			return pattern
+		}
+		begin := strings.LastIndexByte(pattern[:end], '<')
+		placeholder, drawn := pattern[begin+1:end], ""
+		switch {
+		case strings.Contains(placeholder, ".."):
+			drawn = d.ranged(placeholder)
+		case strings.Contains(placeholder, "|"):
+			drawn = d.of(strings.Split(placeholder, "|")...)
+		default:
+			drawn = words[0](placeholder)
+		}
+		pattern = pattern[:begin] + drawn + pattern[end+1:]
+	}
+}
+
+// ranged draws from a range of a pattern, which has no mistakes.
+func (d *die) ranged(placeholder string) string {
+	values, orZero := strings.CutPrefix(placeholder, "0?")
+	least, most, _ := strings.Cut(values, "..")
+	drawn, zero := "", "0"
+	if strings.HasSuffix(most, "s") {
+		from, _ := time.ParseDuration(least)
+		to, _ := time.ParseDuration(most)
+		drawn, zero = d.milliseconds(int(from.Milliseconds()), int(to.Milliseconds())).String(), "0s"
+	} else {
+		drawn = fmt.Sprint(d.between(number(least), number(most)))
+	}
+	if orZero && d.coin() {
+		return zero
+	}
+	return drawn
+}
+
+// number returns the whole number in a text.
+func number(text string) (n int) {
+	fmt.Sscan(text, &n)
+	return n
+}
+
+// healing is the time by which all storms of a drawn world have ended; latestStart is the latest begin of one.
+const (
+	healing     = 40 * time.Second
+	latestStart = 30 * time.Second
+)
+
+// plan holds the keys and storms of a world while it is drawn, before they become its text.
+type plan struct {
+	seed   uint64
+	keys   map[string]string // keys of the scenario with their values: engine.fetch.batch; class.KEY is one of all classes
+	storms []string          // each without its name
+
+	nodes, workers, prefetch   int
+	ttl, poll, cap, every, p99 time.Duration // longest lease TTL, claim pause, backoff, promotion interval and run time
+	jobs, kinds, serials       int
+	gap, delay                 time.Duration // between two jobs, of the last class
+	ranked, poison, loses      bool
+	fails                      string // the share of attempts that fail until all is healed; empty: none
+	error                      string
+	attempts                   int // highest number of attempts; 0: no limit
+	policy                     string
+}
+
+func (p *plan) set(path string, value any) { p.keys[path] = fmt.Sprint(value) }
+
+func (p *plan) drop(paths ...string) {
+	for _, path := range paths {
+		delete(p.keys, path)
+	}
+}
+
+// has reports whether a key has a value other than none, 0 and 0s.
+func (p *plan) has(path string) bool {
+	value := p.keys[path]
+	return value != "" && value != "0" && value != "0s"
+}
+
+// keys draws keys from a list of patterns, one a line: "engine.fetch.batch: <1..10>". Those of a line that begins with
+// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them.
+func (d *die) keys(p *plan, patterns string) {
+	for line := range strings.Lines(patterns) {
+		line = strings.TrimSpace(line)
+		if rest, found := strings.CutPrefix(line, "1/"); found {
+			n, keys, _ := strings.Cut(rest, " ")
+			if line = keys; !d.seldom(number(n)) {
+				continue
+			}
+		}
+		for pattern := range strings.SplitSeq(line, "; ") {
+			if path, value, found := strings.Cut(pattern, ": "); found {
+				p.keys[path] = d.text(value)
+			}
+		}
+	}
+}
+
+// storm adds a storm without its name, drawn from a pattern with one word: a node.
+func (d *die) storm(p *plan, pattern string) {
+	p.storms = append(p.storms, d.text(pattern, func(string) string { return fmt.Sprint(d.below(p.nodes)) }))
+}
+
+// takes sets the run time of every class.
+func (p *plan) takes(least, most string) {
+	p.keys["class.service"] = "{dist: uniform, min: " + least + ", max: " + most + "}"
+	p.p99, _ = time.ParseDuration(most)
+}
+
+// kind draws a policy and its parameters; fifo replaces one that needs more workers.
+func (d *die) kind(p *plan, name string) {
+	k, err := policies.Find(name)
+	if err != nil {
+		panic("chaos: " + err.Error())
+	}
+	if p.workers < k.Drawn.Workers {
+		name = "fifo"
+	}
+	if p.policy = "{kind: " + name; k.Drawn.Param != "" && name == k.Name {
+		p.policy += ", " + k.Drawn.Param + ": " + d.of(k.Drawn.Values...)
+	}
+	p.policy += "}"
+}

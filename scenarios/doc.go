@@ -21,7 +21,7 @@
 //
 // This package loads, and has the scenarios and the schema that are built into the program. The language itself lies
 // below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference, what is
-// known of each key; checks, the rules of single keys; spec, the sections as structs, and presets; estimate, how large a
-// run will be; validate. Beside it is origins, where each value comes from; above it are world, apply, a scenario in the
-// settings of a job system, and checked, how far presets follow real libraries.
+// known of each key; checks, the rules of single keys; spec, the sections as structs, and presets; estimate, how large
+// a run will be; validate. Beside it is origins, where each value comes from; above it are world, apply, a scenario in
+// the settings of a job system, and checked, how far presets follow real libraries.
 package scenarios

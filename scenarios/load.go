@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -19,8 +20,9 @@ import (
 // once; the scenario is nil if any of them is an error. No src makes it panic or use much time or memory.
 func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List) {
 	if len(src) > tree.MostBytes {
-		return nil, diagnostics.List{{Severity: diagnostics.Error, Message: fmt.Sprintf("the file is too large (at most %d KiB)", tree.MostBytes>>10),
-			Help: "a scenario is a page of YAML; this is something else"}}
+		bad := quantity.Errorf("the file is too large (at most %d KiB)", tree.MostBytes>>10)
+		bad.Help = "a scenario is a page of YAML; this is something else"
+		return nil, diagnostics.List{diagnostics.Of(bad, yaml.Mark{})}
 	}
 	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
 	if problems := diagnostics.CheckText(src); len(problems) > 0 {
@@ -32,7 +34,8 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	l := loader{sets: sets, files: folderOf(name), source: diagnostics.NewSource(src)}
 	file, problems := tree.Parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
-		problems = append(problems, tree.ErrorAt(file, quantity.Errorf("a scenario is a map of keys such as `jobs:`, not %s", tree.Describe(file))))
+		bad := tree.Errorf(file, "a scenario is a map of keys such as `jobs:`, not %s", tree.Describe(file))
+		problems = append(problems, bad)
 		file = nil
 	}
 	if file == nil {
@@ -54,9 +57,9 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	if tree.Lookup(file, "name") != nil || checks.BadTitle(base) != "" {
 		return file
 	}
-	over := &yaml.Node{Kind: yaml.MappingNode, Line: file.Line, Column: file.Column, Content: []*yaml.Node{
-		{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, {Kind: yaml.ScalarNode, Tag: "!!str", Value: base}}}
-	return tree.Merged(file, over)
+	own := tree.MapOf(&yaml.Node{}, "name", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: base})
+	own.Line, own.Column = file.Line, file.Column
+	return tree.Merged(file, own)
 }
 
 // expand returns the YAML of a scenario with its short forms replaced by long ones.
@@ -95,7 +98,8 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	if storm, found := strings.CutPrefix(set.Path, "storms."); found && value.Value == noStorm {
 		rest, gone, of := withoutObjectives(next, at, storm)
 		if gone > 0 {
-			l.addOne(tree.ErrorAt(at, quantity.Errorf("objectives about this storm go with it: %d of %d", gone, of)), diagnostics.Warning, "")
+			warning := tree.Errorf(at, "objectives about this storm go with it: %d of %d", gone, of)
+			l.addOne(warning, diagnostics.Warning, "")
 		}
 		return rest
 	}
@@ -162,7 +166,8 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 	if cause := l.source.Cause(e, &mark); cause != nil && severity == diagnostics.Error {
 		text, node = cause, nil
 	}
-	d := diagnostics.Diagnostic{Line: mark.Line, Col: mark.Column, Width: 1, Severity: severity, Message: text.Message, Help: text.Help, Note: text.Note}
+	d := diagnostics.Of(text, mark)
+	d.Severity = severity
 	if node != nil {
 		d.Width = diagnostics.WidthOf(node)
 	}
@@ -170,10 +175,11 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 		d.Set = l.sets[-1-e.Mark.Line].String()
 		d.Line, d.Col = 0, 0
 	}
-	for _, earlier := range l.found {
-		if (policy != "" || node == nil && mark != e.Mark) && earlier.Line == d.Line && earlier.Col == d.Col && earlier.Set == d.Set && earlier.Message == d.Message {
-			return
-		}
+	again := func(earlier diagnostics.Diagnostic) bool {
+		return earlier.Line == d.Line && earlier.Col == d.Col && earlier.Set == d.Set && earlier.Message == d.Message
+	}
+	if (policy != "" || node == nil && mark != e.Mark) && slices.ContainsFunc(l.found, again) {
+		return
 	}
 	if policy != "" && d.Note == "" {
 		d.Note = fmt.Sprintf("under policy %q", policy)
@@ -197,7 +203,8 @@ func checkEntries(src []byte) diagnostics.List {
 			n++
 		}
 		if n > 2*tree.MostEntries {
-			return diagnostics.List{{Line: line, Col: 1, Width: 1, Severity: diagnostics.Error, Message: fmt.Sprintf("too many entries (at most %d)", tree.MostEntries)}}
+			bad := quantity.Errorf("too many entries (at most %d)", tree.MostEntries)
+			return diagnostics.List{diagnostics.Of(bad, yaml.Mark{Line: line, Column: 1})}
 		}
 	}
 	return nil

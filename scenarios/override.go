@@ -87,8 +87,8 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		return applyInList(node, at, done, path, value)
 	}
 	if len(done) == 1 && done[0] == "policies" && path[0] == another {
-		one := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: []*yaml.Node{tree.MapOf(at, "kind", "fifo")}}
-		return applyInList(one, at, done, path, value) // beside the default
+		fifo := tree.ListOf(at, tree.MapOf(at, "kind", "fifo"))
+		return applyInList(fifo, at, done, path, value) // beside the default
 	}
 	if len(done) == 1 && reference.NamesOf[done[0]] != nil {
 		return nil, quantity.Errorf("the scenario has no %s", done[0])
@@ -98,7 +98,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		return nil, e
 	}
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0], Line: at.Line, Column: at.Column}
-	over := &yaml.Node{Kind: yaml.MappingNode, Line: at.Line, Column: at.Column, Content: []*yaml.Node{key, child}}
+	over := tree.MapOf(at, key, child)
 	if node == nil || node.Kind != yaml.MappingNode {
 		return over, nil
 	}
@@ -167,7 +167,8 @@ func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gon
 	kept.Content = slices.DeleteFunc(slices.Clone(list.Content), func(o *yaml.Node) bool {
 		return tree.Word(o, "during") == storm || tree.Word(o, "after") == storm
 	})
-	return tree.Merged(given, tree.MapOf(at, "objectives", &kept)), len(list.Content) - len(kept.Content), len(list.Content)
+	rest = tree.Merged(given, tree.MapOf(at, "objectives", &kept))
+	return rest, len(list.Content) - len(kept.Content), len(list.Content)
 }
 
 // overridable lists the parts of a scenario that a policy may override.
@@ -217,7 +218,9 @@ func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	if keys == nil {
 		return nil
 	}
-	key := keys[0]
+	key, sets := keys[0], func(key string) bool {
+		return len(words) == 2 && tree.Lookup(value, key) != nil || len(words) == 3 && words[2] == key
+	}
 	switch {
 	case len(words) == 1:
 		e := quantity.Errorf("a policy cannot replace all of %s", words[0])
@@ -225,9 +228,9 @@ func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 		return e
 	case len(words) == 2 && value.Kind != yaml.MappingNode:
 		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), tree.Describe(value))
-	case words[0] == "jobs" && (len(words) == 2 && tree.Lookup(value, "starved-after") != nil || len(words) == 3 && words[2] == "starved-after"):
+	case words[0] == "jobs" && sets("starved-after"):
 		return quantity.Errorf("a policy cannot change when jobs starve: it is the same under all")
-	case len(words) == 2 && tree.Lookup(value, key) != nil, len(words) == 3 && words[2] == key:
+	case sets(key):
 		return quantity.Errorf("a policy cannot rename a %s", reference.WordFor[words[0]])
 	}
 	return nil

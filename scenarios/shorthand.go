@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,8 +35,7 @@ func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *ya
 	}
 	result := *node
 	result.Content = nil
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
+	for key, value := range tree.Pairs(node) {
 		if f := replace[key.Value]; f != nil {
 			if value = f(value); value == nil {
 				continue
@@ -57,16 +57,15 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 				bad.Help = fmt.Sprintf("put a hyphen before its first key: - %s: %s", name, own.Value)
 			}
 			e.problems = append(e.problems, tree.ErrorAt(list, bad))
-			return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
+			return tree.ListOf(list)
 		}
 		if item == nil || list.Kind == yaml.MappingNode {
 			return list
 		}
-		result := *list
 		if list.Kind == yaml.ScalarNode {
-			result = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
-			list = &yaml.Node{Content: []*yaml.Node{list}}
+			list = tree.ListOf(list, list)
 		}
+		result := *list
 		result.Content = nil
 		for _, element := range list.Content {
 			if name != "kind" && name != "metric" || element.Kind == yaml.ScalarNode {
@@ -97,7 +96,7 @@ func (e *expander) storm(node *yaml.Node) *yaml.Node {
 			if value.Kind != yaml.ScalarNode {
 				return value
 			}
-			return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: value.Line, Column: value.Column, Content: []*yaml.Node{value}}
+			return tree.ListOf(value, value)
 		}})
 	}
 	of := map[string]func(*yaml.Node) *yaml.Node{}
@@ -138,9 +137,11 @@ func ParseObjective(text string) (q measure.Query, word, bound string, err error
 		}
 	}
 	if at < 0 {
-		return q, "", "", fmt.Errorf("want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM below 10s")
+		return q, "", "", errors.New("want METRIC below BOUND or METRIC above BOUND, " +
+			"such as fresh.wait.p99 during STORM below 10s")
 	}
-	if bound = strings.TrimSpace(text[at+len(word)+2:]); bound == "" || strings.ContainsAny(bound, "{}[]#&*!|>'\"\\,:\n\t ") {
+	bound = strings.TrimSpace(text[at+len(word)+2:])
+	if bound == "" || strings.ContainsAny(bound, "{}[]#&*!|>'\"\\,:\n\t ") {
 		return q, "", "", fmt.Errorf("want a bound behind %s, such as 10s, 20%% or 5", word)
 	}
 	q, err = measure.ParseQuery(text[:at])

@@ -21,11 +21,12 @@ var (
 
 // wanted maps each Go type to a description of its values, for messages.
 var wanted = map[string]string{
-	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
-	"Attempts": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
-	"Factor": "a number", "Bound": "a single value such as 10s", "CountOrShare": "a count or a share", "Wake": "a single word",
-	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767", "uint64": "a whole number of at least 0", "float64": "a number",
-	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
+	"Duration": "a duration such as 30s", "Offset": "a duration such as 30s or -30s", "Rate": "a rate such as 120/s",
+	"Share": "a share such as 20%", "CountOrShare": "a count or a share", "Jitter": "a word or a share such as ±20%",
+	"Count": "a whole number", "Attempts": "a whole number or `unlimited`", "Limit": "a whole number or `unlimited`",
+	"Factor": "a number", "Number": "a number", "Bound": "a single value such as 10s", "Wake": "a single word",
+	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767",
+	"uint64": "a whole number of at least 0", "float64": "a number",
 }
 
 // words rewords an error of the YAML library for the author of the file: node is the scalar with the mistake, around

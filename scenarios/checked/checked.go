@@ -1,5 +1,5 @@
-// Package checked holds what became of comparing presets with the libraries that they describe: which rules of the real,
-// unmodified library a preset follows, how far off the others are, and which metrics suffer. The suite in
+// Package checked holds what became of comparing presets with the libraries that they describe: which rules of the
+// real, unmodified library a preset follows, how far off the others are, and which metrics suffer. The suite in
 // scenarios/conform writes its table, conform.yaml.
 package checked
 
@@ -19,8 +19,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Comparison is the result of comparing a preset with the library that it describes: which rules of the real, unmodified
-// library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
+// Comparison is the result of comparing a preset with the library that it describes: which rules of the real,
+// unmodified library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
 type Comparison struct {
 	Preset    string   `yaml:"preset"`
 	System    string   `yaml:"system,omitempty"`         // name and version of the system: hibiken/asynq v0.26.0
@@ -43,7 +43,7 @@ type Rule struct {
 	Real         string   `yaml:"real"`                   // value of the figure in the system, for people
 	Simulated    string   `yaml:"simulated"`              // value of the figure in a simulation of the preset
 	Off          string   `yaml:"off,omitempty"`          // difference of the simulated value: −24 %
-	Cause        string   `yaml:"cause,omitempty"`        // for a rule off, the system's behaviour and its place in the source
+	Cause        string   `yaml:"cause,omitempty"`        // the system's behaviour if the rule is off, and its place in the source
 	Metrics      []string `yaml:"metrics,omitempty,flow"` // metrics that are wrong if the rule does not hold
 	Approximates string   `yaml:"approximates,omitempty"` // line of the approximations that this rule measures
 }
@@ -197,7 +197,8 @@ func (c *Comparison) miss(retry bool, metrics []string) (line string) {
 		switch {
 		case r.Verdict != "off" || touched < 0 || about != retry:
 		case line == "":
-			line = fmt.Sprintf("preset %s: %s is not that of %s: %s: %s", c.Preset, metrics[touched], c.System, r.Rule, r.Sentence())
+			line = fmt.Sprintf("preset %s: %s is not that of %s: %s: %s",
+				c.Preset, metrics[touched], c.System, r.Rule, r.Sentence())
 		default:
 			more++
 		}

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // Severity is the weight of a diagnostic: an error prevents a run, a warning does not.
@@ -31,6 +35,12 @@ type Diagnostic struct {
 	Message   string
 	Help      string // advice, or empty
 	Note      string // explanation, or empty
+}
+
+// Of returns the diagnostic of an error at a position.
+func Of(e *quantity.Error, at yaml.Mark) Diagnostic {
+	return Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error,
+		Message: e.Message, Help: e.Help, Note: e.Note}
 }
 
 // List lists all problems of one scenario, in the order of the file.
@@ -108,7 +118,8 @@ func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 			fmt.Fprintf(b, "%5d | %s\n", d.Line-1, strings.TrimRight(excerpt(lines[d.Line-2], 1, 0).text, " "))
 		}
 		e := excerpt(lines[d.Line-1], d.Col, d.Width)
-		fmt.Fprintf(b, "%5d | %s\n      | %s%s\n", d.Line, strings.TrimRight(e.text, " "), strings.Repeat(" ", e.before), strings.Repeat("^", e.width))
+		fmt.Fprintf(b, "%5d | %s\n", d.Line, strings.TrimRight(e.text, " "))
+		fmt.Fprintf(b, "      | %s%s\n", strings.Repeat(" ", e.before), strings.Repeat("^", e.width))
 	}
 	if d.Help != "" {
 		fmt.Fprintf(b, "      = help: %s\n", printable(d.Help))
@@ -176,18 +187,18 @@ func display(r rune) (string, int) {
 	case !unicode.IsPrint(r):
 		escaped := fmt.Sprintf("\\u%04x", r)
 		return escaped, len(escaped)
-	case wide(r):
+	case unicode.Is(wide, r):
 		return string(r), 2
 	}
 	return string(r), 1
 }
 
-// wide reports whether terminals draw a character two columns wide: the wide and fullwidth blocks of Unicode's East
-// Asian Width, approximated by ranges.
-func wide(r rune) bool {
-	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
-		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1f64f ||
-		r >= 0x1f900 && r <= 0x1f9ff || r >= 0x20000 && r <= 0x3fffd)
+// wide has the characters that terminals draw two columns wide: the wide and fullwidth blocks of Unicode's East Asian
+// Width, approximated by ranges.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x1100, 0x115f, 1}, {0x2e80, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1},
+		{0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1}},
+	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
 }
 
 // printable returns s with characters replaced that would move the cursor or end the line.
@@ -239,11 +250,13 @@ func CheckText(src []byte) List {
 		r, size := utf8.DecodeRune(src[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return List{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("byte 0x%02x is not UTF-8", src[i]), Help: "save the file as UTF-8"}}
+			bad := &quantity.Error{Message: fmt.Sprintf("byte 0x%02x is not UTF-8", src[i]), Help: "save the file as UTF-8"}
+			return List{Of(bad, yaml.Mark{Line: line, Column: column})}
 		case r == '\n':
 			line, column = line+1, 0
-		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff || r >= 0x80 && r < 0xa0 && r != 0x85:
-			return List{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("control character U+%04X is not allowed", r)}}
+		case unicode.IsControl(r) && r != '\t' && r != '\r' && r != 0x85, r == 0xfffe, r == 0xffff:
+			bad := quantity.Errorf("control character U+%04X is not allowed", r)
+			return List{Of(bad, yaml.Mark{Line: line, Column: column})}
 		}
 		i += size
 		column++

@@ -91,7 +91,7 @@ func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 			return ds
 		}
 	}
-	return append(ds, Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
+	return append(ds, Of(bad, at))
 }
 
 // from64 returns the text of at most 64 characters of a line, from the index from on.
@@ -158,10 +158,12 @@ func strange(line string) (*quantity.Error, int) {
 			return nil, 0
 		case spacesLookAlike[r] != "":
 			return &quantity.Error{Message: fmt.Sprintf("%s (U+%04X)", spacesLookAlike[r], r), Help: plainSpace}, column
-		case !begun && (r == '–' || r == '—' || r == '−'):
-			return &quantity.Error{Message: fmt.Sprintf("a dash (U+%04X) begins no item of a list", r), Help: "write a hyphen: -"}, column
-		case r == '“' || r == '”' || r == '„' || r == '‘' || r == '’':
-			return &quantity.Error{Message: fmt.Sprintf("a typographic quote (U+%04X)", r), Help: `write a plain one: "`}, column
+		case !begun && strings.ContainsRune("–—−", r):
+			return &quantity.Error{Message: fmt.Sprintf("a dash (U+%04X) begins no item of a list", r),
+				Help: "write a hyphen: -"}, column
+		case strings.ContainsRune("“”„‘’", r):
+			return &quantity.Error{Message: fmt.Sprintf("a typographic quote (U+%04X)", r),
+				Help: `write a plain one: "`}, column
 		}
 		begun = begun || r != ' ' && spacesLookAlike[r] == ""
 	}
@@ -171,14 +173,18 @@ func strange(line string) (*quantity.Error, int) {
 const plainSpace = "replace it by a plain space"
 
 // alike matches a value that is a template, or an unusual space before a key or a value.
-var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])|[:,\[{-] *["']?(` + template.String() + `)`)
+var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])` +
+	`|[:,\[{-] *["']?(` + template.String() + `)`)
 
-var spacesLookAlike = map[rune]string{'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
-	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space"}
+var spacesLookAlike = map[rune]string{
+	'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
+	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space",
+}
 
 // neverClosed reports whether an error about a missing closing mark is positioned at the end of the text.
 func neverClosed(e *yaml.LoadError) bool {
-	return strings.Contains(e.Message, "unexpected end of stream") || strings.Contains(e.Message, "did not find expected ','")
+	return strings.Contains(e.Message, "unexpected end of stream") ||
+		strings.Contains(e.Message, "did not find expected ','")
 }
 
 // SyntaxError rewords an error about text that is not valid YAML.
@@ -193,7 +199,8 @@ func SyntaxError(e *yaml.LoadError) *quantity.Error {
 		bad.Help = "put the value in quotes"
 	case says("mapping values are not allowed"):
 		bad.Message = "a `:` cannot stand here"
-		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
+		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; " +
+			"does the line before lack its `:`?"
 	case says("could not find expected ':'"):
 		bad.Message = "this line has no `:`"
 		bad.Help = "write a key, a colon, a space and a value"

@@ -23,8 +23,8 @@ type Source struct {
 
 // NewSource returns a text whose values have not been indexed.
 func NewSource(text []byte) *Source {
-	return &Source{text: text, lines: splitLines(text), width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{},
-		paths: map[yaml.Mark]string{}}
+	return &Source{text: text, lines: splitLines(text), width: map[yaml.Mark]*yaml.Node{},
+		around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
 }
 
 // Index records the positions of the scalars in a node of the text, at a path, and the paths of their keys.
@@ -40,7 +40,8 @@ func (s *Source) Index(node *yaml.Node, path string) {
 		at := path
 		switch {
 		case node.Kind == yaml.SequenceNode:
-			at = below(path, cmp.Or(tree.Word(c, "class"), tree.Word(c, "name"), tree.Word(c, "label"), tree.Word(c, "kind"), strconv.Itoa(i+1)))
+			name := cmp.Or(tree.Word(c, "class"), tree.Word(c, "name"), tree.Word(c, "label"), tree.Word(c, "kind"))
+			at = below(path, cmp.Or(name, strconv.Itoa(i+1)))
 		case i%2 == 0:
 			s.around[c] = node
 		default:

@@ -60,7 +60,8 @@ var Table = []Entry{
 	{"seeds", "20", count(1, mostSeeds, "since every seed's results are kept"), ""},
 	{"seed", "1", free, ""},
 
-	{"engine", "{max-in-flight: 0, ack: late, fence: token, waiting: store, place: due, timeout: 5m, restart: 5s}", free, ""},
+	{"engine", "{max-in-flight: 0, ack: late, fence: token, waiting: store, place: due, timeout: 5m, " +
+		"restart: 5s}", free, ""},
 	{"engine.preset", "", free, "none"},
 	{"engine.in-flight", "", free, "claimed"},
 	{"engine.on-timeout", "", free, "fail"},
@@ -80,8 +81,8 @@ var Table = []Entry{
 	{"engine.commit.timeout", "5s", positive, ""},
 	{"engine.lease", "{heartbeat: 10s, max: 0s, of: job, names: new, check: store, late-claim: return}", free, ""},
 	{"engine.lease.ttl", "30s", positive, ""},
-	{"engine.reaper", "{every: 1s, grace: 0s, on-start: true, counts: failure, owner: every, max: unlimited, within: 0s, " +
-		"after: retry, place: retry, gap: 0s, guard: token, finds: in-flight}", free, ""},
+	{"engine.reaper", "{every: 1s, grace: 0s, on-start: true, counts: failure, owner: every, max: unlimited, " +
+		"within: 0s, after: retry, place: retry, gap: 0s, guard: token, finds: in-flight}", free, ""},
 	{"engine.reaper.batch", "100", count(1, MostBatch, batch), ""},
 	{"engine.promoter", "{every: 0s, order: oldest, owner: every, gap: 0s}", free, ""},
 	{"engine.promoter.first", "", free, "as every"},

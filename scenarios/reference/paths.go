@@ -26,10 +26,14 @@ func Matches(pattern, path string) bool {
 func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
 // NamesOf maps each list of a scenario to the keys that name its elements in paths.
-var NamesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
+var NamesOf = map[string][]string{
+	"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"},
+}
 
 // WordFor maps each list of a scenario to the noun for its elements.
-var WordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
+var WordFor = map[string]string{
+	"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy",
+}
 
 // WithName returns the parts of a path with those that spell a name, which may contain dots, joined to its first part.
 // Of several names it is the longest.

@@ -103,7 +103,9 @@ func Read(schema []byte, storms []string) *Language {
 }
 
 // placeholders maps each list of a scenario to the word for an element's name in the path of a key.
-var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
+var placeholders = map[string]string{
+	"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER",
+}
 
 // walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
 // returned once.
@@ -129,7 +131,8 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 
 // long returns the JSON schema of the long form of a value that has a short one, too.
 func long(s *yaml.Node) *yaml.Node {
-	if first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0); first != nil && (tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil) {
+	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
+	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {
 		return first
 	}
 	return s
@@ -168,9 +171,9 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 var valueWords = map[string]string{
 	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
 	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
-	"Limit": "count or unlimited", "Number": "number", "Factor": "number above 0", "Bound": "duration, share, rate or number",
+	"Limit": "count or unlimited", "Number": "number", "Factor": "number above 0",
+	"Bound": "duration, share, rate or number", "ErrorShares": "map of shares", "Distribution": "duration or distribution",
 	"Jitter": "none, full, equal, decorrelated, or by how much", "Wake": "true | one | all | false",
-	"ErrorShares": "map of shares", "Distribution": "duration or distribution",
 }
 
 // value returns a description of the values of a key.

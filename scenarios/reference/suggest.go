@@ -18,7 +18,8 @@ func Closest(word string, known []string) string {
 	}
 	best, distance, inCase := "", 1+len(word)/3, 0
 	for _, k := range known {
-		d, own := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)), levenshtein.ComputeDistance(word, k)
+		d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k))
+		own := levenshtein.ComputeDistance(word, k)
 		if d < distance || d == distance && (best == "" && len(word) > 2 || best != "" && own < inCase) {
 			best, distance, inCase = k, d, own
 		}

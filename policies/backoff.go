@@ -26,7 +26,9 @@ const (
 	numBackoffKinds
 )
 
-var backoffKindNames = [numBackoffKinds]string{"none", "exponential", "linear", "fixed", "fibonacci", "polynomial", "table", "random"}
+var backoffKindNames = [numBackoffKinds]string{
+	"none", "exponential", "linear", "fixed", "fibonacci", "polynomial", "table", "random",
+}
 
 // String returns the name of the backoff kind in scenarios.
 func (k BackoffKind) String() string { return backoffKindNames[k] }
@@ -103,24 +105,25 @@ type Backoff struct {
 // Validate returns an error for every field that is out of range.
 func (b *Backoff) Validate() error {
 	var all problems
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{{"first", b.First}, {"step", b.Step}, {"plus", b.Plus}, {"max", b.Max}, {"deadline", b.Deadline}} {
-		all.add(d.value < 0, "%s: %v is negative", d.name, d.value)
-	}
+	all.add(b.First < 0, "first: %v is negative", b.First)
+	all.add(b.Step < 0, "step: %v is negative", b.Step)
+	all.add(b.Plus < 0, "plus: %v is negative", b.Plus)
+	all.add(b.Max < 0, "max: %v is negative", b.Max)
+	all.add(b.Deadline < 0, "deadline: %v is negative", b.Deadline)
 	for i, d := range b.Delays {
 		all.add(d < 0, "delays[%d]: %v is negative", i, d)
 	}
 	all.add(b.Max > Century, "max: %v is more than a hundred years", b.Max)
 	all.add(b.Kind >= numBackoffKinds, "kind: %d is no backoff", b.Kind)
-	all.add(b.Kind == Exponential && !(b.Factor > 0 && b.Factor <= math.MaxFloat64), "factor: %v is not a positive number", b.Factor)
+	positive := b.Factor > 0 && b.Factor <= math.MaxFloat64
+	all.add(b.Kind == Exponential && !positive, "factor: %v is not a positive number", b.Factor)
 	all.add(b.Power < 0, "power: %d is negative", b.Power)
 	all.add(b.Less < 0, "less: %d is negative", b.Less)
 	all.add(b.Scale < 0, "scale: %d is negative", b.Scale)
 	all.add(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
 	all.add(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
-	all.add(b.Kind == Random && b.Jitter.kind != NoJitter, "jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
+	all.add(b.Kind == Random && b.Jitter.kind != NoJitter,
+		"jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
 	all.add(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
 	all.add(b.FreeMax < -1, "free-max: %d is negative", b.FreeMax)
 	all.add(b.Count >= numCountRules, "count: %d is no rule", b.Count)

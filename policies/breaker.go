@@ -224,7 +224,8 @@ func (l *breakerLaw) Plan(v *engine.View, terms []engine.Term) string {
 			return fmt.Sprintf("a plan for %d jobs asks for %d that call dependency %d, after %d failures in a row",
 				v.Idle, room, i, d.failed)
 		case d.open && (room > 1 || room > 0 && (since < l.after || l.tries >= 0)):
-			return fmt.Sprintf("a plan asks for %d jobs that call dependency %d, %v after it opened or was tried", room, i, since)
+			return fmt.Sprintf("a plan asks for %d jobs that call dependency %d, %v after it opened or was tried",
+				room, i, since)
 		case d.open && room == 1:
 			l.tries = i
 		}

@@ -3,7 +3,8 @@ package policies
 import "qsim/engine"
 
 var inflightCapKind = Kind{
-	Name: "inflight-cap", Needs: NeedsRetries, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 2, Param: "retries", Values: []string{"1", "2", "3"}},
+	Name: "inflight-cap", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
+	Drawn: Drawn{Weight: 2, Param: "retries", Values: []string{"1", "2", "3"}},
 	Doc: "As fifo, with at most so many retries in flight in each node, prefetched and running; fresh jobs take " +
 		"the rest. Workers idle rather than run a further retry. A cap that no node can reach changes nothing.",
 	Params: []Param{

@@ -124,10 +124,12 @@ func (k *Kind) check() error {
 	need(k.New != nil, "want New")
 	need((k.Drawn.Weight > 0) != (k.Drawn.Never != ""), "want Drawn: either a Weight or why it is Never drawn")
 	for i, p := range k.Params {
-		need(isName(p.Name) && p.Name != "kind" && p.Name != "label" && p.Name != "with", "parameter %q: want another name, of a-z, 0-9 and -", p.Name)
+		taken := slices.Contains([]string{"kind", "label", "with"}, p.Name)
+		need(isName(p.Name) && !taken, "parameter %q: want another name, of a-z, 0-9 and -", p.Name)
 		need(p.Doc != "", "parameter %s: want Doc, a phrase", p.Name)
-		need(!slices.ContainsFunc(k.Params[:i], func(q Param) bool { return q.Name == p.Name }), "parameter %s: it is there twice", p.Name)
-		if _, err := p.parse(p.Default); err != nil {
+		twice := slices.ContainsFunc(k.Params[:i], func(q Param) bool { return q.Name == p.Name })
+		need(!twice, "parameter %s: it is there twice", p.Name)
+		if _, err := ParseValue(p.Type, p.Default); err != nil {
 			all.add(true, "parameter %s: default: %w", p.Name, err)
 		}
 	}
@@ -199,7 +201,7 @@ func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error
 		v, given := values[p.Name]
 		if !given {
 			var err error
-			if v, err = p.parse(p.Default); err != nil {
+			if v, err = ParseValue(p.Type, p.Default); err != nil {
 				panic("policies: default of " + k.Name + " " + p.Name + ": " + err.Error())
 			}
 		}
@@ -216,3 +218,50 @@ func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error
 	}
 	return a, errors.Join(all...)
 }
+
+// Need is a feature of scenarios without which a kind of policy has no effect: it then claims the jobs that fifo would.
+type Need uint8
+
+// NeedsNothing and the constants below are features of scenarios, such as tenants, that kinds of policies need.
+const (
+	NeedsNothing    Need = iota
+	NeedsRetries         // jobs that are claimed more than once
+	NeedsDependency      // a job class whose handlers call a dependency
+	NeedsTenants         // two tenants
+	NeedsPriorities      // job classes of two priorities
+	NeedsClasses         // two job classes
+)
+
+// Lacks describes a scenario without the feature: "no job class calls a dependency".
+func (n Need) Lacks() string {
+	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried",
+		"no job class calls a dependency", "all jobs belong to one tenant", "all job classes have one priority",
+		"there is one job class"}[n]
+}
+
+// kinds lists the kinds of policies in their order; Add appends to it. shipped is the number of built-in ones.
+var kinds = []Kind{
+	fifoKind,
+	lifoKind,
+	freshFirstKind,
+	retryFirstKind,
+	weightedKind,
+	bernoulliKind,
+	separateKind,
+	inflightCapKind,
+	retryBudgetKind,
+	tokenBucketKind,
+	aimdKind,
+	adaptiveLIFOKind,
+	breakerKind,
+	codelKind,
+	agingKind,
+	deadlineKind,
+	tenantRoundRobinKind,
+	tenantDRRKind,
+	tenantFairKind,
+	queuesKind,
+	splitKind,
+}
+
+var shipped = len(kinds)

@@ -30,9 +30,9 @@ const (
 	TypeNumber       = "number"         // a whole number, "500" or "10k": quantity.Count
 	TypeRate         = "rate"           // a rate, "10/s": quantity.Rate
 	TypeChoice       = "choice"         // one of Param.Choices: string
-	TypeQuantum      = "quantum"        // credit of service time or jobs, "100ms" or "1", or "mean", a job's mean cost: Quantum
-	TypeWeights      = "weights"        // weights by job class, {high: 10, low: 5}, in [1, 10^6]: ByClass of quantity.Count
-	TypeBudget       = "budget"         // a duration, "30s", or one by class, {mail: 1m}: quantity.Duration, or ByClass of it
+	TypeQuantum      = "quantum"        // service time or jobs, "100ms" or "1", or a job's mean cost, "mean": Quantum
+	TypeWeights      = "weights"        // weights in [1, 10^6] by job class, {mail: 10}: ByClass of quantity.Count
+	TypeBudget       = "budget"         // a duration, "30s", or ByClass of it, {mail: 1m}: quantity.Duration
 )
 
 // Value is a parsed value of a policy parameter. The zero Value is none.
@@ -113,8 +113,9 @@ type Entry struct{ Class, Text string }
 // parsers parses the text of a value of each type, and entries that of one entry of a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
-		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare], TypeDuration: readText[quantity.Duration],
-		TypeNumber: readText[quantity.Count], TypeRate: readText[quantity.Rate], TypeBudget: readText[quantity.Duration],
+		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare],
+		TypeDuration: readText[quantity.Duration], TypeNumber: readText[quantity.Count],
+		TypeRate: readText[quantity.Rate], TypeBudget: readText[quantity.Duration],
 		TypeBool: parseBool, TypeQuantum: parseQuantum, TypeWeights: parseNoMapping,
 		TypeChoice: func(text string) (any, error) { return text, nil },
 	}
@@ -150,8 +151,6 @@ func ParseMapping(typ string, given []Entry) (Value, error) {
 	}
 	return Value{typ, b}, nil
 }
-
-func (p *Param) parse(text string) (Value, error) { return ParseValue(p.Type, text) }
 
 func readText[T any, P interface {
 	*T
@@ -202,7 +201,8 @@ func parseNoMapping(text string) (any, error) {
 	if text == "{}" {
 		return ByClass(nil), nil
 	}
-	return nil, &quantity.Error{Message: "want a mapping of job classes, not " + quantity.Quote(text), Help: "write {high: 10, low: 5}"}
+	return nil, &quantity.Error{Message: "want a mapping of job classes, not " + quantity.Quote(text),
+		Help: "write {high: 10, low: 5}"}
 }
 
 // within returns err with a prefix before its message, and keeps its help.

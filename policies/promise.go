@@ -24,7 +24,7 @@ type Promise struct {
 	Brakes     []bound.Brake  // jobs are held back after failures
 	Interval   time.Duration  // no job is claimed that has been ready for longer than this; see Sheds; 0: not guaranteed
 	Buries     int            // unless its claim has buried so many
-	Exact      bool           // while both classes are ready, Share of the claims goes to fresh jobs, to less than one claim
+	Exact      bool           // while both classes are ready, fresh jobs get Share of the claims, to less than one claim
 	Share      quantity.Share // without Exact: mean share of the claims that goes to fresh jobs; 0: nothing is guaranteed
 	Sheds      time.Duration  // the policy may bury jobs that have been ready for longer than this; 0: it buries none
 	Starves    bool           // the policy may leave retries ready for ever, although nothing fails any more

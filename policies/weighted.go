@@ -6,7 +6,8 @@ import (
 )
 
 var weightedKind = Kind{
-	Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
+	Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+	Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
 	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
 		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
 	Params: []Param{freshShare, lend},

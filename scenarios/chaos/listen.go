@@ -89,7 +89,7 @@ type caller struct {
 	engine   engine.EngineID            // its latest life
 	claims   engine.Time                // earliest time of its next claim, unless it is woken
 	leads    [engine.NumOps]engine.Time // by role, latest end of its leadership
-	reaps    engine.Time                // begin of its leadership, at which it must look for expired leases; 0: it need not
+	reaps    engine.Time                // begin of its leadership, when it must look for expired leases; 0: it need not
 	reaped   engine.Time                // time of its latest call to recover
 	asks     uint64                     // ID of its latest call to lead the recovery
 	claim    uint64                     // ID of its latest claim

@@ -131,76 +131,68 @@ func (sc *Scenario) Does(kind fault.ControlKind) bool {
 
 // TenantID returns the engine's number, from 1, of tenant index (from 0) of a class (an index of Jobs). Tenants of two
 // classes differ, except those with the same name. The number is the same for all variants.
-func (sc *Scenario) TenantID(class, index int) engine.TenantID {
-	if named := sc.tenants.named[class]; named != nil {
-		return named[index]
-	}
-	return sc.tenants.first[class] + engine.TenantID(index)
-}
+func (sc *Scenario) TenantID(class, index int) engine.TenantID { return sc.tenantIDs[class][index] }
 
 // TenantNames returns the names of tenants by engine.TenantID: those in the file, and CLASS/INDEX for the others. The
 // caller must not change the list. Number 0 stands for no tenant.
-func (sc *Scenario) TenantNames() []string { return sc.tenants.names }
+func (sc *Scenario) TenantNames() []string { return sc.tenantNames }
 
 // TraceTenant returns the tenant of a class (an index of Jobs) in a line of a trace: by its name if the class has
 // names, else by its index from 0.
 func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) {
-	if !sc.HasTenant(class, name) {
+	index := sc.Jobs[class].Tenants.index(name)
+	if index < 0 {
 		return 0, false
 	}
-	if sc.tenants.named[class] != nil {
-		return sc.tenants.number[name], true
-	}
-	index, err := strconv.Atoi(name)
-	return sc.TenantID(class, index), err == nil
+	return sc.TenantID(class, index), true
 }
 
 // HasTenant reports whether a class has a tenant with a name or index from a trace.
 func (sc *Scenario) HasTenant(class int, name string) bool {
-	t := &sc.Jobs[class].Tenants
+	return sc.Jobs[class].Tenants.index(name) >= 0
+}
+
+// index returns the index of the tenant with that name or, if tenants have none, with that index as text; -1: there is
+// none.
+func (t *Tenants) index(name string) int {
 	if len(t.Names) > 0 {
-		return slices.Contains(t.Names, name)
+		return slices.Index(t.Names, name)
 	}
-	index, err := strconv.Atoi(name)
-	return err == nil && index >= 0 && index < int(t.Count)
+	if index, err := strconv.Atoi(name); err == nil && index < int(t.Count) {
+		return max(-1, index)
+	}
+	return -1
 }
 
 // numberTenants numbers the tenants of sc and its variants: a variant with more tenants than sc adds to the end.
 func (sc *Scenario) numberTenants() {
-	t := tenantNumbers{names: []string{""}, number: map[string]engine.TenantID{}}
-	add := func(name string) engine.TenantID {
-		number, there := t.number[name]
-		if !there {
-			number = engine.TenantID(len(t.names))
-			t.names, t.number[name] = append(t.names, name), number
+	names, numbers := []string{""}, map[string]engine.TenantID{}
+	number := func(name string) engine.TenantID {
+		if _, there := numbers[name]; !there {
+			numbers[name] = engine.TenantID(len(names))
+			names = append(names, name)
 		}
-		return number
+		return numbers[name]
 	}
-	all := sc.all()
+	all, unnamed := sc.all(), make([][]engine.TenantID, len(sc.Jobs))
 	for class := range sc.Jobs {
-		t.first = append(t.first, engine.TenantID(len(t.names)))
-		most := 0
 		for _, v := range all {
-			if len(v.Jobs[class].Tenants.Names) == 0 {
-				most = max(most, int(v.Jobs[class].Tenants.Count))
+			for t := &v.Jobs[class].Tenants; len(t.Names) == 0 && len(unnamed[class]) < int(t.Count); {
+				name := fmt.Sprintf("%s/%d", sc.Jobs[class].Class, len(unnamed[class]))
+				unnamed[class] = append(unnamed[class], number(name))
 			}
-		}
-		for index := range most {
-			add(fmt.Sprintf("%s/%d", sc.Jobs[class].Class, index))
 		}
 	}
 	for _, v := range all {
-		own := t
-		own.named = make([][]engine.TenantID, len(v.Jobs))
+		v.tenantIDs = slices.Clone(unnamed)
 		for class := range v.Jobs {
-			for _, name := range v.Jobs[class].Tenants.Names {
-				own.named[class] = append(own.named[class], add(name))
+			if own := v.Jobs[class].Tenants.Names; len(own) > 0 {
+				v.tenantIDs[class] = plain.Map(own, number)
 			}
 		}
-		v.tenants = own
 	}
 	for _, v := range all {
-		v.tenants.names = t.names
+		v.tenantNames = names
 	}
 }
 

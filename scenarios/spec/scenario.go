@@ -38,9 +38,11 @@ type Scenario struct {
 	variants   []*Scenario                             // scenarios by policy; nil: the policy has no overrides
 	custom     map[int]func(workers int) engine.Policy // constructors of policies added by Compare, by index of the policy
 	errorKinds []string                                // names of error kinds, by engine.ErrorKind
-	tenants    tenantNumbers
-	files      *Folder         // folder to which paths in the scenario are relative
-	asked      []measure.Query // queries added by Measure
+	files      *Folder                                 // folder to which paths in the scenario are relative
+	asked      []measure.Query                         // queries added by Measure
+
+	tenantIDs   [][]engine.TenantID // numbers of tenants in the engine, by class and index
+	tenantNames []string            // names of tenants by number; number 0 is no tenant
 }
 
 // Objective is a bound on a metric: exactly one of Below and Above is set.
@@ -64,11 +66,3 @@ type Objective struct {
 
 // Line returns the line of the objective in the scenario's file, from 1; 0: it was set elsewhere.
 func (o *Objective) Line() int { return o.line }
-
-// tenantNumbers maps tenants of classes to their numbers in the engine.
-type tenantNumbers struct {
-	first  []engine.TenantID   // number of tenant 0 of each class without names
-	named  [][]engine.TenantID // numbers of the tenants of each class with names, by index
-	names  []string            // names of tenants by number; number 0 is no tenant
-	number map[string]engine.TenantID
-}

@@ -1,6 +1,10 @@
 package spec
 
-import "qsim/scenarios/reference"
+import (
+	"cmp"
+
+	"qsim/scenarios/reference"
+)
 
 // FailStorm makes attempts fail.
 type FailStorm struct {
@@ -16,11 +20,7 @@ func (t *FailStorm) effect(Duration) Effect {
 }
 
 // Fill sets the error kind of a storm that names none.
-func (t *FailStorm) Fill() {
-	if t.Error == "" {
-		t.Error = reference.DefaultError
-	}
-}
+func (t *FailStorm) Fill() { t.Error = cmp.Or(t.Error, reference.DefaultError) }
 
 // SlowStorm multiplies run times.
 type SlowStorm struct {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 
 	"qsim/engine/quantity"
@@ -36,11 +37,7 @@ func (t *OutageStorm) effect(Duration) Effect {
 }
 
 // Fill sets the error kind of a storm that names none.
-func (t *OutageStorm) Fill() {
-	if t.Error == "" {
-		t.Error = "unavailable"
-	}
-}
+func (t *OutageStorm) Fill() { t.Error = cmp.Or(t.Error, "unavailable") }
 
 // LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
 // is rounded up.

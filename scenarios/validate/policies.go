@@ -12,7 +12,6 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
-	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -59,7 +58,10 @@ func (c *validator) policyNames() []checks.NameAt {
 func (c *validator) checkPolicy(i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
+		var names []string
+		for _, k := range policies.Kinds() {
+			names = append(names, k.Name)
+		}
 		c.Add(c.Near("policies", i, "kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}
@@ -102,11 +104,14 @@ func (c *validator) impossiblePolicy(i int, p *spec.Policy, err error) {
 }
 
 func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
-	takes := plain.Map(kind.Params, func(p policies.Param) string { return p.Name })
-	e := reference.UnknownKey(name, append([]string{"kind", "label", "with"}, takes...))
+	known := []string{"kind", "label", "with"}
+	for _, p := range kind.Params {
+		known = append(known, p.Name)
+	}
+	e := reference.UnknownKey(name, known)
 	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind.Name, quantity.Quote(name))
 	if strings.HasPrefix(e.Help, "known keys") {
-		e.Help = "it takes " + cmp.Or(strings.Join(takes, ", "), "none")
+		e.Help = "it takes " + cmp.Or(strings.Join(known[3:], ", "), "none")
 	}
 	return e
 }

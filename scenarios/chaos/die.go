@@ -106,15 +106,15 @@ type plan struct {
 	keys   map[string]string // keys of the scenario with their values: engine.fetch.batch; class.KEY is one of all classes
 	storms []string          // each without its name
 
-	nodes, workers, prefetch   int
-	ttl, poll, cap, every, p99 time.Duration // longest lease TTL, claim pause, backoff, promotion interval and run time
-	jobs, kinds, serials       int
-	gap, delay                 time.Duration // between two jobs, of the last class
-	ranked, poison, loses      bool
-	fails                      string // the share of attempts that fail until all is healed; empty: none
-	error                      string
-	attempts                   int // highest number of attempts; 0: no limit
-	policy                     string
+	nodes, workers, prefetch int
+	ttl, poll, cap, p99      time.Duration // longest lease TTL, claim pause, backoff and run time
+	jobs, kinds, serials     int
+	gap, delay               time.Duration // between two jobs, of the last class
+	ranked, poison, loses    bool
+	fails                    string // the share of attempts that fail until all is healed; empty: none
+	error                    string
+	attempts                 int // highest number of attempts; 0: no limit
+	policy                   string
 }
 
 func (p *plan) set(path string, value any) { p.keys[path] = fmt.Sprint(value) }

@@ -159,10 +159,9 @@ func (d *die) retry(p *plan) {
 
 func (d *die) store(p *plan) {
 	if d.seldom(2) && d.seldom(2) || d.seldom(4) {
-		p.every = d.milliseconds(100, 1000)
-		p.set("engine.promoter.every", p.every)
 		const ticks, first = "{dist: uniform, min: 1ms, max: <100ms..2s>}", "{dist: uniform, min: 1ms, max: <100ms..1s>}"
 		d.keys(p, `
+			engine.promoter.every: <100ms..1s>
 			1/4 engine.promoter.every: `+ticks+`; engine.promoter.first: `+first+`
 			1/3 engine.promoter.gap: <1ms..2s>`)
 	}

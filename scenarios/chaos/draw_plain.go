@@ -16,7 +16,6 @@ func (d *die) plain(p *plan) {
 	p.unlimited()
 	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel",
 		"engine.store.scan", "engine.fetch.cooldown")
-	p.every = 0
 	d.kind(p, d.of(busyPolicies...))
 	p.jobs = d.between(150, 300)
 	p.gap = (healing + d.milliseconds(15000, 40000)) / time.Duration(p.jobs)

@@ -34,21 +34,19 @@ var drawers = map[string]drawer{
 	"store":      {2, 3, "<store>", nil},
 	"clock":      {3, 1, "<clock>", nil},
 	"reaper":     {5, 1, "<window or event>, reaper: {stall: true}", (*plan).expires},
-	"promoter":   {6, 1, "<window or event>, promoter: {stall: true}", func(p *plan) bool { return p.every > 0 }},
+	"promoter":   {6, 1, "<window or event>, promoter: {stall: true}", (*plan).promotes},
 	"heartbeats": {8, 1, "<window>, heartbeats: {lose: <1..100>%}", (*plan).beats},
 	"leases":     {6, 1, "<start>, leases: {lose: <1..100>%}", (*plan).leases},
 	"redrive":    {5, 1, "at: <5s..39s>, redrive: {share: <1..100>%, reset: <true|false>}", (*plan).buries},
 }
 
-// beats reports whether nodes send heartbeats.
-func (p *plan) beats() bool { return p.has("engine.lease.heartbeat") }
-
-// leases reports whether jobs that run have leases, and expires whether others have them.
-func (p *plan) leases() bool  { return !p.has("engine.ack") }
-func (p *plan) expires() bool { return p.leases() || p.has("engine.waiting") }
-
-// buries reports whether jobs are likely to die.
-func (p *plan) buries() bool { return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "") }
+// leases and the functions below report what a storm may befall: leases of jobs that run or of any, heartbeats,
+// promotions, and jobs that are likely to die.
+func (p *plan) leases() bool   { return !p.has("engine.ack") }
+func (p *plan) expires() bool  { return p.leases() || p.has("engine.waiting") }
+func (p *plan) beats() bool    { return p.has("engine.lease.heartbeat") }
+func (p *plan) promotes() bool { return p.has("engine.promoter.every") }
+func (p *plan) buries() bool   { return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "") }
 
 // drawerOf returns the drawer of a kind of storm: without an entry in drawers, one of the example in the kind's
 // reference.

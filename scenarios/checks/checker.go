@@ -84,17 +84,6 @@ func (c *Checker) Near(path ...any) *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// Given returns the YAML node of the first of paths that the file contains: values that it does not contain are
-// defaults, not the author's mistake.
-func (c *Checker) Given(paths ...[]any) *yaml.Node {
-	for _, path := range paths {
-		if node := c.Node(path...); node != nil && node.Line != 0 {
-			return node
-		}
-	}
-	return c.Near(paths[0]...)
-}
-
 // Sound reports whether the value at path was decoded without an error; otherwise its zero value is meaningless.
 func (c *Checker) Sound(path ...any) bool {
 	for i := range path {

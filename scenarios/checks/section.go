@@ -48,19 +48,19 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	return s.whole.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Place returns the YAML node at which Fault reports a broken rule about keys.
+// Place returns the YAML node at which Fault reports a broken rule about keys. Values that the file does not contain are
+// defaults, not the author's mistake.
 func (s Section) Place(keys string) *yaml.Node {
-	var paths [][]any
+	if key, itself := strings.CutSuffix(keys, ":"); itself {
+		return s.whole.Key(s.To(key)...)
+	}
 	for key := range strings.FieldsSeq(keys) {
-		if name, isKey := strings.CutSuffix(key, ":"); isKey {
-			return s.whole.Key(s.To(name)...)
+		if node := s.Node(key); node != nil && node.Line != 0 {
+			return node
 		}
-		paths = append(paths, s.To(key))
 	}
-	if len(paths) == 0 {
-		return s.whole.Near(s.path...)
-	}
-	return s.whole.Given(paths...)
+	first, _, _ := strings.Cut(keys, " ")
+	return s.whole.Near(s.To(first)...)
 }
 
 // Sound reports whether the values of all these keys, or of s if there are none, were decoded without an error.

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"strings"
+
 	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
@@ -59,68 +61,63 @@ type (
 )
 
 func (fences) Words() ([]string, []engine.Fence) {
-	return []string{"token", "state", "none"},
-		[]engine.Fence{engine.FenceToken, engine.FenceState, engine.FenceNone}
+	return words("token state none", engine.FenceToken, engine.FenceState, engine.FenceNone)
 }
 
 func (places) Words() ([]string, []engine.Place) {
-	return []string{"due", "tail", "head", "created"},
-		[]engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
+	return words("due tail head created", engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated)
 }
 
 func (reaperPlaces) Words() ([]string, []engine.Place) {
-	return []string{"retry", "due", "tail", "head", "created"},
-		[]engine.Place{engine.PlaceDefault, engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
-}
-
-func (lateClaims) Words() ([]string, []Late) {
-	return []string{"return", "run", "ignore"}, []Late{{}, {Run: true}, {Ignore: true}}
+	names, values := places{}.Words()
+	return append([]string{"retry"}, names...), append([]engine.Place{engine.PlaceDefault}, values...)
 }
 
 func (delaysFrom) Words() ([]string, []engine.EventKind) {
-	return []string{"commit", "failure", "claim"}, []engine.EventKind{0, engine.Finished, engine.Leased}
-}
-
-func (onTimeouts) Words() ([]string, []TimedOut) {
-	return []string{"fail", "free", "wait"}, []TimedOut{{}, {Free: true}, {WaitOut: true}}
+	return words("commit failure claim", 0, engine.Finished, engine.Leased)
 }
 
 func (promoteOrders) Words() ([]string, []engine.Order) {
-	return []string{"oldest", "newest"},
-		[]engine.Order{engine.OldestReady, engine.NewestReady}
-}
-
-func (afters) Words() ([]string, []engine.Verb) {
-	return []string{"retry", "ready", "dead"},
-		[]engine.Verb{0, engine.Redo, engine.Bury}
+	return words("oldest newest", engine.OldestReady, engine.NewestReady)
 }
 
 func (retryCounts) Words() ([]string, []policies.CountRule) {
-	return []string{"claim", "failure"},
-		[]policies.CountRule{policies.CountClaim, policies.CountFailure}
+	return words("claim failure", policies.CountClaim, policies.CountFailure)
 }
 
 func (guards) Words() ([]string, []measure.Guard) {
-	return []string{"none", "check", "atomic"}, []measure.Guard{measure.NoGuard, measure.CheckGuard, measure.AtomicGuard}
+	return words("none check atomic", measure.NoGuard, measure.CheckGuard, measure.AtomicGuard)
 }
 
-func (counts) Words() ([]string, []bool)      { return pair("failure", "nothing") }
-func (giveUps) Words() ([]string, []bool)     { return pair("requeue", "drop") }
-func (owners) Words() ([]string, []bool)      { return pair("every", "leader") }
-func (expects) Words() ([]string, []bool)     { return pair("met", "missed") }
-func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
-func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }
-func (inFlightOf) Words() ([]string, []bool)  { return pair("claimed", "unacked") }
-func (onDues) Words() ([]string, []bool)      { return pair("wake", "poll") }
-func (coolsFrom) Words() ([]string, []bool)   { return pair("claim", "signal") }
-func (phases) Words() ([]string, []bool)      { return pair("together", "drawn") }
-func (leasesOf) Words() ([]string, []bool)    { return pair("job", "node") }
-func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }
-func (leaseChecks) Words() ([]string, []bool) { return pair("store", "local") }
-func (finds) Words() ([]string, []bool)       { return []string{"in-flight", "lease"}, []bool{true, false} }
+func (lateClaims) Words() ([]string, []Late) {
+	return words("return run ignore", Late{}, Late{Run: true}, Late{Ignore: true})
+}
 
-// pair returns the words of a Choice between false and true.
-func pair(no, yes string) ([]string, []bool) { return []string{no, yes}, []bool{false, true} }
+func (onTimeouts) Words() ([]string, []TimedOut) {
+	return words("fail free wait", TimedOut{}, TimedOut{Free: true}, TimedOut{WaitOut: true})
+}
+
+func (afters) Words() ([]string, []engine.Verb) {
+	return words("retry ready dead", 0, engine.Redo, engine.Bury)
+}
+
+func (counts) Words() ([]string, []bool)      { return words("failure nothing", false, true) }
+func (giveUps) Words() ([]string, []bool)     { return words("requeue drop", false, true) }
+func (owners) Words() ([]string, []bool)      { return words("every leader", false, true) }
+func (expects) Words() ([]string, []bool)     { return words("met missed", false, true) }
+func (acks) Words() ([]string, []bool)        { return words("late early", false, true) }
+func (waitings) Words() ([]string, []bool)    { return words("store held", false, true) }
+func (inFlightOf) Words() ([]string, []bool)  { return words("claimed unacked", false, true) }
+func (onDues) Words() ([]string, []bool)      { return words("wake poll", false, true) }
+func (coolsFrom) Words() ([]string, []bool)   { return words("claim signal", false, true) }
+func (phases) Words() ([]string, []bool)      { return words("together drawn", false, true) }
+func (leasesOf) Words() ([]string, []bool)    { return words("job node", false, true) }
+func (nodeNames) Words() ([]string, []bool)   { return words("new kept", false, true) }
+func (leaseChecks) Words() ([]string, []bool) { return words("store local", false, true) }
+func (finds) Words() ([]string, []bool)       { return words("in-flight lease", true, false) }
+
+// words returns the words of a Choice, which a text holds, with their values.
+func words[T any](text string, values ...T) ([]string, []T) { return strings.Fields(text), values }
 
 // Wake is the rule for waking nodes at once when jobs become ready: one node (written true or one), all or none
 // (written false).

@@ -43,7 +43,7 @@ type Rule struct {
 	Real         string   `yaml:"real"`                   // value of the figure in the system, for people
 	Simulated    string   `yaml:"simulated"`              // value of the figure in a simulation of the preset
 	Off          string   `yaml:"off,omitempty"`          // difference of the simulated value: −24 %
-	Cause        string   `yaml:"cause,omitempty"`        // if it is off, the system's behaviour and its place in the source
+	Cause        string   `yaml:"cause,omitempty"`        // the system's behaviour, if off, and its place in the source
 	Metrics      []string `yaml:"metrics,omitempty,flow"` // metrics that are wrong if the rule does not hold
 	Approximates string   `yaml:"approximates,omitempty"` // line of the approximations that this rule measures
 }

@@ -48,8 +48,8 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	return s.whole.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Place returns the YAML node at which Fault reports a broken rule about keys. Values that the file does not contain are
-// defaults, not the author's mistake.
+// Place returns the YAML node at which Fault reports a broken rule about keys. Values that the file does not contain
+// are defaults, not the author's mistake.
 func (s Section) Place(keys string) *yaml.Node {
 	if key, itself := strings.CutSuffix(keys, ":"); itself {
 		return s.whole.Key(s.To(key)...)

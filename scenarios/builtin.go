@@ -112,26 +112,35 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	if strings.HasPrefix(nameOrPath, "http://") || strings.HasPrefix(nameOrPath, "https://") {
 		return "", nil, fmt.Errorf("open scenario: %s is no file: fetch it first, as in curl -L URL | qsim run -", nameOrPath)
 	}
-	err = fmt.Errorf("open scenario: there is no file %s and no built-in scenario of that name", nameOrPath)
+	help := "qsim list scenarios prints those there are"
+	if near := nearest(nameOrPath); near != "" {
+		help = "did you mean " + near + "?"
+	}
+	return "", nil, fmt.Errorf("open scenario: there is no file %s and no built-in scenario of that name; %s",
+		nameOrPath, help)
+}
+
+// nearest returns the path of a file or the name of a built-in scenario that was probably meant by a name; "" if there
+// is none.
+func nearest(nameOrPath string) string {
 	folder, base := filepath.Split(nameOrPath)
 	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
 	for _, file := range files {
-		near := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if reference.Closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{near}) != "" {
-			return "", nil, fmt.Errorf("%w; did you mean %s?", err, file)
+		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if reference.Closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{name}) != "" {
+			return file
 		}
 	}
-	names := builtinNames()
-	word := strings.TrimSuffix(nameOrPath, ".yaml")
+	names, word := builtinNames(), strings.TrimSuffix(nameOrPath, ".yaml")
 	if near := reference.Closest(word, names); near != "" {
-		return "", nil, fmt.Errorf("%w; did you mean %s?", err, near)
+		return near
 	}
 	for _, name := range names {
 		if reference.Closest(word, []string{path.Base(name)}) != "" {
-			return "", nil, fmt.Errorf("%w; did you mean %s?", err, name)
+			return name
 		}
 	}
-	return "", nil, fmt.Errorf("%w; qsim list scenarios prints those there are", err)
+	return ""
 }
 
 func readFile(path string) ([]byte, error) {

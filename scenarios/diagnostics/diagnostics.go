@@ -56,13 +56,7 @@ func (ds List) Errors() List { return ds.of(Error) }
 func (ds List) Warnings() List { return ds.of(Warning) }
 
 func (ds List) of(s Severity) List {
-	var some List
-	for _, d := range ds {
-		if d.Severity == s {
-			some = append(some, d)
-		}
-	}
-	return some
+	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool { return d.Severity != s })
 }
 
 // Sorted orders diagnostics by position, errors first, and drops duplicates.
@@ -73,19 +67,13 @@ func (ds List) Sorted() List {
 		}
 		return cmp.Or(a.Line-b.Line, a.Col-b.Col, cmp.Compare(a.Severity, b.Severity))
 	})
-	type place struct {
-		line, col    int
-		set, message string
-	}
-	seen := map[place]bool{}
-	var unique List
-	for _, d := range ds {
-		if p := (place{d.Line, d.Col, d.Set, d.Message}); !seen[p] {
-			seen[p] = true
-			unique = append(unique, d)
-		}
-	}
-	return unique
+	seen := map[Diagnostic]bool{}
+	return slices.DeleteFunc(ds, func(d Diagnostic) bool {
+		said := Diagnostic{Line: d.Line, Col: d.Col, Set: d.Set, Message: d.Message}
+		again := seen[said]
+		seen[said] = true
+		return again
+	})
 }
 
 // mostShown is the highest number of diagnostics that Render writes in full.
@@ -108,14 +96,14 @@ func (ds List) Render(w io.Writer, name string, src []byte) error {
 }
 
 func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
+	place := printable(name)
 	switch {
 	case d.Set != "":
-		fmt.Fprintf(b, "%s: %s: %s\n", printable(Cut(d.Set)), d.Severity, printable(d.Message))
-	case d.Line == 0:
-		fmt.Fprintf(b, "%s: %s: %s\n", printable(name), d.Severity, printable(d.Message))
-	default:
-		fmt.Fprintf(b, "%s:%d:%d: %s: %s\n", printable(name), d.Line, d.Col, d.Severity, printable(d.Message))
+		place = printable(Cut(d.Set))
+	case d.Line != 0:
+		place = fmt.Sprintf("%s:%d:%d", place, d.Line, d.Col)
 	}
+	fmt.Fprintf(b, "%s: %s: %s\n", place, d.Severity, printable(d.Message))
 	if d.Set == "" && d.Line >= 1 && d.Line <= len(lines) {
 		if d.Line > 1 && strings.TrimSpace(lines[d.Line-2]) != "" {
 			fmt.Fprintf(b, "%5d | %s\n", d.Line-1, strings.TrimRight(excerpt(lines[d.Line-2], 1, 0).text, " "))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -86,10 +87,8 @@ const mostAlike = 20
 
 // withAt returns ds with an error at a position, unless there is one already.
 func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
-	for _, d := range ds {
-		if d.Line == at.Line && d.Col == at.Column {
-			return ds
-		}
+	if slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Line == at.Line && d.Col == at.Column }) {
+		return ds
 	}
 	return append(ds, Of(bad, at))
 }
@@ -187,37 +186,50 @@ func neverClosed(e *yaml.LoadError) bool {
 		strings.Contains(e.Message, "did not find expected ','")
 }
 
+// syntaxErrors lists the parser's errors about text that is not valid YAML, with the words for an author.
+var syntaxErrors = []struct {
+	says, message, help string
+	alone               bool // the place where the value around it starts is of no help
+}{
+	{"exceeded max depth", fmt.Sprintf("nested too deeply (at most %d levels)", tree.MostDepth), "", true},
+	{"cannot start any token", "a value cannot start with this character", "put the value in quotes", false},
+	{"mapping values are not allowed", "a `:` cannot stand here", "put each key on a line of its own and a value " +
+		"that holds `: ` in quotes; does the line before lack its `:`?", false},
+	{"could not find expected ':'", "this line has no `:`", "write a key, a colon, a space and a value", false},
+	{"did not find expected ',' or '}'", "the { is never closed",
+		"close it with }, or put a comma between its keys", true},
+	{"did not find expected ',' or ']'", "the [ is never closed",
+		"close it with ], or put a comma between its items", true},
+	{"found unexpected end of stream", "the quote is never closed", "end the text with the same quote", true},
+	{"did not find expected key", wrongIndent, rightIndent, true},
+	{"did not find expected '-' indicator", wrongIndent, rightIndent, true},
+	{"did not find expected node content", "a value is missing here", "is a bracket or a brace left over?", true},
+}
+
+const (
+	wrongIndent = "the indentation fits nothing above it"
+	rightIndent = "put the keys of one map, or the hyphens of one list, in one column"
+)
+
 // SyntaxError rewords an error about text that is not valid YAML.
 func SyntaxError(e *yaml.LoadError) *quantity.Error {
-	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
-	says := func(text string) bool { return strings.Contains(e.Message, text) }
-	switch {
-	case says("exceeded max depth"):
-		return quantity.Errorf("nested too deeply (at most %d levels)", tree.MostDepth)
-	case says("cannot start any token"):
-		bad.Message = "a value cannot start with this character"
-		bad.Help = "put the value in quotes"
-	case says("mapping values are not allowed"):
-		bad.Message = "a `:` cannot stand here"
-		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; " +
-			"does the line before lack its `:`?"
-	case says("could not find expected ':'"):
-		bad.Message = "this line has no `:`"
-		bad.Help = "write a key, a colon, a space and a value"
-	case says("did not find expected ',' or '}'"):
-		return &quantity.Error{Message: "the { is never closed", Help: "close it with }, or put a comma between its keys"}
-	case says("did not find expected ',' or ']'"):
-		return &quantity.Error{Message: "the [ is never closed", Help: "close it with ], or put a comma between its items"}
-	case says("found unexpected end of stream"):
-		return &quantity.Error{Message: "the quote is never closed", Help: "end the text with the same quote"}
-	case says("did not find expected key"), says("did not find expected '-' indicator"):
-		return &quantity.Error{Message: "the indentation fits nothing above it",
-			Help: "put the keys of one map, or the hyphens of one list, in one column"}
-	case says("did not find expected node content"):
-		return &quantity.Error{Message: "a value is missing here", Help: "is a bracket or a brace left over?"}
+	for _, known := range syntaxErrors {
+		if strings.Contains(e.Message, known.says) {
+			bad := &quantity.Error{Message: known.message, Help: known.help}
+			if !known.alone {
+				bad.Note = context(e)
+			}
+			return bad
+		}
 	}
-	if bad.Note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
-		bad.Note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
+	return &quantity.Error{Message: strings.TrimPrefix(e.Message, "yaml: "), Note: context(e)}
+}
+
+// context returns the place where the value around an error starts, in words; "" if it is not known, or that of the
+// error.
+func context(e *yaml.LoadError) string {
+	if e.ContextMsg == "" || e.ContextMark.Line <= 0 || e.ContextMark == e.Mark {
+		return ""
 	}
-	return bad
+	return fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
 }

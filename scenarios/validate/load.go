@@ -56,45 +56,40 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 
 // checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
 func (c *validator) checkOffered() {
-	workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
-	var worst float64
-	var classes []int // indexes of the classes active at the busiest time
-	for i := range c.sc.Jobs {
-		var load float64
-		var active []int
-		for k := range c.sc.Jobs {
-			if a := &c.sc.Jobs[k].Arrivals; activeAt(a, c.sc.Jobs[i].Arrivals.Start, c.sc.Duration) && a.MeanRate() > 0 {
-				load += a.MeanRate() * c.sc.Jobs[k].Service.Dist().Mean()
-				active = append(active, k)
+	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
+	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * jobs[i].Service.Dist().Mean() }
+	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
+	for i := range jobs {
+		total, active := 0.0, []int(nil)
+		for k := range jobs {
+			if a := &jobs[k].Arrivals; activeAt(a, jobs[i].Arrivals.Start, c.sc.Duration) && a.MeanRate() > 0 {
+				total, active = total+load(k), append(active, k)
 			}
 		}
-		if load > worst {
-			worst, classes = load, active
+		if total > worst {
+			worst, classes = total, active
 		}
 	}
 	if workers < 1 || worst <= workers {
 		return
 	}
 	var terms []string
-	var heaviest float64
-	var at *yaml.Node
+	heaviest := classes[0]
 	for _, i := range classes {
-		rate, mean := c.sc.Jobs[i].Arrivals.MeanRate(), c.sc.Jobs[i].Service.Dist().Mean()
-		terms = append(terms, fmt.Sprintf("%s × %s", meanText(&c.sc.Jobs[i].Arrivals), seconds(mean)))
-		if rate*mean >= heaviest {
-			heaviest, at = rate*mean, c.Near("jobs", i, "arrivals", "rate")
+		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(jobs[i].Service.Dist().Mean()))
+		if load(i) >= load(heaviest) {
+			heaviest = i
 		}
 	}
-	even := ""
-	if len(c.sc.Storms) > 0 {
-		even = " even without the storm"
-	}
-	e := c.Warnf(at, "offered load is %s × the capacity%s: the backlog will never drain", short(worst/workers), even)
-	sum := strings.Join(terms, " + ")
+	sum, even := strings.Join(terms, " + "), ""
 	if len(terms) > 1 {
 		sum = "(" + sum + ")"
 	}
-	e.Note = fmt.Sprintf("%s ÷ %.0f workers", sum, workers)
+	if len(c.sc.Storms) > 0 {
+		even = " even without the storm"
+	}
+	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s: the backlog will never drain",
+		short(worst/workers), even).Note = fmt.Sprintf("%s ÷ %.0f workers", sum, workers)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

@@ -129,12 +129,8 @@ func (s *shrinker) dropJobs() {
 	})
 	for _, i := range entries(s.lines(), "storms") {
 		for n := 1; n < 64; n *= 2 { // of a burst
-			lines := s.lines()
-			if i >= len(lines) {
-				break
-			}
-			lines[i] = burstCount.ReplaceAllString(lines[i], fmt.Sprintf("count: %d}", n))
-			if s.try(lines) {
+			lines, count := s.lines(), fmt.Sprintf("count: %d}", n)
+			if lines[i] = burstCount.ReplaceAllString(lines[i], count); s.try(lines) {
 				break
 			}
 		}

@@ -99,7 +99,10 @@ type swarm struct {
 
 // one runs the world of one seed. Its error is pool.ErrEnough once the allowed number of seeds has failed.
 func (s *swarm) one(seed uint64) error {
-	if s.isOver() {
+	s.mutex.Lock()
+	over := s.failed >= max(1, s.options.Failures) // the last of them may still be shrunk
+	s.mutex.Unlock()
+	if over {
 		return pool.ErrEnough
 	}
 	w := Draw(seed)
@@ -118,13 +121,6 @@ func (s *swarm) one(seed uint64) error {
 	defer s.mutex.Unlock()
 	s.result.Failures = append(s.result.Failures, f)
 	return nil
-}
-
-// isOver reports whether the allowed number of seeds has failed. The last of them may still be shrunk.
-func (s *swarm) isOver() bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.failed >= max(1, s.options.Failures)
 }
 
 // count adds the run of a world to the result.

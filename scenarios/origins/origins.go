@@ -67,7 +67,7 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 	}
 	for key, child := range tree.Pairs(value) {
 		switch name := key.Value; {
-		case e.ofClass(path) && name == "retry":
+		case strings.HasPrefix(path, "jobs.") && name == "retry":
 			continue // comes below, with what it stands upon
 		case strings.HasSuffix(path, ".with"):
 			e.add(reference.Join(path, name), child, tree.Lookup(given, name))
@@ -152,12 +152,6 @@ func (e *explainer) retry(path string, class int) {
 			s.Origin = "as retry"
 		}
 	}
-}
-
-// ofClass reports whether path names a job class.
-func (e *explainer) ofClass(path string) bool {
-	name, found := strings.CutPrefix(path, "jobs.")
-	return found && e.sc.ClassIndex(name) >= 0
 }
 
 // add adds one setting: its path, its value, and the origin (line, preset, override or default) of the node given.

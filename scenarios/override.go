@@ -123,34 +123,31 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 		return &result, nil
 	}
 	var names []string
+	var named []int // indexes of the elements with these names
 	for _, key := range keys {
-		for _, item := range list.Content {
+		for i, item := range list.Content {
 			if n := tree.Lookup(item, key); n != nil {
-				names = append(names, n.Value)
+				names, named = append(names, n.Value), append(named, i)
 			}
 		}
 	}
 	path = reference.WithName(path, names)
-	for _, key := range keys {
-		for i, item := range list.Content {
-			if n := tree.Lookup(item, key); n == nil || n.Value != path[0] {
-				continue
-			}
-			result := *list
-			result.Content = slices.Clone(list.Content)
-			if len(path) == 1 && name == "storms" && value.Value == noStorm {
-				result.Content = slices.Delete(result.Content, i, i+1)
-				return &result, nil
-			}
-			element, e := applyAt(item, at, append(done, path[0]), path[1:], value)
-			if e != nil {
-				return nil, e
-			}
-			result.Content[i] = element
-			return &result, nil
-		}
+	first := slices.Index(names, path[0])
+	if first < 0 {
+		return nil, reference.UnknownName(reference.WordFor[name], path[0], names)
 	}
-	return nil, reference.UnknownName(reference.WordFor[name], path[0], names)
+	result, i := *list, named[first]
+	result.Content = slices.Clone(list.Content)
+	if len(path) == 1 && name == "storms" && value.Value == noStorm {
+		result.Content = slices.Delete(result.Content, i, i+1)
+		return &result, nil
+	}
+	element, e := applyAt(list.Content[i], at, append(done, path[0]), path[1:], value)
+	if e != nil {
+		return nil, e
+	}
+	result.Content[i] = element
+	return &result, nil
 }
 
 // noStorm is the value of an override that takes a storm away: storms.NAME=none.

@@ -34,35 +34,35 @@ var budgets = []budget{
 	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3186, 2250},
-	{"engine/pgstore", 2938, 2130},
-	{"engine/pgstore/pgserver", 551, 500},
+	{"engine/pgstore", 2899, 2130},
+	{"engine/pgstore/pgserver", 548, 500},
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
-	{"policies", 2894, 1850},
-	{"scenarios", 1155, 800},      // the language with the rooms below it: 4,700 in all
+	{"policies", 2805, 1850},
+	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2270, 1350},
-	{"scenarios/checked", 212, 212},
-	{"scenarios/checks", 363, 300},
-	{"scenarios/diagnostics", 559, 559},
-	{"scenarios/estimate", 352, 250},
+	{"scenarios/chaos", 2269, 1350},
+	{"scenarios/checked", 213, 212},
+	{"scenarios/checks", 420, 300},
+	{"scenarios/diagnostics", 579, 559},
+	{"scenarios/estimate", 344, 250},
 	{"scenarios/imports", 4729, 3650},
-	{"scenarios/origins", 211, 150}, // qsim explain
+	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 950, 700},
+	{"scenarios/reference", 883, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3033, 1900},
+	{"scenarios/spec", 2944, 1900},
 	{"scenarios/study", 5358, 3000},
 	{"scenarios/trace", 1621, 1250},
-	{"scenarios/tree", 454, 444}, // YAML with positions
-	{"scenarios/validate", 1194, 600},
+	{"scenarios/tree", 485, 444}, // YAML with positions
+	{"scenarios/validate", 1113, 600},
 	{"scenarios/verify", 3416, 2600},
-	{"scenarios/world", 4712, 2700},
-	{"results", 4628, 2300},
+	{"scenarios/world", 4560, 2700},
+	{"results", 4575, 2300},
 	{"results/measure", 4898, 3150},
-	{"results/plain", 355, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6687, 4300},
-	{"results/text", 1623, 1700},
+	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6532, 4300},
+	{"results/text", 1567, 1700},
 	{"cmd/bench", 4887, 3000},
 	{"cmd/cli", 5178, 3600},
 	{"cmd/input", 144, 100},
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 84_838, 56_000
-	mostWideLines, goalWideLines     = 588, 0   // longer than lineWidth
+	mostLines, goalLines             = 83_512, 56_000
+	mostWideLines, goalWideLines     = 0, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

@@ -2,7 +2,7 @@
 //
 // A fetch policy (engine.Policy) decides what an engine claims next: asked for a plan whenever workers are free, it
 // answers with terms, each of which claims from what the earlier ones left. A retry policy (engine.RetryPolicy) decides
-// the outcome of a job that failed; Backoff is the only one here. Each kind of policy is a Kind, with prose
+// the outcome of a job that failed; Backoff is the only one here. Each kind of policy has a file: its Kind, with prose
 // and parameters, and its type, with what it guarantees.
 //
 // A policy value belongs to one engine and may keep state; New makes one from the name and parameters in a scenario

@@ -38,7 +38,7 @@ var budgets = []budget{
 	{"engine/pgstore/pgserver", 548, 500},
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
-	{"policies", 2805, 1850},
+	{"policies", 2872, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2269, 1350},
@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 883, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2944, 1900},
+	{"scenarios/spec", 3009, 1900},
 	{"scenarios/study", 5358, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_512, 56_000
+	mostLines, goalLines             = 83_644, 56_000
 	mostWideLines, goalWideLines     = 0, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

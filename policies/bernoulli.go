@@ -1,0 +1,78 @@
+package policies
+
+import (
+	"fmt"
+	"math"
+
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
+
+var bernoulliKind = Kind{
+	Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
+	Drawn:  Drawn{Weight: 1, Param: "fresh", Values: []string{"20%", "50%", "80%"}},
+	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
+	Params: []Param{freshShare, lend},
+	New: func(a Arguments) (engine.Policy, error) {
+		return Bernoulli{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
+	},
+}
+
+// Bernoulli is the policy bernoulli, a coin toss for each claim: over n claims the share s is off by about √(s(1−s)/n).
+// It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.
+type Bernoulli struct {
+	stateless
+	Fresh     quantity.Share // probability that a claim goes to fresh jobs
+	NoLending bool           // leave the claims that a class cannot use unused
+}
+
+// Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and a term
+// that lends the unused claims of a class. A plan tosses at most 65,536 coins: further claims are left to the lending
+// term, or to the next plan.
+func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	chance, fresh := p.Fresh.Float(), 0
+	coins := min(v.Idle, math.MaxUint16+1)
+	for n := range coins {
+		if v.Draw(uint16(n)) < chance {
+			fresh++
+		}
+	}
+	dst = shares(dst, coins, fresh, false)
+	if !p.NoLending {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+	}
+	return dst
+}
+
+// Guarantees returns the guarantee of a share of claims to fresh jobs and, with lending, of no idle worker while a job
+// is ready. Only plans show the share: what is lent is an event like any other.
+func (p Bernoulli) Guarantees() Promise {
+	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
+}
+
+// coinsLaw is the Law (plan checker) of Bernoulli.
+type coinsLaw struct {
+	stateless
+	chance        float64
+	tossed, fresh int
+}
+
+func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
+	l.tossed += min(v.Idle, math.MaxUint16+1)
+	for i := range terms {
+		if terms[i].Class == engine.Fresh {
+			l.fresh += terms[i].Limit
+		}
+	}
+	if isUnlikely(l.fresh, l.tossed, l.chance) {
+		return fmt.Sprintf("%d of %d coins fell for fresh jobs, at a chance of %v", l.fresh, l.tossed, l.chance)
+	}
+	return ""
+}
+
+// isUnlikely reports whether n fair coins would practically never, by eight standard deviations, show this number on
+// one side.
+func isUnlikely(fell, n int, chance float64) bool {
+	mean := float64(n) * chance
+	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))
+}

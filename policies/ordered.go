@@ -1,0 +1,22 @@
+package policies
+
+import "qsim/engine"
+
+// Ordered is a policy that claims all jobs, fresh or retry, in one order, which only some stores support. It is
+// work-conserving. It keeps no state: the store keeps the order's state for all engines, so parameters apply to the
+// whole fleet.
+type Ordered struct {
+	classwise
+	Order engine.Order
+	Rule  *engine.Rule // parameters of the order, shared by all plans; nil: none
+}
+
+// Plan appends one term for all ready jobs, in the policy's order.
+func (p Ordered) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Order: p.Order, Rule: p.Rule, Limit: v.Idle})
+}
+
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that claims go by the order.
+func (p Ordered) Guarantees() Promise {
+	return Promise{Conserving: true, Ordered: true, Order: p.Order, Rule: p.Rule}
+}

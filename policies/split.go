@@ -1,0 +1,93 @@
+package policies
+
+import (
+	"fmt"
+
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
+
+var splitKind = Kind{
+	Name: "split", Needs: NeedsPriorities, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "A share of all claims for the most urgent jobs, the rest for those that have been ready longest, " +
+		"whatever their priority; exact over any number of claims because fractions are carried to the next. " +
+		"Urgent jobs keep most of the workers, and no job of low priority starves.",
+	Params: []Param{
+		{Name: "priority", Type: TypeShare, Default: "80%", Doc: "share of the claims that go by priority"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		return &Split{Priority: a.Value("priority").(quantity.Share)}, nil
+	},
+}
+
+// Split is the policy split, which gives a share s of the claims to jobs by priority and the rest to the oldest: a job
+// of any priority is reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each
+// engine keeps its carry; the share needs no coordination.
+type Split struct {
+	Priority quantity.Share // share of the claims that goes by priority
+
+	carry carry // of the claims by priority
+}
+
+// Plan appends a term for ⌈carry + share·idle⌉ jobs by priority, and one for the rest oldest first.
+func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	urgent := p.carry.divide(v.Idle, p.Priority)
+	if urgent > 0 {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: urgent})
+	}
+	if urgent < v.Idle {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: v.Idle - urgent})
+	}
+	return dst
+}
+
+// Observe updates the carry once the claims of both terms are answered. A plan that claimed fewer jobs than its
+// limit has emptied the queue: the carry is then 0.
+func (p *Split) Observe(o *engine.Observation) {
+	if c := &p.carry; c.plan.answers(o) {
+		c.settle(p.Priority, c.plan.total() == c.plan.limit)
+	}
+}
+
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
+// is exact to less than one job, counted since a plan last emptied the queue. No event shows which share a job was of.
+func (p *Split) Guarantees() Promise {
+	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
+}
+
+// splitLaw is the Law (plan checker) of Split.
+type splitLaw struct {
+	share  quantity.Share
+	owed   int64 // claims owed to priority, in jobs times the denominator of share
+	urgent int   // number of claims by priority in the latest plan
+	plan   pending
+}
+
+func (l *splitLaw) Plan(v *engine.View, terms []engine.Term) string {
+	l.urgent, l.plan = 0, pending{limit: v.Idle}
+	oldest := 0
+	for i := range terms {
+		if terms[i].Order == engine.OldestOfAny {
+			oldest += terms[i].Limit
+		} else {
+			l.urgent += terms[i].Limit
+		}
+	}
+	num, den := l.share.Fraction()
+	if owed := l.owed + int64(v.Idle)*num - int64(l.urgent)*den; l.urgent+oldest != v.Idle || owed <= -den || owed >= den {
+		return fmt.Sprintf("a plan asks for %d jobs by priority and %d of the oldest, and owes priority %d/%d of a job",
+			l.urgent, oldest, owed, den)
+	}
+	return ""
+}
+
+func (l *splitLaw) Observe(o *engine.Observation) {
+	if !l.plan.answers(o) {
+		return
+	}
+	num, den := l.share.Fraction()
+	if l.owed += int64(l.plan.limit)*num - int64(l.urgent)*den; l.plan.total() < l.plan.limit {
+		l.owed = 0
+	}
+	l.plan.limit = 0
+}

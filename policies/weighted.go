@@ -1,0 +1,121 @@
+package policies
+
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
+
+var weightedKind = Kind{
+	Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+	Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
+	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
+		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
+	Params: []Param{freshShare, lend},
+	New: func(a Arguments) (engine.Policy, error) {
+		return &Weighted{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
+	},
+}
+
+var (
+	freshShare = Param{Name: "fresh", Type: TypeShare, Default: "80%",
+		Doc: "share of the claims that go to fresh jobs, the rest to retries, while both are ready"}
+	lend = Param{Name: "lend", Type: TypeBool, Default: "true",
+		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
+)
+
+// Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction of a claim
+// left over in a plan is carried to the next, so that over any number of claims fresh jobs are never behind their share
+// and less than one claim ahead, at every batch size. Lent claims are not paid back. Each engine keeps its carry; the
+// share needs no coordination.
+type Weighted struct {
+	Fresh     quantity.Share // share of the claims that goes to fresh jobs
+	NoLending bool           // leave the claims that a class cannot use unused
+
+	carry carry // of the claims of fresh jobs
+}
+
+// Guarantees returns the guarantee of an exact share of claims to fresh jobs and, with lending, of no idle worker while
+// a job is ready.
+func (p *Weighted) Guarantees() Promise {
+	num, den := p.Fresh.Fraction()
+	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
+}
+
+// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends the
+// unused claims of a class.
+func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
+}
+
+// shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
+// the unused claims of one class to the other. It omits terms that claim nothing, since each costs the store work.
+func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
+	if fresh > 0 {
+		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
+	}
+	if fresh < idle {
+		dst = append(dst, engine.Term{Class: engine.Retry, Limit: idle - fresh})
+	}
+	if lend {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})
+	}
+	return dst
+}
+
+// ByClass marks the policy as one by priority class, see engine.Policy.
+func (*Weighted) ByClass() {}
+
+// Observe updates the carry once both classes of a plan are answered. It is 0 if either class had fewer jobs than its
+// limit: unused claims are not hoarded.
+func (p *Weighted) Observe(o *engine.Observation) {
+	if c := &p.carry; c.plan.answers(o) {
+		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
+	}
+}
+
+// carry divides the claims of plans by a share that is exact over any number of claims: what is left over of a claim in
+// one plan is carried to the next.
+type carry struct {
+	// owed is the claims owed to the part with the share, in claims times the denominator of the share, in (-1, 0] claims:
+	// the round-up in divide serves that part first.
+	owed  int64
+	plan  pending
+	first int // number of claims of that part in the latest plan
+}
+
+// divide begins a plan for so many jobs, and returns how many of its claims are the share's.
+func (c *carry) divide(idle int, share quantity.Share) int {
+	num, den := share.Fraction()
+	c.plan = pending{limit: idle}
+	// owed is above -den, so the dividend is not negative: the quotient rounds down, which den-1 turns into up.
+	c.first = int((c.owed + int64(idle)*num + den - 1) / den)
+	return c.first
+}
+
+// settle ends a plan whose claims are answered. Unless it was used in full nothing is owed.
+func (c *carry) settle(share quantity.Share, full bool) {
+	num, den := share.Fraction()
+	if c.owed += int64(c.plan.limit)*num - int64(c.first)*den; !full {
+		c.owed = 0
+	}
+	c.plan.limit = 0
+}
+
+// pending is a plan whose claims of both classes are not all answered.
+type pending struct {
+	limit    int // most claims of the plan; 0: no plan is pending
+	claimed  [engine.NumClasses]int
+	answered [engine.NumClasses]bool
+}
+
+// answers adds the answer to one of the plan's claims, and reports whether it was the last.
+func (p *pending) answers(o *engine.Observation) bool {
+	if o.Ended || p.limit == 0 {
+		return false
+	}
+	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
+	return p.answered[engine.Fresh] && p.answered[engine.Retry]
+}
+
+// total returns the number of jobs, fresh and retries, that a policy's latest plan has claimed.
+func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

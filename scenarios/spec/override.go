@@ -1,0 +1,46 @@
+package spec
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"qsim/results/plain"
+	"qsim/scenarios/tree"
+)
+
+// Override gives one key of a scenario another value, as `--set KEY=VALUE` does.
+type Override struct {
+	Path  string // path of the key, such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
+	Value string // value as YAML: 80, 30s, {kind: fixed, delay: 60s}
+	Flag  string // text of the command line, if it was not --set
+	// NoFile refuses a value that names a file, for overrides from other sources than the user of this machine.
+	NoFile bool
+}
+
+// String returns the override in the syntax of the command line.
+func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
+
+// Before reports whether the override of path a is applied before that of b: a map before its keys, and a key that
+// replaces its map before the keys beside it.
+func Before(a, b string) bool {
+	replaces := func(word string) int { return min(slices.Index(tree.Replacing, word), 0) } // 0: it does; -1: it does not
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		return cmp.Or(replaces(b)-replaces(a), strings.Compare(a, b))
+	}) < 0
+}
+
+// Set returns the override that gives the key at path a value of a type of this package, such as a JobClass.
+func Set(path string, value any) Override {
+	node := tree.Dumped(value)
+	return Override{Path: path, Value: tree.OneLine(&node)}
+}
+
+// Overrides returns the policy's `with:` as overrides of the whole scenario, in the order in which they are applied.
+func (p *Policy) Overrides() []Override {
+	paths := slices.Sorted(maps.Keys(p.With))
+	sort.SliceStable(paths, func(i, j int) bool { return Before(paths[i], paths[j]) })
+	return plain.Map(paths, func(path string) Override { return Set(path, p.With[path]) })
+}

@@ -1,0 +1,19 @@
+package spec
+
+import "qsim/engine/fault"
+
+// HeartbeatStorm loses heartbeats on their way to the store.
+type HeartbeatStorm struct {
+	Lose  Share  `yaml:"lose" rule:"loses"` // share of heartbeats that get lost
+	Nodes *Nodes `yaml:"nodes,omitempty"`   // nodes whose heartbeats are lost; left out: all nodes
+}
+
+func (t *HeartbeatStorm) check(c *stormChecker) {
+	c.Warn(c.engine.Lease.Heartbeat == 0 && c.whole.Sound("engine", "lease", "heartbeat"), ":",
+		"there are no heartbeats to lose: engine.lease.heartbeat is 0s")
+}
+
+func (t *HeartbeatStorm) effect(Duration) Effect {
+	return Effect{Simulated: ofNetwork, Nodes: t.Nodes,
+		Fault: &fault.Fault{Ops: callsNamed([]string{"extend"}), LoseRequest: t.Lose.Float()}}
+}

@@ -1,0 +1,30 @@
+package spec
+
+import (
+	"slices"
+
+	"qsim/engine/quantity"
+)
+
+// LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
+// is rounded up.
+type LimitStorm struct {
+	Dependency string `yaml:"dependency"` // name of the dependency; it must have a limit
+	Factor     Factor `yaml:"factor"`     // factor on the limit; below 1: a lower limit
+}
+
+func (t *LimitStorm) check(c *stormChecker) {
+	c.Required("factor")
+	if !c.Required("dependency") || !c.Sound("dependency") ||
+		!c.whole.Known("dependency", c.Place("dependency"), t.Dependency, c.whole.Dependencies) {
+		return
+	}
+	of := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == t.Dependency })
+	c.Fault(c.services[of].Limit == nil && c.whole.Sound("dependencies"), "dependency",
+		"dependency %s has no limit to change", quantity.Quote(t.Dependency)).Help =
+		"write limit: {concurrency: 50} at the dependency"
+}
+
+func (t *LimitStorm) effect(Duration) Effect {
+	return Effect{Dependency: t.Dependency, Limit: float64(t.Factor)}
+}

@@ -1,0 +1,18 @@
+package spec
+
+import "cmp"
+
+// OutageStorm makes every call to a dependency fail, whatever its limit.
+type OutageStorm struct {
+	Dependency string `yaml:"dependency" rule:"dependency"` // name of the dependency
+	Error      string `yaml:"error"`                        // error kind of the failing attempts
+	// run time of a failing attempt; left out: the service time
+	Takes *Distribution `yaml:"takes,omitempty"`
+}
+
+func (t *OutageStorm) effect(Duration) Effect {
+	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
+}
+
+// Fill sets the error kind of a storm that names none.
+func (t *OutageStorm) Fill() { t.Error = cmp.Or(t.Error, "unavailable") }

@@ -1,0 +1,17 @@
+package spec
+
+import "qsim/engine/fault"
+
+// PromoterStorm stops the promoter, which makes waiting jobs ready.
+type PromoterStorm struct {
+	Stall bool `yaml:"stall" rule:"stall"` // true
+}
+
+func (t *PromoterStorm) check(c *stormChecker) {
+	c.Warn(c.whole.Sound("engine", "promoter") && !c.engine.Promoter.On(), ":",
+		"there is no promoter to stall: engine.promoter.every is 0s")
+}
+
+func (t *PromoterStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: lasts.Std()}}
+}

@@ -1,0 +1,33 @@
+package spec
+
+import "qsim/engine/fault"
+
+// RollingStorm kills one process after the other, by index, as a deployment does: node 0
+// at the start of the window, then the next one, and round again until the window ends.
+type RollingStorm struct {
+	Every        Duration `yaml:"every"`         // time from one process to the next; more than 0s
+	RestartAfter Duration `yaml:"restart-after"` // time that each process stays down
+}
+
+func (t *RollingStorm) check(c *stormChecker) {
+	c.Required("restart-after")
+	if !c.Required("every") || !c.whole.Sound("engine", "nodes") || !c.around.Sound() {
+		return
+	}
+	if c.whole.Positive(t.Every, c.To("every")...); t.Every == 0 {
+		return
+	}
+	kills := float64(c.storm.For) / float64(t.Every) * c.storm.Windows()
+	c.Fault(kills > mostRestarts, "every", "one run would kill %.1g processes: at most %d", kills, mostRestarts)
+	again := float64(t.RestartAfter) >= float64(t.Every)*float64(c.engine.Nodes) && c.storm.For > t.RestartAfter
+	c.Warn(again && kills <= mostRestarts, "restart-after",
+		"it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.engine.Nodes, t.Every)
+}
+
+func (t *RollingStorm) effect(lasts Duration) Effect {
+	return Effect{Simulated: ofProcess, Lasts: (lasts + t.RestartAfter).Std(),
+		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
+}
+
+// mostRestarts is the highest number of process kills of one storm.
+const mostRestarts = 1_000_000

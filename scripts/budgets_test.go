@@ -29,7 +29,7 @@ var budgets = []budget{
 	{"engine/check", 3097, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 83, 83}, // of which 33 are the FIFO that package engine had, and package sim once more
+	{"engine/heap", 83, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"scenarios/checks", 420, 300},
 	{"scenarios/diagnostics", 579, 559},
 	{"scenarios/estimate", 344, 250},
-	{"scenarios/imports", 4729, 3650},
+	{"scenarios/imports", 4731, 3650},
 	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 883, 700},
@@ -78,8 +78,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_644, 56_000
-	mostWideLines, goalWideLines     = 0, 0   // longer than lineWidth
+	mostLines, goalLines             = 83_646, 56_000
+	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct

@@ -69,7 +69,7 @@ func TestExtension(t *testing.T) {
 	change("scenarios/testdata/good/everything.yaml", filepath.Join(language, "testdata/good/everything.yaml"), "policies:\n  - {kind: weighted",
 		"  - {name: fog, at: 10m, for: 5m, fog: {lose: 40%}}\n")
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+
-		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(a *answer) number { return count(2 * a.clock.streak) }),\n")
+		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) number { return count(2 * q.clock.streak) }),\n")
 	run := func(t *testing.T, folder, name string, arguments ...string) string {
 		t.Helper()
 		process := exec.CommandContext(t.Context(), name, arguments...)

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,8 @@ func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup)
 			priority: classPriority{value: value, known: known}})
 	}
 	var all []labelGroup
-	for _, own := range byName {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		own := byName[name]
 		slices.SortFunc(own, func(a, b labelGroup) int { return cmp.Compare(a.priority.value, b.priority.value) })
 		all = append(all, whole(own))
 	}

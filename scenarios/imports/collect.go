@@ -273,8 +273,8 @@ const (
 // incident returns the stretch of time in which attempts fail most above the usual share; share is 0 if there is none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	var all, worst, stretch bin
-	for _, b := range t.bins {
-		all = all.plus(b)
+	for _, i := range t.order() {
+		all = all.plus(t.bins[i])
 	}
 	if all.attempts < leastTrying {
 		return 0, 0, 0

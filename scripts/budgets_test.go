@@ -29,19 +29,19 @@ var budgets = []budget{
 	{"engine/check", 3097, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 83, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
+	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3186, 2250},
-	{"engine/pgstore", 2899, 2130},
+	{"engine/pgstore", 2911, 2130},
 	{"engine/pgstore/pgserver", 548, 500},
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
 	{"policies", 2872, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2269, 1350},
+	{"scenarios/chaos", 2271, 1350},
 	{"scenarios/checked", 213, 212},
 	{"scenarios/checks", 420, 300},
 	{"scenarios/diagnostics", 579, 559},
@@ -57,7 +57,7 @@ var budgets = []budget{
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1113, 600},
 	{"scenarios/verify", 3416, 2600},
-	{"scenarios/world", 4560, 2700},
+	{"scenarios/world", 4568, 2700},
 	{"results", 4575, 2300},
 	{"results/measure", 4898, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_646, 56_000
+	mostLines, goalLines             = 83_670, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -103,7 +103,7 @@ func (c *Checker) delaysSo(s *subject) bool {
 		shortest, longest = min(a, shortest), max(b, longest)
 	}
 	if kinds := c.rules.Node.Kinds; len(kinds) > 0 {
-		k := lastOf(kinds, s.JobKind)
+		k := ofKind(kinds, s.JobKind)
 		if shortest -= k.Grain; k.From != 0 {
 			shortest -= s.At.Sub(j.claimed) // part of the delay is over
 		}

@@ -22,7 +22,7 @@ const (
 	HeldBack                 // a process begins no more than a ration or a brake allows
 	NumProbes
 	noProbe   = NumProbes     // a rule that applies in most runs
-	uncounted = NumProbes + 1 // a rule whose checks are those of another rule for the same event
+	uncounted = NumProbes + 1 // a rule whose checks are not counted: it applies to every such event, or with another rule
 )
 
 // String returns a phrase for the rule.

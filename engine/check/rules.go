@@ -113,7 +113,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 	if len(r.Retries) == 0 {
 		return nil
 	}
-	return lastOf(r.Retries, k)
+	return ofKind(r.Retries, k)
 }
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }

@@ -292,7 +292,7 @@ func (c *Checker) beginsOnce(s *subject) bool {
 
 // timesOut checks that an execution times out exactly at its timeout.
 func (c *Checker) timesOut(s *subject) bool {
-	x, timeout := s.x, lastOf(c.rules.Node.Kinds, s.JobKind).Timeout
+	x, timeout := s.x, ofKind(c.rules.Node.Kinds, s.JobKind).Timeout
 	ran := s.At.Sub(x.started)
 	if s.Kind == engine.TimedOut {
 		return timeout > 0 && ran >= timeout || c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
@@ -302,8 +302,8 @@ func (c *Checker) timesOut(s *subject) bool {
 		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
 }
 
-// lastOf returns the entry of a list by job kind: past its end, the last one.
-func lastOf[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
+// ofKind returns the entry of a list for a job kind; past its end, the last one.
+func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
 // obeys checks that a cancelled execution ended at once.
 func (c *Checker) obeys(s *subject) bool {

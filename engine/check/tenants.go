@@ -116,7 +116,7 @@ func (c *Checker) cost(k engine.Kind) int64 {
 	case len(service) == 0:
 		return int64(time.Second)
 	default:
-		return int64(*lastOf(service, k))
+		return int64(*ofKind(service, k))
 	}
 }
 
@@ -209,7 +209,7 @@ func (c *Checker) standing(j *job) [2]int64 {
 	case engine.Deadline:
 		budget := time.Duration(0)
 		if len(r.Budgets) > 0 {
-			budget = *lastOf(r.Budgets, j.kind)
+			budget = *ofKind(r.Budgets, j.kind)
 		}
 		return [2]int64{int64(j.enqueued.Add(budget)), int64(j.enqueued)}
 	}

@@ -32,7 +32,9 @@ func (q *FIFO[T]) At(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
 // Pop removes and returns the first value of a queue that is not empty.
 func (q *FIFO[T]) Pop() T {
+	var none T
 	v := q.ring[q.head]
+	q.ring[q.head] = none // what was removed is not kept alive
 	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.size--
 	return v

@@ -64,18 +64,18 @@ func (l *loop) close() {
 
 // gone reports whether all goroutines have ended except those of abandoned handlers.
 func (l *loop) gone() bool {
-	calling, workers, busy := l.hired()
+	calling, workers, busy := l.goroutines()
 	return calling == 0 && workers == busy
 }
 
 // left returns the numbers of jobs, handlers and calls that the loop could not finish.
 func (l *loop) left() AbandonedError {
-	calling, _, busy := l.hired()
+	calling, _, busy := l.goroutines()
 	return AbandonedError{Jobs: l.engine.Held(), Handlers: busy, Calls: calling}
 }
 
-// hired returns the numbers of goroutines that call the store, of workers, and of those in a handler.
-func (l *loop) hired() (calling, workers, busy int) {
+// goroutines returns the numbers of those that call the store, of workers, and of workers in a handler.
+func (l *loop) goroutines() (calling, workers, busy int) {
 	l.callers.mu.Lock()
 	calling = l.callers.hired
 	l.callers.mu.Unlock()

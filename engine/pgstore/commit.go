@@ -86,6 +86,10 @@ func split(outcomes []engine.Outcome) [][]int32 {
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(outcomes[a].Job, outcomes[b].Job), cmp.Compare(a, b))
 	})
+	same := func(a, b int32) bool { return outcomes[a].Job == outcomes[b].Job }
+	if len(slices.CompactFunc(slices.Clone(order), same)) == len(order) {
+		return [][]int32{order}
+	}
 	var parts [][]int32
 	nth := 0
 	for i, at := range order {
@@ -93,7 +97,7 @@ func split(outcomes []engine.Outcome) [][]int32 {
 			nth = 0
 		}
 		if nth == len(parts) {
-			parts = append(parts, make([]int32, 0, len(order)-i))
+			parts = append(parts, nil)
 		}
 		parts[nth] = append(parts[nth], at)
 	}

@@ -36,6 +36,7 @@ type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
+// told returns an error that explain does not wrap.
 func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
 
 // wrap adds the name of a call to its error; nil stays nil. After the loss of a connection none of the pool's others is

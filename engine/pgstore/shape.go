@@ -97,12 +97,19 @@ type plan struct {
 	lines []line
 }
 
-// key returns the key of a plan's shape in the cache of statements: its bytes.
+// key returns the key of a plan's shape in the cache of statements.
 func key(shapes []shape) string {
 	var room [64]byte
-	text, err := binary.Append(room[:0], binary.LittleEndian, shapes)
-	if err != nil {
-		panic("pgstore: " + err.Error()) // all fields have a fixed size
+	text := room[:0]
+	flag := func(is bool) byte {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	for _, s := range shapes {
+		text = append(text, byte(s.class), byte(s.order), s.kinds, flag(s.tenant), flag(s.perTenant), byte(s.wait))
+		text = binary.AppendUvarint(text, uint64(s.shed))
 	}
 	return string(text)
 }

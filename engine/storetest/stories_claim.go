@@ -125,8 +125,7 @@ var claimStories = []story{
 		c.wantIDs("what is left", ids(c.plan(9, fresh, anyTerm(9))), 7, 6, 2, 3)
 	}},
 	{"a job as it was enqueued", plain, func(c *client) {
-		payload := []byte("\x00π'\"")
-		c.add(engine.NewJob{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Payload: payload},
+		c.add(engine.NewJob{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Payload: []byte("\x00π'\"")},
 			engine.NewJob{ID: 2, Priority: 1, Payload: []byte{}})
 		c.elapse(1)
 		l := c.claim(2)
@@ -137,7 +136,7 @@ var claimStories = []story{
 		c.about("aged", l[0].Age, 1)
 		l[0].Waited, l[0].Age, l[0].Ref = 0, 0, 0
 		c.same("leased", l[0], engine.Lease{Token: l[0].Token, Job: engine.Job{ID: 1<<63 - 1, Kind: 65535, Priority: -7,
-			Tenant: 1<<32 - 1, Delivery: 1, Charged: 1, Payload: payload}})
+			Tenant: 1<<32 - 1, Delivery: 1, Charged: 1, Payload: []byte("\x00π'\"")}})
 		if l[0].Token == 0 || len(l[1].Payload) != 0 {
 			c.Errorf("%+v", l)
 		}

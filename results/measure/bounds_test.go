@@ -328,7 +328,7 @@ func TestMergeCarries(t *testing.T) {
 	for range 4 {
 		packed.mergePacked(&p)
 	}
-	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.SumHigh != 5 {
-		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.SumHigh)
+	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.total.SumHigh != 5 {
+		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.total.SumHigh)
 	}
 }

@@ -23,7 +23,7 @@ const (
 type Histogram struct {
 	counts [bucketCount]uint32
 	depth  int // number of buckets from the lowest one in use on; 0: none is in use
-	total
+	total  total
 }
 
 // total holds the number of some durations, their sum as a 128-bit number of ns, in two halves, and the longest.
@@ -83,7 +83,7 @@ func (h *Histogram) Record(d time.Duration) {
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
 	h.depth = max(h.depth, bucketCount-i)
-	h.add(v)
+	h.total.add(v)
 }
 
 // used returns the bounds of the range of buckets in use.
@@ -91,7 +91,7 @@ func (h *Histogram) used() (from, to int) {
 	if h.depth == 0 {
 		return 0, 0
 	}
-	return bucketCount - h.depth, bucketOf(h.Longest) + 1
+	return bucketCount - h.depth, bucketOf(h.total.Longest) + 1
 }
 
 // Merge adds the durations counted by the histogram other to h. A nil other counts nothing.
@@ -104,7 +104,7 @@ func (h *Histogram) Merge(other *Histogram) {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(other.counts[i]), math.MaxUint32))
 	}
 	h.depth = max(h.depth, other.depth)
-	h.merge(&other.total)
+	h.total.merge(&other.total)
 }
 
 // Reset empties the histogram: only the buckets in use are cleared, since the waits of a short time are close to each
@@ -120,7 +120,7 @@ func (h *Histogram) Count() int64 {
 	if h == nil {
 		return 0
 	}
-	return int64(h.N)
+	return int64(h.total.N)
 }
 
 // Max returns the largest duration recorded, 0 of an empty histogram.
@@ -128,7 +128,7 @@ func (h *Histogram) Max() time.Duration {
 	if h == nil {
 		return 0
 	}
-	return time.Duration(h.Longest)
+	return time.Duration(h.total.Longest)
 }
 
 // Mean returns the mean of the durations recorded, 0 of an empty histogram.
@@ -136,7 +136,7 @@ func (h *Histogram) Mean() time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
-	mean, _ := bits.Div64(h.SumHigh, h.SumLow, h.N)
+	mean, _ := bits.Div64(h.total.SumHigh, h.total.SumLow, h.total.N)
 	return time.Duration(mean)
 }
 
@@ -145,7 +145,7 @@ func (h *Histogram) sum() float64 {
 	if h == nil {
 		return 0
 	}
-	return float64(float64(h.SumHigh)*(1<<64)) + float64(h.SumLow)
+	return float64(float64(h.total.SumHigh)*(1<<64)) + float64(h.total.SumLow)
 }
 
 // Quantile returns the smallest duration that at least the share q of the durations
@@ -154,7 +154,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
-	return h.atRank(rankOf(q, h.N))
+	return h.atRank(rankOf(q, h.total.N))
 }
 
 // rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product that rounding lifted a
@@ -166,17 +166,17 @@ func rankOf(q float64, n uint64) uint64 {
 
 // atRank returns the rank-th smallest duration recorded, for rank in [1, Count].
 func (h *Histogram) atRank(rank uint64) time.Duration {
-	above := h.N - rank // as many values may lie above the one looked for
+	above := h.total.N - rank // as many values may lie above the one looked for
 	if above == 0 {
-		return time.Duration(h.Longest)
+		return time.Duration(h.total.Longest)
 	}
 	if rank <= uint64(h.counts[0]) {
 		return 0
 	}
 	seen := uint64(0)
-	for i := bucketOf(h.Longest); ; i-- {
+	for i := bucketOf(h.total.Longest); ; i-- {
 		if seen += uint64(h.counts[i]); seen > above {
-			return time.Duration(min(bucketMiddle(i), h.Longest))
+			return time.Duration(min(bucketMiddle(i), h.total.Longest))
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (h *Histogram) Buckets() []Bucket {
 	for i := from; i < to; i++ {
 		if n := h.counts[i]; n > 0 {
 			low, width := bucketRange(i)
-			high := min(low+width-1, h.Longest)
+			high := min(low+width-1, h.total.Longest)
 			buckets = append(buckets, Bucket{time.Duration(low), time.Duration(high), int64(n)})
 		}
 	}

@@ -56,7 +56,7 @@ func (h *Histogram) mergePacked(p *Packed) {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))
 		h.depth = max(h.depth, bucketCount-int(i))
 	}
-	h.merge(&p.total)
+	h.total.merge(&p.total)
 }
 
 // Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, which may have

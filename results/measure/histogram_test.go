@@ -158,7 +158,7 @@ func TestMergeIsOrderIndependent(t *testing.T) {
 	}
 	full := new(Histogram)
 	full.counts[300] = math.MaxUint32
-	full.depth, full.N, full.Longest = bucketCount-300, math.MaxUint32, 400
+	full.depth, full.total.N, full.total.Longest = bucketCount-300, math.MaxUint32, 400
 	full.Merge(full)
 	if full.counts[300] != math.MaxUint32 {
 		t.Errorf("a full bucket wrapped to %d", full.counts[300])

@@ -71,7 +71,7 @@ func (b *seriesSum) closeBucket(workers *machines) {
 
 // secondsAt returns a quantile in seconds, NaN of an empty histogram.
 func secondsAt(h *Histogram, q float64) float64 {
-	if h.N == 0 {
+	if h.total.N == 0 {
 		return math.NaN()
 	}
 	return h.Quantile(q).Seconds()

@@ -115,8 +115,8 @@ func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.Tena
 		return false
 	}
 	from := now.Add(-hungry)
-	for _, id := range [...]engine.TenantID{0, tenant} { // what is added twice counts once
-		if int(id) >= len(b.byTenant) {
+	for i, id := range [...]engine.TenantID{0, tenant} {
+		if int(id) >= len(b.byTenant) || i > 0 && id == 0 {
 			break
 		}
 		for _, h := range b.byTenant[id] {

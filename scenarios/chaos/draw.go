@@ -158,7 +158,9 @@ func (d *die) retry(p *plan) {
 }
 
 func (d *die) store(p *plan) {
-	if d.seldom(2) && d.seldom(2) || d.seldom(4) {
+	promotes := d.seldom(2)
+	promotes = promotes && d.seldom(2)
+	if promotes || d.seldom(4) {
 		const ticks, first = "{dist: uniform, min: 1ms, max: <100ms..2s>}", "{dist: uniform, min: 1ms, max: <100ms..1s>}"
 		d.keys(p, `
 			engine.promoter.every: <100ms..1s>

@@ -40,7 +40,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
 		s.StarvedAfter = append(s.StarvedAfter, sc.Jobs[i].StarvesAfter())
 	}
-	describeLoad(sc, &s)
+	describeJobs(sc, &s)
 	for i := range sc.Policies {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
@@ -59,8 +59,8 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeLoad sets the fields of s that describe jobs: guards, retry limits, loads, patience and what becomes of them.
-func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
+// describeJobs sets the fields of s that describe jobs: guards, retry limits, loads, patience and what becomes of them.
+func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
 	s.Patience, s.Redrives, s.Held = patienceOf(sc), sc.Does(fault.Redrive), sc.Engine.Waiting.Value()
@@ -95,7 +95,7 @@ func ofSeconds(n float64) time.Duration {
 // of storms. The storms have the same order as in s.
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
 	if seen := sc.Variant(i); seen != sc {
-		describeLoad(seen, &s)
+		describeJobs(seen, &s)
 		s.Storms = slices.Clone(s.Storms)
 		for _, w := range Windows(seen) {
 			for k := range s.Storms {

@@ -28,7 +28,8 @@ type Setup struct {
 }
 
 // Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
-// callers wait for ever: only Run supports patience. The error is about a file of arrivals.
+// callers wait for ever: only Run supports patience. The error is a *FileError about a file of arrivals, or names the
+// policy that cannot be built.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	w, err := newWorld(sc, policy)
 	if err != nil {

@@ -101,7 +101,8 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class.
+// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. A kind of
+// storm has one share and one factor: attempts fail, hang or kill, and are slower or fewer.
 type strike struct {
 	fault.Window
 	storm  int              // index in Scenario.Storms

@@ -268,7 +268,10 @@ func equal(values []float64) bool {
 // Interval returns the mean of values, at least one, and the half-width of its 95 % t-interval: exactly 0 if they are
 // equal, NaN for fewer than 2.
 func Interval(values []float64) (mean, half float64) {
-	mean = MeanOf(values) // so that equal values have no spread
+	if equal(values) { // infinite ones too
+		return values[0], halfWidth(0, len(values), alpha)
+	}
+	mean = MeanOf(values)
 	return mean, halfWidth(spreadAbout(values, mean), len(values), alpha)
 }
 

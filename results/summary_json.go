@@ -158,7 +158,8 @@ func (p PolicySummary) stored() storedPolicy {
 }
 
 func filterOf(q measure.Query) storedFilter {
-	return storedFilter{q.During, q.After, q.Class, q.Tenant, Float(q.Limit.Seconds())}
+	return storedFilter{During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant,
+		Limit: Float(q.Limit.Seconds())}
 }
 
 func (e *Estimate) stored() storedEstimate {

@@ -211,15 +211,16 @@ const busyWhenOverloaded = 0.97
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
 // work too, by the measured load.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
-	words, workers := s.Policies[i].Label+": overload without a storm: ", workersOf(s.Settings, i)
+	label, workers := s.Policies[i].Label, workersOf(s.Settings, i)
 	if load := offered(s.Settings, workers); load >= 1 {
-		add("%sjobs bring %s%% of the work that the workers can do", words, plain.Digits(100*load, 3))
+		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", label,
+			plain.Digits(100*load, 3))
 		return
 	}
 	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, workers) })
 	if 2*seen > len(runs) {
-		add("%sthe workers were busy all the time and the backlog grew, in %d of %s", words, seen,
-			plain.Plural(len(runs), "seed"))
+		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s",
+			label, seen, plain.Plural(len(runs), "seed"))
 	}
 }
 

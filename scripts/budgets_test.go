@@ -46,24 +46,24 @@ var budgets = []budget{
 	{"scenarios/checks", 420, 300},
 	{"scenarios/diagnostics", 579, 559},
 	{"scenarios/estimate", 344, 250},
-	{"scenarios/imports", 4731, 3650},
+	{"scenarios/imports", 4735, 3650},
 	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 883, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3009, 1900},
-	{"scenarios/study", 5358, 3000},
+	{"scenarios/study", 5362, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1113, 600},
 	{"scenarios/verify", 3416, 2600},
 	{"scenarios/world", 4568, 2700},
-	{"results", 4575, 2300},
+	{"results", 4580, 2300},
 	{"results/measure", 4898, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6532, 4300},
-	{"results/text", 1567, 1700},
-	{"cmd/bench", 4887, 3000},
+	{"results/report", 6533, 4300},
+	{"results/text", 1569, 1700},
+	{"cmd/bench", 4888, 3000},
 	{"cmd/cli", 5178, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1168, 700}, // the page of qsim play, served and static
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_670, 56_000
+	mostLines, goalLines             = 83_687, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -179,7 +179,7 @@ func TestInterruptedOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	s := &stores{dsn: shared.DSN()}
+	s := &stores{given: shared.DSN()}
 	for interrupted := 0; interrupted < 3; {
 		ctx, cancel := context.WithCancel(t.Context())
 		var watching sync.WaitGroup

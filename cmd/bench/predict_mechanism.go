@@ -82,9 +82,9 @@ func (p *prediction) writeMechanism(out io.Writer, width int) {
 	const heading = "how the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is " +
 		"from the answer to a claim until the next one):"
 	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped(heading, width), "\n"))
-	const titles = "attempts/s, busy workers, claims/s, woken, rows, a claim, gap, commits/s, rows, a commit"
 	t := text.Table{Columns: []text.Column{{Key: true, Wrap: true}, {Key: true}}}
-	for title := range strings.SplitSeq(titles, ", ") {
+	for _, title := range []string{"attempts/s", "busy workers", "claims/s", "woken", "rows", "a claim", "gap",
+		"commits/s", "rows", "a commit"} {
 		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
 	}
 	for i, r := range rows {

@@ -151,7 +151,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	if len(f.stores) == 0 {
 		f.stores = []string{memory}
 	}
-	s.stores = &stores{console: s.console, dsn: f.dsn}
+	s.stores = &stores{console: s.console, given: f.dsn}
 	return s
 }
 

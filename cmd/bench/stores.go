@@ -39,7 +39,8 @@ type opened struct {
 // needed.
 type stores struct {
 	console *ui.Console
-	dsn     string                          // --dsn, and then the DSN of the PostgreSQL server
+	given   string                          // --dsn
+	dsn     string                          // of the PostgreSQL server, once it is known
 	schemas string                          // prefix of this process's schemas; empty: no server was needed yet
 	count   int                             // number of schemas
 	own     *pgserver.Server                // server started by this process; nil: none
@@ -110,7 +111,7 @@ var password = regexp.MustCompile(`(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@`)
 // readDSN returns the server's DSN (connection string), for @FILE the content of that file. It warns of a password on
 // the command line, which everybody on the machine can read in the list of processes.
 func (s *stores) readDSN() (string, error) {
-	if file, found := strings.CutPrefix(s.dsn, "@"); found {
+	if file, found := strings.CutPrefix(s.given, "@"); found {
 		text, err := os.ReadFile(file)
 		if err == nil && strings.TrimSpace(string(text)) == "" {
 			err = fmt.Errorf("%s is empty", file)
@@ -120,11 +121,11 @@ func (s *stores) readDSN() (string, error) {
 		}
 		return strings.TrimSpace(string(text)), nil
 	}
-	if password.MatchString(s.dsn) && s.dsn != os.Getenv("QBENCH_DSN") {
+	if password.MatchString(s.given) && s.given != os.Getenv("QBENCH_DSN") {
 		s.console.Note("warning: the password in --dsn can be read in the list of processes; put the DSN into a file and " +
 			"say --dsn @FILE, or use QBENCH_DSN, PGPASSWORD or a passfile")
 	}
-	return s.dsn, nil
+	return s.given, nil
 }
 
 // openPostgres returns a store in a new schema, and a function that closes it and drops the schema.
@@ -168,7 +169,7 @@ func (s *stores) stop() error {
 	if own == nil {
 		return nil
 	}
-	s.own = nil
+	s.own, s.schemas = nil, ""
 	if err := own.Stop(); err != nil {
 		return ui.Fail(ui.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
 	}

@@ -23,14 +23,14 @@ func complete(root *cobra.Command) {
 		if strings.HasPrefix(c.Use, c.Name()+" SCENARIO") {
 			c.ValidArgsFunction = completeScenarios
 		}
-		for names, function := range map[string]cobra.CompletionFunc{
-			"policy baseline": completePolicies, "set vary over x y": completeKeys, "smallest largest": completeNames,
-			"metric minimize maximize": completeMetrics, "check-only": completeInvariants,
+		for name, function := range map[string]cobra.CompletionFunc{
+			"policy": completePolicies, "baseline": completePolicies,
+			"set": completeKeys, "vary": completeKeys, "over": completeKeys, "x": completeKeys, "y": completeKeys,
+			"smallest": completeNames, "largest": completeNames, "check-only": completeInvariants,
+			"metric": completeMetrics, "minimize": completeMetrics, "maximize": completeMetrics,
 		} {
-			for name := range strings.FieldsSeq(names) {
-				if c.Flags().Lookup(name) != nil {
-					completeFlag(c, name, function)
-				}
+			if c.Flags().Lookup(name) != nil {
+				completeFlag(c, name, function)
 			}
 		}
 	}

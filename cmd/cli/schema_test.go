@@ -1,5 +1,7 @@
 //go:build !race
 
+// Simulations take ten times as long with the race detector; scripts/test runs these tests without it.
+
 package cli
 
 import (

@@ -54,8 +54,8 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	query, most := results.TableQueries(&settings)[0], min(int(sc.Seeds), mostSimulations/len(sc.Policies))
 	info, _ := measure.Lookup(query.Metric)
 	watch := results.NewWatch(&settings, narrow)
-	updates := make(chan update, len(sc.Policies)+most+1)
-	var err error // of the simulations, once there are no more updates
+	updates := make(chan update, len(sc.Policies)+most+1) // room for all: no simulation waits for the page
+	var err error                                         // of the simulations, once there are no more updates
 	go func() {
 		defer close(updates)
 		seeds := 0

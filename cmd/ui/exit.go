@@ -45,9 +45,9 @@ type Failure struct {
 	Err  error // error to print; nil: already printed
 }
 
-// Fail returns a Failure with an exit code, nil for that of success; a nil err has been printed already.
+// Fail returns a Failure with an exit code; a nil err has been printed already, and with the code of success is none.
 func Fail(exit Exit, err error) error {
-	if exit == ExitMet {
+	if exit == ExitMet && err == nil {
 		return nil
 	}
 	return &Failure{exit, err}

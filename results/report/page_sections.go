@@ -24,7 +24,7 @@ type family struct {
 	ID       string
 	standard string // name of its figure; empty: it has tables
 	Heading  string
-	metrics  string // prefixes of the names of its metrics, with spaces between them
+	metrics  []string // prefixes of the names of its metrics
 }
 
 // finding is a sentence about the results, with the tables that support it.
@@ -37,19 +37,20 @@ type finding struct {
 
 // families lists the sections of a report page, in the standard order.
 var families = []family{
-	{"backlog", "2-backlog", "Where the queue went",
-		"fresh.wait fresh.within start.wait starved claim.gap fresh.deficit recovery slowdown backlog waiting drain " +
-			"retry.wait attempt.wait sojourn unfinished idle answered"},
-	{"storm", "6-starvation", "Policy by policy through the run", "recovery drain starved claim.gap"},
+	{"backlog", "2-backlog", "Where the queue went", []string{"fresh.wait", "fresh.within", "start.wait", "starved",
+		"claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait",
+		"sojourn", "unfinished", "idle", "answered"}},
+	{"storm", "6-starvation", "Policy by policy through the run",
+		[]string{"recovery", "drain", "starved", "claim.gap"}},
 	{"waits", "1-fresh-p99", "Wait of fresh jobs",
-		"fresh.wait fresh.within start.wait fresh.deficit slowdown attempt.wait"},
-	{"distribution", "3-ccdf", "Who waits how long", "fresh.wait fresh.within"},
-	{"duplicates", "", "Work that is done twice", "duplicates effects wasted stale leases"},
-	{"deaths", "", "Jobs that die", "dead deaths retry_exhausted"},
-	{"attempts", "5-attempts", "Attempts and utilization",
-		"attempts retries retry amplification goodput throughput utilization store claims answered idle"},
-	{"tenants", tenantsFigure, "Tenants", "jain"},
-	{"comparison", "4-dots", "Gain and price with their intervals", ""},
+		[]string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}},
+	{"distribution", "3-ccdf", "Who waits how long", []string{"fresh.wait", "fresh.within"}},
+	{"duplicates", "", "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
+	{"deaths", "", "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
+	{"attempts", "5-attempts", "Attempts and utilization", []string{"attempts", "retries", "retry", "amplification",
+		"goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}},
+	{"tenants", tenantsFigure, "Tenants", []string{"jain"}},
+	{"comparison", "4-dots", "Gain and price with their intervals", nil},
 }
 
 // sections returns all sections of a report page, in the standard order.
@@ -98,7 +99,7 @@ func (p *page) arrange(list []section, t *results.Table) {
 		first := slices.IndexFunc(columns, func(c results.Column) bool {
 			about := func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }
 			return c.Part != results.Pays &&
-				(slices.ContainsFunc(strings.Fields(s.metrics), about) || s.ID == "tenants" && c.Tenant != "")
+				(slices.ContainsFunc(s.metrics, about) || s.ID == "tenants" && c.Tenant != "")
 		})
 		if first < 0 {
 			return len(columns)

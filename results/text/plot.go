@@ -65,8 +65,10 @@ type plotMarks struct {
 }
 
 var (
-	unicodeMarks = plotMarks{2, 4, "│", "┤", "─", "▓", "└", "…", braille}
-	asciiMarks   = plotMarks{1, 2, "|", "+", "-", "#", "+", "...", asciiDots}
+	unicodeMarks = plotMarks{across: 2, down: 4, axis: "│", tick: "┤", base: "─", storm: "▓", corner: "└", ellipsis: "…",
+		character: braille}
+	asciiMarks = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+", ellipsis: "...",
+		character: asciiDots}
 )
 
 // braille returns the braille character with the given dots: bit 4·column+row, from the top.

@@ -147,9 +147,18 @@ type repair struct {
 	loses bool // data: many of these are an error
 }
 
-func keeps(what string) *repair { return &repair{what, false} }
-func loses(what string) *repair { return &repair{what, true} }
+func keeps(what string) *repair { return reported(&repair{what, false}) }
+func loses(what string) *repair { return reported(&repair{what, true}) }
 
+// repairs lists all kinds of repairs in the order in which they are reported.
+var repairs []*repair
+
+func reported(r *repair) *repair {
+	repairs = append(repairs, r)
+	return r
+}
+
+// The kinds of repairs, in the order in which they are reported.
 var (
 	twice              = keeps("stand there twice, word for word: taken once")
 	endsBeforeStart    = loses("end before they start: their run time is left out")
@@ -166,16 +175,11 @@ var (
 	dueForEnqueued = keeps("do not say when they were enqueued: when they were due stands in")
 	repeatedHour   = keeps("have a time without a zone in the hour that a clock change repeats: of the two that " +
 		"which follows the times before it is taken")
-	outsideWindow  = keeps("are outside the window asked for: left out")
 	zeroIsUnknown  = keeps("have a time of 0: taken for unknown")
+	outsideWindow  = keeps("are outside the window asked for: left out")
 	tenantsLeftOut = keeps("have a tenant beyond the limit: tenants are left out altogether")
 	noPriority     = keeps("have a priority that is no whole number from -32768 to 32767: left out")
 )
-
-// repairs lists all kinds of repairs in the order in which they are reported.
-var repairs = []*repair{twice, endsBeforeStart, startsBitBeforeDue, startsBeforeDue, noEnqueued, noTime,
-	laterAttemptsFirst, noStart, noFinish, dueForEnqueued, repeatedHour, zeroIsUnknown, outsideWindow, tenantsLeftOut,
-	noPriority}
 
 // mostRepaired is the share of rows with data lost by repairs beyond which the whole file is an error.
 const mostRepaired = 0.1

@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios"
 )
 
-var long = flag.Bool("long", false, "TestDoctorFindsItsOwn: also without the trouble that the scenarios have themselves")
+var long = flag.Bool("long", false, "TestDoctorFindsItsOwn: with more seeds, and also without the trouble that the scenarios have themselves")
 
 // own names, for each incident of the library, a policy of its scenario that it hits and one that holds.
 var own = map[string][2]string{
@@ -107,7 +107,7 @@ func TestDoctorFindsItsOwn(t *testing.T) {
 				t.Run(of.name+"/"+kind+"/"+string(want[0]), func(t *testing.T) {
 					t.Parallel()
 					f := alone(t, of.name, source, 3-k) // most are clear after so few
-					if f.Exposure == Unsure {
+					if f.Exposure == Unsure || *long {
 						f = alone(t, of.name, source, 5-2*k)
 					}
 					if !slices.Contains(want, f.Exposure) {

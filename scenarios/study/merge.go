@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -276,13 +275,18 @@ func (w *Work) clear() error {
 	if err != nil {
 		return err
 	}
-	names, err := fs.Glob(os.DirFS(w.parent), "charts/sweep-*")
+	charts, err := entries(filepath.Join(w.parent, "charts"))
 	if err != nil {
-		return fmt.Errorf("clear %s: %w", w.parent, err)
+		return err
 	}
-	names = append(names, summaryJSON, "sweep.csv", "sweep.yaml", w.shard.name()+complete, w.shard.name()+partial)
+	names := []string{summaryJSON, "sweep.csv", "sweep.yaml", w.shard.name() + complete, w.shard.name() + partial}
 	for _, s := range strays {
 		names = append(names, s.name)
+	}
+	for _, name := range charts {
+		if strings.HasPrefix(name, "sweep-") {
+			names = append(names, filepath.Join("charts", name))
+		}
 	}
 	for _, name := range names {
 		if err := os.RemoveAll(filepath.Join(w.parent, name)); err != nil {

@@ -365,6 +365,30 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// --force removes nothing if it cannot look through the folder of charts.
+func TestForceReadsFirst(t *testing.T) {
+	dir := t.TempDir()
+	p := planned(t, "1.0.0", usual...)
+	compute(t, p, dir, Shard{0, 1}, 0)
+	before, err := entries(dir)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "charts"), nil, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(dir, p, Shard{0, 1}, true)
+	if err == nil {
+		err = w.Start()
+	}
+	if err == nil || !strings.Contains(err.Error(), "read "+filepath.Join(dir, "charts")) {
+		t.Errorf("got %v", err)
+	}
+	if after, err := entries(dir); err != nil || !slices.Equal(after, append([]string{"charts"}, before...)) {
+		t.Errorf("got %q (%v), want %q and charts", after, err, before)
+	}
+}
+
 // --force leaves files alone that do not belong to a sweep.
 func TestForceLeavesTheRest(t *testing.T) {
 	dir := t.TempDir()

@@ -40,6 +40,9 @@ func TestIntervalsOfFewAndEqualValues(t *testing.T) {
 	if mean, half := Interval([]float64{0.1, 0.1, 0.1}); mean != 0.1 || half != 0 {
 		t.Errorf("equal values: %v ± %v", mean, half)
 	}
+	if mean, half := Interval([]float64{math.Inf(1), math.Inf(1)}); !math.IsInf(mean, 1) || half != 0 {
+		t.Errorf("infinite values: %v ± %v", mean, half)
+	}
 	for _, tt := range []struct {
 		mean, half float64
 		n          int

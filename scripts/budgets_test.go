@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"policies", 2872, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2271, 1350},
+	{"scenarios/chaos", 2282, 1350},
 	{"scenarios/checked", 213, 212},
 	{"scenarios/checks", 420, 300},
 	{"scenarios/diagnostics", 579, 559},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_687, 56_000
+	mostLines, goalLines             = 83_698, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

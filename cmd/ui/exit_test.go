@@ -25,6 +25,8 @@ func TestSettle(t *testing.T) {
 		{"a reader that hung up", IOError("write result", &fs.PathError{Op: "write", Err: syscall.EPIPE}), ExitIO, ""},
 		{"wrapped", fmt.Errorf("late: %w", Fail(ExitInvariant, errors.New("I-7"))), ExitInvariant, "qsim: late: I-7\n"},
 		{"said already", Fail(ExitMissed, nil), ExitMissed, ""},
+		{"success", Fail(ExitMet, nil), ExitMet, ""},
+		{"an error of success", Fail(ExitMet, errors.New("odd")), ExitMet, "qsim: odd\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var stderr bytes.Buffer

@@ -39,6 +39,16 @@ func TestFIFO(t *testing.T) {
 	}
 }
 
+// TestFIFOForgets looks for what was popped in the ring.
+func TestFIFOForgets(t *testing.T) {
+	var q FIFO[*int]
+	q.Push(new(int))
+	q.Pop()
+	if slices.ContainsFunc(q.ring, func(p *int) bool { return p != nil }) {
+		t.Error("a popped value is kept alive")
+	}
+}
+
 // TestFIFOStaysShort has a queue that is never empty: it takes no more memory than a few times the values that wait, and
 // hands them out in order.
 func TestFIFOStaysShort(t *testing.T) {

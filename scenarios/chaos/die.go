@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,15 +73,14 @@ func (d *die) text(pattern string, words ...func(word string) string) string {
 	}
 }
 
-// ranged draws from a range of a pattern, which has no mistakes.
+// ranged draws from a range of a pattern; it panics if that is none.
 func (d *die) ranged(placeholder string) string {
 	values, orZero := strings.CutPrefix(placeholder, "0?")
 	least, most, _ := strings.Cut(values, "..")
 	drawn, zero := "", "0"
 	if strings.HasSuffix(most, "s") {
-		from, _ := time.ParseDuration(least)
-		to, _ := time.ParseDuration(most)
-		drawn, zero = d.milliseconds(int(from.Milliseconds()), int(to.Milliseconds())).String(), "0s"
+		from, to := duration(least).Milliseconds(), duration(most).Milliseconds()
+		drawn, zero = d.milliseconds(int(from), int(to)).String(), "0s"
 	} else {
 		drawn = fmt.Sprint(d.between(number(least), number(most)))
 	}
@@ -90,10 +90,21 @@ func (d *die) ranged(placeholder string) string {
 	return drawn
 }
 
-// number returns the whole number in a text.
-func number(text string) (n int) {
-	fmt.Sscan(text, &n)
+// number returns the whole number in a text, and duration the duration; both panic if it holds none.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("chaos: " + err.Error())
+	}
 	return n
+}
+
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic("chaos: " + err.Error())
+	}
+	return d
 }
 
 // healing is the time by which all storms of a drawn world have ended; latestStart is the latest begin of one.
@@ -160,7 +171,7 @@ func (d *die) storm(p *plan, pattern string) {
 // takes sets the run time of every class.
 func (p *plan) takes(least, most string) {
 	p.keys["class.service"] = "{dist: uniform, min: " + least + ", max: " + most + "}"
-	p.p99, _ = time.ParseDuration(most)
+	p.p99 = duration(most)
 }
 
 // kind draws a policy and its parameters; fifo replaces one that needs more workers.

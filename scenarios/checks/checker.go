@@ -1,6 +1,6 @@
 // Package checks looks up the keys of one scenario by their paths and reports what is wrong with them at the positions
 // that its file gives them. It has the checks of a single key, by the rules of package reference; those of several keys
-// are in the files storms_*.go of package spec, and in package validate.
+// are in the files storm_KIND.go of package spec, and in package validate.
 package checks
 
 import (

@@ -51,7 +51,7 @@ const (
 // Table lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
 // nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
 // backoffs and arrival processes are in the tables of kinds, keys of storms in the files
-// storms_*.go of package spec.
+// storm_KIND.go of package spec.
 var Table = []Entry{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},

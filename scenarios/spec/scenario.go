@@ -1,7 +1,7 @@
 // Package spec has the content of a scenario as Go values: its sections as structs, the words, numbers and
-// distributions in them, and the kinds of storm. It decodes them from YAML over presets and defaults, reads the files
-// that they name, and writes them back with every key (Resolved). Its methods compute what follows from the values: the
-// retry policy of a class, the number of a tenant, the name of a job, the scenario under one policy.
+// distributions in them, and the kinds of storm, one a file. It decodes them from YAML over presets and defaults, reads
+// the files that they name, and writes them back with every key (Resolved). Its methods compute what follows from the
+// values: the retry policy of a class, the number of a tenant, the name of a job, the scenario under one policy.
 //
 // A value alone is checked where it is decoded; what several must agree on is checked by package validate.
 package spec

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// search is what bisection and selection have in common.
+// search holds the simulated settings, objectives and limits of a search, which bisection and selection embed.
 type search struct {
 	arena      arena
 	objectives []measure.Objective

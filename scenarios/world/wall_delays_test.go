@@ -89,6 +89,13 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	}
 }
 
+// TestSpanIsNotEmpty converts a span that is too short for the clock of the scenario.
+func TestSpanIsNotEmpty(t *testing.T) {
+	if got, want := (Span{From: 10, For: 1}).virtual(Speed{Num: 1, Den: 10}), (Span{From: 1, For: 1}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // TestLateTimers has engines notice 20 ms late that a batch has lingered: that is 0.2 s in the scenario.
 func TestLateTimers(t *testing.T) {
 	for _, nodes := range []string{"1", "2"} {

@@ -39,11 +39,11 @@ func (d Enqueued) virtual(s Speed) Enqueued {
 // delay converts a measured delay to the time of the scenario.
 func (s Speed) delay(measured time.Duration) time.Duration { return max(0, s.Virtual(measured)) }
 
-// ofMachine is what was measured on the wall clock, and converts itself to the time of the scenario.
-type ofMachine[T any] interface{ virtual(Speed) T }
+// measurement is a value measured on the wall clock that can be converted to the time of the scenario.
+type measurement[T any] interface{ virtual(Speed) T }
 
 // virtual converts what was measured on the wall clock to the time of the scenario.
-func virtual[T ofMachine[T]](measured []T, s Speed) (all []T) {
+func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
 	for _, m := range measured {
 		all = append(all, m.virtual(s))
 	}
@@ -64,14 +64,14 @@ type series[T any] struct {
 	values []T
 }
 
-// timed is what was measured at one time.
-type timed[T any] interface {
-	ofMachine[T]
+// timedMeasurement is a measurement with the time at which it was taken.
+type timedMeasurement[T any] interface {
+	measurement[T]
 	at() time.Duration
 }
 
 // newSeries returns the series, in the time of the scenario, of values measured on the wall clock.
-func newSeries[T timed[T]](measured []T, speed Speed) (s series[T]) {
+func newSeries[T timedMeasurement[T]](measured []T, speed Speed) (s series[T]) {
 	s.values = virtual(measured, speed)
 	slices.SortStableFunc(s.values, func(a, b T) int { return cmp.Compare(a.at(), b.at()) })
 	for _, v := range s.values {

@@ -1,15 +1,21 @@
 package world
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -17,7 +23,8 @@ import (
 )
 
 // frozenFile contains the fingerprint of every built-in scenario, and of those that tests run, under each policy: go
-// test ./scenarios/world -run 'Frozen|Shipped' -rewrite renews it, and a commit that does so explains each line.
+// test ./scenarios/world -run 'Frozen|Shipped' -rewrite renews it and the summaries, and a commit that does so explains
+// each line.
 const frozenFile = "testdata/fingerprints.txt"
 
 // frozenSeeds is the number of seeds under every policy: two reveal differences between runs and within
@@ -25,6 +32,22 @@ const frozenFile = "testdata/fingerprints.txt"
 const frozenSeeds = 2
 
 var rewrite = flag.Bool("rewrite", false, "write the fingerprints of what is run into "+frozenFile)
+
+// frozenSummaries are the scenarios whose whole summary is frozen too, in testdata/summaries. Between them they have storms of most kinds,
+// tenants, classes, priorities, dependencies, callers that give up, several nodes, heartbeats, guarded effects, and
+// objectives and metrics narrowed by class, tenant and window.
+var frozenSummaries = []string{
+	"jobqueue",
+	"leaseq",
+	"retry-storm",
+	"thundering-herd",
+	"incidents/exponential-without-jitter",
+	"incidents/lease-records-evicted",
+	"incidents/noisy-tenant-before-quiet",
+	"incidents/stuck-rows-slow-every-claim",
+	"published/goodput-collapse",
+	"scenarios/testdata/good/everything.yaml",
+}
 
 // seedsOf runs n seeds of a scenario, starting first seeds after its own first.
 func seedsOf(t *testing.T, sc *scenarios.Scenario, first, n scenarios.Count, o Options) []measure.Run {
@@ -62,6 +85,9 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 	}
 	freezing.Lock()
 	defer freezing.Unlock()
+	if slices.Contains(frozenSummaries, name) {
+		wantSummary(t, "testdata/summaries/"+strings.TrimSuffix(path.Base(name), ".yaml")+".txt", summary)
+	}
 	text, err := os.ReadFile(frozenFile)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +113,42 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 	}
 }
 
-// freezing guards the file against parallel tests.
+// wantSummary compares summary.json with its frozen digest, and shows the lines that differ.
+func wantSummary(t *testing.T, file string, summary *results.Summary) {
+	t.Helper()
+	text, err := summary.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := digestLines(text)
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(now), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if difference := diff.Diff(file, was, "now", []byte(now)); difference != nil {
+		t.Errorf("the summary is no longer what is frozen; if it should not be, explain it in the commit:\n%s", difference)
+	}
+}
+
+// digestLines returns, for each line of a text, its checksum and its beginning, which is short enough to keep and shows
+// which one has changed. The sum of all stands on top.
+func digestLines(text []byte) string {
+	const kept = 64
+	var all strings.Builder
+	fmt.Fprintf(&all, "sha256 %x, %d bytes\n", sha256.Sum256(text), len(text))
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		fmt.Fprintf(&all, "%08x %.*s\n", crc32.ChecksumIEEE(line), kept, line)
+	}
+	return all.String()
+}
+
+// freezing guards the files against parallel tests.
 var freezing sync.Mutex
 
 // TestFrozenExamples compares the scenarios in tests of the language, the invariants and the commands with the frozen
@@ -105,16 +166,16 @@ func TestFrozenExamples(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no file is like %s (%v)", pattern, err)
 		}
-		for _, path := range files {
-			name := strings.TrimPrefix(filepath.ToSlash(path), "../../")
+		for _, file := range files {
+			name := strings.TrimPrefix(filepath.ToSlash(file), "../../")
 			known = append(known, name)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				text, err := os.ReadFile(path)
+				text, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				sc, problems := scenarios.Load(path, text, nil)
+				sc, problems := scenarios.Load(file, text, nil)
 				if sc == nil {
 					t.Fatal(problems)
 				}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Op is the operation of a store call.
+// Op is the operation of a store call: claim, commit, extend leases and so on.
 type Op uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 
 var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// String returns the operation's name in the spelling of scenarios.
+// String returns the operation's name as scenario files spell it.
 func (o Op) String() string { return opNames[o] }
 
 // Call is a request to the store and, once it is answered, the answer. The driver owns the record, the engine fills in
@@ -66,7 +66,7 @@ type Reply struct {
 	Stats    Stats         // OpStats: the counts
 }
 
-// Rows returns the number of jobs that a call names, or the most that it may take.
+// Rows returns the number of jobs in a request: those that it lists, or its limit where the store chooses them.
 func (c *Call) Rows() int {
 	switch c.Op {
 	case OpClaim, OpRecover:
@@ -86,7 +86,7 @@ func (c *Call) Rows() int {
 	return 0
 }
 
-// Rows returns the number of jobs that a reply returns or has changed.
+// Rows returns the number of jobs in an answer: those that the store returns or has changed.
 func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
@@ -101,8 +101,8 @@ func (c *Call) CopyFrom(o *Call) {
 	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
 }
 
-// Execute performs c on store and fills in the answer, reusing its slices. A non-nil refuse is the
-// answer in place of the store's.
+// Execute performs c on store and fills in the answer, reusing its slices. With an error refuse the store is not
+// called, and that error is the answer.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
 	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]
@@ -131,7 +131,7 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	}
 }
 
-// executeStep performs a call that is one of two steps, which only some stores support.
+// executeStep performs one step of a recovery or promotion that takes two, which only some stores support: see TwoStep.
 func (c *Call) executeStep(ctx context.Context, store Store) {
 	x, ok := store.(TwoStep)
 	switch {

@@ -7,9 +7,8 @@ import (
 	"qsim/engine/heap"
 )
 
-// committer batches outcomes and sends them until the store has answered. A batch
-// whose answer is lost is sent again under the same BatchID: the store answers as
-// it did then.
+// committer collects the outcomes of attempts in batches, and sends each batch to the store until it is answered. A
+// batch whose answer is lost is sent again under the same BatchID: the store answers as it did then.
 type committer struct {
 	filling *batch
 	flushAt Time              // end of the filling batch's linger; Never: it is over, or nothing is filling
@@ -40,7 +39,7 @@ type batch struct {
 	applied  []bool // by outcome, whether an earlier try applied it; empty: not known of any
 }
 
-// queued is a batch that waits for a commit call; the one queued first gets the first free call.
+// queued is a batch of outcomes that waits until its pause is over, and another commit may be under way.
 type queued struct {
 	at    Time // paused: earliest time to send it; ready: 0
 	order uint64
@@ -50,7 +49,7 @@ type queued struct {
 // Before reports whether batch a is sent before b: by time, then in the order in which they were queued.
 func (a queued) Before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
-// errorPause is the default pause after a commit that the store refused, if CommitConfig.Backoff is empty.
+// errorPause is the default pause before a failed commit is sent again, if CommitConfig.Backoff is empty.
 const errorPause = 100 * time.Millisecond
 
 func (c *committer) init(cfg *Config) {
@@ -58,8 +57,7 @@ func (c *committer) init(cfg *Config) {
 	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 || k.Grain > 0 })
 }
 
-// deadline returns the time of the next resend of a batch, without the end of the linger, flushAt, which Engine.Due
-// handles.
+// deadline returns the time at which the next batch must be sent again. Engine.Due adds the end of the linger, flushAt.
 func (c *committer) deadline() Time {
 	d := Never
 	for _, b := range c.flying {
@@ -83,7 +81,7 @@ func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time)
 	c.added(e)
 }
 
-// next returns a new outcome for slot s in the filling batch; the caller fills it in and calls added.
+// next appends an empty outcome for the lease in slot s to the filling batch. The caller fills it in and calls added.
 func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
@@ -101,7 +99,7 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
-// guard sets the condition, not FenceDefault, under which the store applies an outcome that next returned.
+// guard gives an outcome that next returned a fence of its own, other than FenceDefault, in place of the store's.
 func (c *committer) guard(o *Outcome, f Fence) {
 	o.Guard = f
 	c.guarded++
@@ -149,8 +147,8 @@ func (c *committer) tick(e *Engine) {
 	}
 }
 
-// lingered handles the end of the filling batch's linger: it is sent at once, or goes on filling while every call is
-// busy, so that slow commits never queue up as many small batches.
+// lingered ends the wait of the filling batch for more outcomes: it is sent at once, or goes on filling while no
+// further commit may be under way, so that slow commits do not queue up as many small batches.
 func (c *committer) lingered(e *Engine) {
 	c.flushAt, c.due = Never, c.filling != nil
 	if len(c.flying) < c.calls {
@@ -175,13 +173,13 @@ func (c *committer) flush(e *Engine) {
 	c.launch(e)
 }
 
-// enqueue queues a batch for a call; in the heap paused it is not sent before the time at.
+// enqueue adds a batch to ready or paused, the queues for a commit call; one in paused is not sent before the time at.
 func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	c.queued++
 	in.Push(queued{at, c.queued, b})
 }
 
-// launch sends queued batches while there are free calls, and then the filling batch if its linger is over.
+// launch sends queued batches while further commits may be under way, and then the filling batch if its linger is over.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
 		q := c.paused.Pop()
@@ -219,8 +217,8 @@ func (c *committer) send(e *Engine, b *batch) {
 	e.driver.Send(call)
 }
 
-// date sets the retry delay of each outcome to the time left until the job is due: some of it may be over, and due
-// times may have a grain.
+// date recomputes the retry delays of a batch as it is sent: the time left until each retry is due, where its delay
+// runs from an earlier event (KindConfig.From) or its due time is rounded (KindConfig.Grain).
 func (b *batch) date(cfg *Config, now Time) {
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
@@ -234,8 +232,8 @@ func (b *batch) date(cfg *Config, now Time) {
 	}
 }
 
-// settled returns the highest sequence number up to which every batch is answered. Commits pile up by the ten thousand
-// while the store answers nothing: it must not look at each.
+// settled returns the highest sequence number up to which every batch is answered. It takes constant time, since tens
+// of thousands of batches may be unanswered.
 func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.Size()) }
 
 func (c *committer) onCommitted(e *Engine, r *Call) {
@@ -282,7 +280,7 @@ func hasUnapplied(results []Result) bool {
 	return false
 }
 
-// note records which outcomes of a batch took effect although others did not.
+// note records which outcomes of a partly applied batch have taken effect.
 func (b *batch) note(r *Call) {
 	if r.Err != nil {
 		return
@@ -293,7 +291,8 @@ func (b *batch) note(r *Call) {
 	}
 }
 
-// settle releases a lease whose outcome the store has answered.
+// settle releases the lease of a committed or dropped outcome, or marks it for release once its handler, timed out
+// before, returns.
 func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return
@@ -336,7 +335,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	return false
 }
 
-// onExpired handles a lease in slot s that has expired by the node's own clock: its outcome is not sent, unless it has
+// onExpired drops the outcome of the lease in slot s, which has expired by the node's own clock, unless its batch has
 // been sent already.
 func (c *committer) onExpired(e *Engine, s Slot) {
 	h := e.leases.get(s)

@@ -1,9 +1,8 @@
 // Package engine is a job queue: it claims jobs from a Store, runs them on workers, and commits their outcomes. It
 // takes back what other engines let expire, extends its own leases, and makes waiting jobs ready.
 //
-// An Engine is a state machine. It does no I/O, starts no goroutine, reads no
-// clock and draws no hidden randomness. A driver tells it the time and what
-// happened and carries out what it asks for:
+// An Engine is a state machine. It does no I/O, starts no goroutine, reads no clock and draws no hidden randomness. A
+// driver tells it the time and what happened and carries out what it asks for:
 //
 //	e := engine.New(cfg, driver, now)
 //	for {
@@ -19,22 +18,22 @@
 //		wake := e.Deadline()               // when Tick is due if nothing happens before
 //	}
 //
-// Package sim drives it on a virtual clock, where every delay, loss and crash is a
-// function of a seed; a driver on the wall clock runs the same code.
+// Package sim drives it on a virtual clock, where every delay, loss and crash is a function of a seed; a driver on the
+// wall clock runs the same code. A scenario is a file that describes such a simulation: jobs, engines, policies,
+// faults.
 //
 // # The trip of one job
 //
-// A job is enqueued in the Store and is ready (or waits, if it has a delay). An
-// engine with a free worker asks its Policy for a Plan and sends an OpClaim call.
-// The store leases the job for a TTL under a Token and answers; the engine starts
-// a handler in a slot. When the handler returns, the RetryPolicy turns its error
-// into an Outcome (Ack, Nack after a delay, Bury), which the committer sends in a
-// batch with others, and again until the store has answered. A nacked job waits,
-// becomes ready when it is due, and is claimed again, as Retry.
+// A job is enqueued in the Store and is ready (or waits, if it has a delay). An engine with a free worker asks its
+// Policy for a Plan and sends an OpClaim call. The store leases the job for a TTL under a Token and answers; the engine
+// starts a handler in a slot. When the handler returns, the RetryPolicy turns its error into an Outcome (Ack, Nack
+// after a delay, Bury), which the committer sends in a batch with others, and again until the store has answered. A
+// nacked job waits, becomes ready when it is due (by itself, or by an engine's promoter), and is claimed again, as
+// Retry.
 //
-// If the engine dies, the lease expires. A reaper, in any engine, takes it under a
-// new token, asks the retry policy as for any failure and commits the outcome. From
-// then on the first holder is fenced off: its commit, should it come, is stale.
+// If the engine dies, the lease expires. A reaper, in any engine, takes it under a new token (a recovery), asks the
+// retry policy as for any failure and commits the outcome. From then on the first holder is fenced off: its commit,
+// should it come, is stale.
 //
 // # Reading order
 //
@@ -43,15 +42,12 @@
 //
 // # What an engine may believe
 //
-// Between a Call and its Reply lies every fault there is. A call may never arrive,
-// take effect without an answer, or take effect twice. The engine keeps a deadline
-// for each call it waits for and is built so that asking again is harmless. Only
-// durations cross the boundary, never times, so the clocks of machines need not
-// agree.
+// Between a Call and its Reply lies every fault there is. A call may never arrive, take effect without an answer, or
+// take effect twice. The engine keeps a deadline for each call it waits for and is built so that asking again is
+// harmless. Only durations cross the boundary, never times, so the clocks of machines need not agree.
 //
 // # Writing a store or a policy
 //
-// A Store must keep the contract of its methods and of StoreOptions; package
-// memstore is the reference. A Policy appends Terms to a plan from what a View
-// shows; package policies has those that scenarios name.
+// A Store must keep the contract of its methods and of StoreOptions; package memstore is the reference. A Policy
+// appends Terms to a plan from what a View shows; package policies has those that scenarios name.
 package engine

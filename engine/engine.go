@@ -62,7 +62,7 @@ func (e *Engine) Deadline() Time {
 	return e.Due()
 }
 
-// maintenance returns the time at which the reaper, the promoter or an elector is due.
+// maintenance returns the time at which the reaper, the promoter or a leader election is due next.
 func (e *Engine) maintenance() Time {
 	if e.stale {
 		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
@@ -73,11 +73,11 @@ func (e *Engine) maintenance() Time {
 	return e.seldom
 }
 
-// unsettle records that any of the engine's deadlines may have become earlier.
+// unsettle makes the engine compute all its deadlines anew, since any of them may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due returns a lower bound of Deadline, unless that has passed already, at no cost. A driver with many inputs waits
-// for it, and then calls IsDue.
+// Due returns, at no cost, a time that is not after the Deadline if that lies ahead. A driver of many engines waits for
+// it, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
 // IsDue reports whether the Deadline has passed by now. If it has not, Due equals the Deadline afterwards.
@@ -145,8 +145,8 @@ func (e *Engine) Handle(now Time, c *Call) {
 	}
 }
 
-// Finish reports to the engine that the handler in slot s returned after ran, with err
-// or NoError. It panics if no handler runs there.
+// Finish reports to the engine that the handler in slot s has returned, after a run time of ran, with the error err or
+// NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.begin(now, false)
 	e.expireFirst()
@@ -186,8 +186,8 @@ func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	}
 }
 
-// ttl returns the lease TTL for a call: with LeaseConfig.Local the time until the wall clock reads the expiry, as if
-// that clock were right.
+// ttl returns the TTL to request for a lease. With LeaseConfig.Local the expiry is written as a wall-clock time, so for
+// the store a lease lasts longer by as much as the node's clock is ahead.
 func (e *Engine) ttl() time.Duration {
 	if e.cfg.Lease.Local {
 		return e.cfg.Lease.TTL + e.ahead
@@ -230,8 +230,8 @@ func (e *Engine) record(event Event, s Slot, h *heldLease) {
 	e.recorder.Record(&e.event)
 }
 
-// outcome fills in the outcome of a job, decided by the retry policy, whose attempt ended with err and whose lease
-// began at heldAt.
+// outcome fills in the outcome of an attempt that ended with err: for a failure the retry policy decides it. heldAt is
+// the time at which its lease began.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	*o = Outcome{}
 	o.Job, o.Token, o.Ref, o.Verb, o.Error = l.ID, l.Token, l.Ref, Ack, err

@@ -37,7 +37,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// onHeld records that the lease in slot s expires when the wall clock reads at.
+// onHeld records that the lease in slot s expires at the time at by the wall clock.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
@@ -45,8 +45,8 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended records the new expiry of the leases extended by heartbeat b: those that are current, or all of them if
-// current is nil.
+// onExtended records the new expiry of the leases that heartbeat b has extended: those marked in current, or with
+// LeaseConfig.OfNode all leases of the node.
 func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
 	for k, s := range b.slots {
 		h := &e.leases.slots[s]

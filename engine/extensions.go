@@ -6,8 +6,8 @@ import (
 )
 
 // TwoStep is a Store with calls for doing recovery and promotion in two steps, as programs do that read, decide, and
-// write, or pop from one structure and push to another. The engine uses it only if its Config selects it. Extensions
-// for drivers on the wall clock are in package live, those for simulations in package sim.
+// write, or pop from one structure and push to another. The engine uses it only if its Config selects it. Other
+// optional interfaces of stores are in package sim, and in package live for drivers on the wall clock.
 type TwoStep interface {
 	// Expired appends the leases that Recover would take, with Token and Holder as their holders have them, but changes
 	// nothing. Recoveries already includes this one. A later Commit of an outcome with a Guard other than FenceDefault

@@ -31,8 +31,8 @@ type fetcher struct {
 	statsGot   Time
 }
 
-// statsLimit is the highest number of jobs that a store needs to count: policies do not distinguish 10,001 ready jobs
-// from a million.
+// statsLimit is the number at which a store may stop counting jobs for a policy, which does not distinguish 10,001
+// ready jobs from a million.
 const statsLimit = 10_001
 
 func (f *fetcher) init(cfg *Config, now Time) {
@@ -73,8 +73,8 @@ func (f *fetcher) tick(e *Engine) {
 	}
 }
 
-// claim sends a claim, unless there is no capacity for jobs, a pause is not over, or all classes in the plan were left
-// empty by the last claim.
+// claim sends a claim, unless there is no capacity for jobs, a pause is not over, or the last claim left no ready job
+// of the classes (fresh, retry) that the plan asks for.
 func (f *fetcher) claim(e *Engine) {
 	room := f.room(e)
 	if f.id != 0 || room <= 0 || e.stopping || e.commit.full(e) {
@@ -202,7 +202,7 @@ func (f *fetcher) nextPoll(e *Engine) Time {
 	return e.now.Add(f.pause(&e.cfg))
 }
 
-// pause returns the time from now, or from the last poll, to the next.
+// pause returns the length of the next interval between polls, which may be random.
 func (f *fetcher) pause(cfg *Config) time.Duration {
 	if f.polls.begun && cfg.Fetch.PollTick == nil {
 		return cfg.Fetch.Poll
@@ -210,8 +210,8 @@ func (f *fetcher) pause(cfg *Config) time.Duration {
 	return f.polls.pause(cfg, cfg.Fetch.Poll, cfg.Fetch.PollTick)
 }
 
-// hotLoop is the least pause after a refused call that would be repeated at once: without it a store that refuses in no
-// time would stop the clock.
+// hotLoop is the pause after a failed claim that is to be repeated at once: without it a simulated store that fails in
+// no time would keep the clock from advancing.
 const hotLoop = 100 * time.Microsecond
 
 // errorPause returns the pause after a claim call that failed.
@@ -225,7 +225,8 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	return c.Poll
 }
 
-// noteEmpty records the classes that a claim left empty: it brought fewer of them than its terms allowed.
+// noteEmpty records for each class (fresh, retry) whether the claim left no ready jobs of it, having returned fewer
+// than its terms allowed.
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.sent {
@@ -239,7 +240,8 @@ func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	}
 }
 
-// onLateClaim handles leases in a late answer, after their claim counted as lost, or in a second copy of it.
+// onLateClaim handles the leases in an answer that came after its claim had timed out, or came twice: their jobs are
+// run, returned to the store, or left until the leases expire, as LeaseConfig says.
 func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil {
 		return
@@ -280,8 +282,8 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 	}
 }
 
-// forgetEmpty drops the knowledge of classes that the last claim left empty: nodes without idle workers are not woken,
-// so that it may be out of date.
+// forgetEmpty clears the record of classes that the last claim left empty: it may be out of date, since nodes without
+// idle workers are not woken for new jobs.
 func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
 // onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no

@@ -26,7 +26,7 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // Seconds returns t in seconds since the clock's origin.
 func (t Time) Seconds() float64 { return time.Duration(t).Seconds() }
 
-// Forever is the longest duration: the time to the next job if none is in sight.
+// Forever is the longest duration: of a lease without end, or until an event if none is in sight.
 const Forever time.Duration = math.MaxInt64
 
 type (
@@ -44,18 +44,18 @@ type (
 	EngineID uint64
 )
 
-// NewEngineID returns the ID of the generation-th life of a node.
+// NewEngineID returns the ID of an engine: its node, and the number of earlier processes (lives) of that node.
 func NewEngineID(node int32, generation uint32) EngineID {
 	return EngineID(uint64(uint32(node))<<32 | uint64(generation))
 }
 
-// Node returns the node, the process that the engine runs in.
+// Node returns the number of the node that the engine runs on.
 func (e EngineID) Node() int32 { return int32(e >> 32) }
 
-// Generation returns the number of earlier lives of the node.
+// Generation returns the number of earlier processes (lives) of the node.
 func (e EngineID) Generation() uint32 { return uint32(e) }
 
-// Class is fresh or retry, the priority class by which fetch policies choose.
+// Class is the class of a job by which fetch policies choose: fresh (never claimed before) or retry.
 type Class uint8
 
 const (

@@ -19,8 +19,9 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns a JobRecorder that passes events to all recorders in all that are not nil, in turn: by the methods
-// of a JobRecorder to the first, if it is one, and as Event values to the others. Of none it ignores them.
+// RecordJobs combines recorders into one JobRecorder, which passes events to each of them that is not nil, in order.
+// The first receives them by the methods of a JobRecorder, if it is one, the others as Event values. Without any,
+// events are ignored.
 func RecordJobs(all ...Recorder) JobRecorder {
 	var to JobRecorder = nobody{}
 	for _, rec := range all {

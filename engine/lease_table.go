@@ -84,7 +84,7 @@ func (t *leaseTable) finish(h *heldLease) {
 	t.committing[h.lease.Class()]++
 }
 
-// release frees a slot whose handler does not run.
+// release removes a lease from the table and frees its slot, in which no handler may run any more.
 func (t *leaseTable) release(s Slot) {
 	h := t.get(s)
 	switch h.phase {

@@ -23,8 +23,8 @@ func (f Fence) Or(usual Fence) Fence {
 	return f
 }
 
-// Place is the rule for a job's ready key, its position among the ready jobs of its priority, by which OldestReady
-// orders. In StoreOptions it applies to jobs that were claimed before, in an outcome to that job.
+// Place is the rule for a job's ready key, by which claims order the ready jobs of one priority. The rule in
+// StoreOptions is for all jobs that were claimed before, the one in an outcome for its job alone.
 type Place uint8
 
 const (
@@ -81,7 +81,7 @@ type StoreOptions struct {
 	Held bool
 }
 
-// Complete returns o with FenceDefault and PlaceDefault replaced by their meanings.
+// Complete returns o with FenceDefault and PlaceDefault replaced by the defaults for which they stand.
 func (o StoreOptions) Complete() StoreOptions {
 	o.Fence = o.Fence.Or(FenceToken)
 	if o.Place == PlaceDefault {

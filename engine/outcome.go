@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Verb is the action of a commit on a job: ack, nack, bury or return.
+// Verb is the action of a commit on a job: ack, nack, bury, return, redo or snooze.
 type Verb uint8
 
 const (
@@ -19,7 +19,7 @@ func (v Verb) String() string {
 	return [...]string{"?", "ack", "nack", "bury", "return", "redo", "snooze"}[v]
 }
 
-// Outcome is the result of one job in a commit.
+// Outcome is the entry of one job in a commit: the lease under which it ran, and what becomes of it.
 type Outcome struct {
 	LeaseKey
 	Verb     Verb
@@ -59,8 +59,8 @@ const (
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )
 
-// Again returns the status, Applied or Stale, marked as the answer to a resent batch whose earlier copy had that
-// status. The engine treats it as the same; no event is recorded.
+// Again returns the status, Applied or Stale, marked as already given to an earlier copy of the same batch. The engine
+// treats it like the unmarked one, but no event is recorded.
 func (s Status) Again() Status { return s | 1<<7 }
 
 // Result is the store's answer to one Outcome.

@@ -86,7 +86,8 @@ type Term struct {
 	Shed int32
 }
 
-// Validate returns an error if no store can claim by the term: ErrUnsupported, wrapped, for features that none offers.
+// Validate returns an error for a term by which no store can claim: a wrapped ErrUnsupported if it combines features
+// that no store offers.
 func (t *Term) Validate() error {
 	byPlace, r := t.Order <= NewestReady, t.Rule
 	switch {

@@ -47,8 +47,8 @@ func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
 // Policy decides what an engine claims next. A Policy belongs to one engine and is called from one goroutine. It may
 // keep state, but must be deterministic: no clock, no global randomness, no map iteration. A policy whose terms select
-// jobs by Class alone, that draws nothing, and whose plans leave no trace unless they are carried out may have a method
-// ByClass(): it is then not asked while no class may have ready jobs.
+// jobs by Class alone, that draws no random numbers, and whose Plan has no side effects, may have a method ByClass():
+// the engine then does not call Plan while the last claim has left no ready job of either class.
 type Policy interface {
 	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes or the poll
 	// interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the terms.

@@ -70,7 +70,7 @@ func (p *promoter) insert(e *Engine) {
 	e.driver.Send(c)
 }
 
-// onPromoted handles the answer to a promotion and claims, if jobs became ready and polls alone do not find them.
+// onPromoted handles the answer to a promotion, and claims if jobs became ready, but not with FetchConfig.IgnoreDue.
 func (p *promoter) onPromoted(e *Engine, r *Call) {
 	if r.ID != p.id {
 		return
@@ -121,8 +121,8 @@ func (l *elector) init(role Op, on bool, now Time) {
 
 func (l *elector) deadline() Time { return l.nextAt }
 
-// leading reports whether this engine leads for the role now. The answer is as old as its latest request, so a frozen
-// process finds itself deposed.
+// leading reports whether this engine leads for the role now. Leadership counts from the request that won it, so that a
+// process that was frozen for longer than it lasts finds itself deposed.
 func (l *elector) leading(now Time) bool { return now < l.until }
 
 func (l *elector) tick(e *Engine) {

@@ -24,7 +24,7 @@ const (
 	elects // timer of leader election, plus the role
 )
 
-// shortestTick is the least length of a tick drawn from a distribution that reaches down to 0.
+// shortestTick is the least pause of a timer whose pauses are drawn from a distribution, which may reach down to 0.
 const shortestTick = time.Millisecond
 
 // pause returns the time to the next tick of a timer with the period every, varied by draw, if that is not nil.

@@ -14,7 +14,7 @@ type runner struct {
 	byKind    []int               // by job kind: index into timeouts, or noTimeout
 }
 
-// timeout is one length of execution timeout, with the queue of all running leases under it.
+// timeout is a distinct length of execution timeout, with the queue of the running leases to which it applies.
 type timeout struct {
 	after time.Duration
 	due   slotQueue
@@ -50,7 +50,8 @@ func (r *runner) deadline(e *Engine) Time {
 	return d
 }
 
-// tick handles execution timeouts: it nacks the jobs and cancels their handlers, according to KindConfig.
+// tick starts scheduled jobs that are due, and handles execution timeouts: by KindConfig it ends the attempt, or only
+// cancels its handler.
 func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
@@ -82,8 +83,8 @@ func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
 	}
 }
 
-// take stores a lease from a claim, until the wall clock reads expiry if LeaseConfig.Local is set: a worker runs its
-// job now, or the lease waits.
+// take accepts a lease from a claim: a worker runs its job now, or it waits in the node. expiry is the end of the lease
+// by the wall clock, for LeaseConfig.Local.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s)
@@ -160,7 +161,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	}
 }
 
-// next gives a worker that has become free the next job, busy if all were until then.
+// next gives a worker that has become free its next job. busy reports whether all workers were busy until then.
 func (r *runner) next(e *Engine, busy bool) {
 	if e.leases.waiting > 0 && !e.stopping {
 		next := r.nextInLine(e)
@@ -195,7 +196,7 @@ func (r *runner) returnBuffered(e *Engine) {
 	}
 }
 
-// onLost handles the loss of the lease in slot s.
+// onLost handles the loss of the lease in slot s: its handler is cancelled, or never started.
 func (r *runner) onLost(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	h.lost = true

@@ -10,8 +10,8 @@ func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	e.arm(h.dueAt)
 }
 
-// nextScheduled returns the due time of the first scheduled lease. A lease that has left its slot counts until its
-// time.
+// nextScheduled returns the time at which the first of the jobs claimed before their due times is due. One whose lease
+// has been lost counts until then.
 func (r *runner) nextScheduled() Time {
 	if len(r.scheduled) == 0 {
 		return Never
@@ -19,7 +19,7 @@ func (r *runner) nextScheduled() Time {
 	return r.scheduled[0].at
 }
 
-// popScheduled removes and returns the first scheduled lease; nil if its slot no longer holds it.
+// popScheduled removes and returns the first lease of a job claimed before it is due; nil if it was released since.
 func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	d := r.scheduled.Pop()
 	if h := e.leases.of(d); h != nil && h.phase == scheduled {

@@ -1,6 +1,6 @@
 package engine
 
-// purpose is the event that takes held leases out of a queue. A lease is in at most one queue of each purpose.
+// purpose is what a queue of held leases is for: a free worker, a heartbeat or an execution timeout.
 type purpose uint8
 
 const (
@@ -10,9 +10,8 @@ const (
 	numPurposes
 )
 
-// slotQueue is a first-in-first-out queue of the slots of held leases. Leases that leave it early are not searched for:
-// their entries are void, and skipped when they reach the front. An entry is valid while its number is the ticket of
-// the lease in that slot.
+// slotQueue is a first-in-first-out queue of held leases, by slot. A lease that leaves it early is not searched for:
+// its ticket, the number of its entry in the queue, is cleared, and the entry skipped when it reaches the front.
 type slotQueue struct {
 	of         purpose
 	ring       []Slot // entries by number; its length is a power of two
@@ -48,11 +47,11 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// leave removes a lease from a queue, if it is in one.
+// leave removes a lease from its queue of that purpose, if it is in one.
 func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
-// grow makes room in a full queue and returns the number of its next entry: it drops the void entries, and doubles the
-// ring unless they were nearly all of it.
+// grow makes room in a full queue and returns the number of its next entry: it removes the entries of leases that have
+// left, and doubles the ring unless those were more than seven eighths of it.
 func (q *slotQueue) grow(t *leaseTable) (tail uint64) {
 	to, mask := q.head, uint64(len(q.ring)-1)
 	for from := q.head; from != q.tail; from++ {

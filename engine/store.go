@@ -47,7 +47,7 @@ const (
 	Dead           // buried
 )
 
-// String returns the state's name in the spelling of documents.
+// String returns the name of the state: "ready", "waiting", "in-flight", "done" or "dead".
 func (s State) String() string {
 	return [...]string{"?", "ready", "waiting", "in-flight", "done", "dead"}[s]
 }

@@ -1,4 +1,4 @@
-// Package bound describes bounds on the jobs that a process begins, as a policy promises them and a checker holds them.
+// Package bound describes bounds on the jobs that a process begins, which policies guarantee and checkers verify.
 package bound
 
 import (
@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// Ration bounds the retries that a process begins, besides those prefetched, in any stretch of its life no longer than
-// Window: they cost at most Burst and what the stretch earns.
+// Ration is a retry budget: in any stretch of a process's life no longer than Window, the retries that it begins,
+// besides those prefetched, cost at most Burst plus what fresh claims and successes earn in that stretch.
 type Ration struct {
 	Burst, Cost int64                    // Cost is that of one retry; 0: there is no ration
 	Claimed     int64                    // earned by each fresh job claimed, in that stretch or up to Earlier before
@@ -17,8 +17,8 @@ type Ration struct {
 	Earlier     time.Duration
 }
 
-// Brake bounds the jobs of a set once so many of their executions in a row have failed, until one succeeds: of those
-// that a process claims from then on at most AtOnce run at once or, if Every is set, they are claimed that far apart.
+// Brake is a circuit breaker on a set of jobs. From Failures failed executions in a row to the next success, at most
+// AtOnce of the jobs claimed since then run at once in a process or, if Every is set, they are claimed that far apart.
 type Brake struct {
 	Class    engine.Class // AnyClass: both
 	Kinds    engine.Kinds // 0: all

@@ -8,7 +8,7 @@ import (
 
 // The rules of retry policies: how often a job is tried, when it dies, how long it waits.
 
-// mayBeTried checks that a job may be claimed once more, by the limit on attempts.
+// mayBeTried checks that another attempt at a job, which a claim begins, is within its limit on attempts.
 func (c *Checker) mayBeTried(s *subject) bool {
 	retry, attempt := c.rules.retry(s.j.kind), s.j.charged.least+1
 	if retry.MaxAttempts == 0 || retry.ByFailure {
@@ -17,8 +17,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked records a call of a node's retry policy: the failed job and its uniform draw for jitter. A job that is not as
-// recorded, or the draw of another delivery, is a breach.
+// Asked checks a call of a node's retry policy, which the caller reports: it is a breach if the failed job is not as
+// recorded, or if the uniform draw for jitter repeats that of another delivery.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	r := c.jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {
@@ -45,8 +45,8 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 // Told records that the fetch policy of a node has observed the end of an execution.
 func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 
-// mayDie checks that a buried job had a reason to die: its limit, its error kind or its deadline. Without a fence by
-// token any earlier holder may bury it, by the count at that time.
+// mayDie checks that a job was buried for a reason: the limit on attempts or recoveries, the error kind, or its age.
+// Without a fence by token any earlier holder may bury it, by the count at that time.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	attempts, recovered := j.charged.most, j.counted.most
@@ -64,8 +64,8 @@ func (c *Checker) mayDie(s *subject) bool {
 			attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
 }
 
-// mayGoOn checks that a job kept for another attempt should not have been buried. Without a fence by token only
-// outcomes of its latest lease are judged: others depend on earlier counts.
+// mayGoOn checks that a job that is retried should not have been buried instead, by its limits on attempts and
+// recoveries. Without a fence by token only outcomes of its latest lease are judged: others depend on earlier counts.
 func (c *Checker) mayGoOn(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	expired := s.Error == engine.LeaseExpired

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Live is a job in the store, with its state, for Sweep.
+// Live is a job as the store has it, with its state, for Sweep to compare with the recorded events.
 type Live struct {
 	Job    engine.JobID
 	Tenant engine.TenantID
@@ -14,8 +14,7 @@ type Live struct {
 	Class  engine.Class // priority class; not compared for a job in flight
 }
 
-// Balance compares the counts of the store with the recorded events. It may be called between two steps of a
-// simulation; OldestReady is ignored.
+// Balance compares the store's numbers of jobs by state with the recorded events. OldestReady is ignored.
 func (c *Checker) Balance(have engine.Stats) {
 	if c.breach != nil {
 		return
@@ -30,8 +29,7 @@ func (c *Checker) Balance(have engine.Stats) {
 	}
 }
 
-// Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store. It may be
-// called between two steps of a simulation.
+// Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store.
 func (c *Checker) Sweep(live iter.Seq[Live]) {
 	if c.breach != nil {
 		return
@@ -103,8 +101,8 @@ func (c *Checker) Settle() {
 	}
 }
 
-// Released checks a node's engine once no work is left and no call is under way: held, see engine.Engine.Held, must be
-// 0 and all workers idle.
+// Released checks that the engine of a node is at rest once no work is left and no call is under way: held, see
+// engine.Engine.Held, must be 0 and all workers idle.
 func (c *Checker) Released(node int32, held, idle int) {
 	if c.breach != nil {
 		return

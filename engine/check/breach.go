@@ -26,21 +26,21 @@ func (b *Breach) Error() string {
 	return fmt.Sprintf("%v broke at %v%s: %s (%s)", b.Invariant, time.Duration(b.At), who, b.What, b.Invariant.Says())
 }
 
-// complain stores a breach by the event under check, unless there is one already or the invariant is not among those
-// checked. It returns true: a rule was checked.
+// complain records that the event being checked breaks an invariant, unless another breach came first or the invariant
+// is not among those checked. It returns true, for a rule to return: the rule applied.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
 	return c.Complain(i, e.Job, "%v by node %d: "+format, append([]any{e.Kind, e.Node}, arguments...)...)
 }
 
-// astray stores a breach, as complain does, by an event that contradicts the recorded state and is not followed.
+// astray records a breach as complain does, by an event that contradicts the checker's state and will not update it.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
 }
 
-// Complain stores a breach found now, of a job or of none (0), if it is the first breach. Times among the arguments are
-// printed as durations since the start of the run. It returns true, as complain does.
+// Complain records a breach found now, about a job or none (0), if it is the first breach. Times among the arguments
+// are printed as durations since the start of the run. It returns true, as complain does.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) bool {
 	if c.breach != nil || !c.rules.Only.Has(i) {
 		return true
@@ -54,7 +54,7 @@ func (c *Checker) Complain(i Invariant, job engine.JobID, format string, argumen
 	return true
 }
 
-// Recounted counts one comparison of external totals with the recorded events.
+// Recounted counts a check of Recount by the caller, who has compared totals from elsewhere with the events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
 // History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.

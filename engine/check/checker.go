@@ -33,13 +33,13 @@ type Checker struct {
 	breach *Breach
 }
 
-// asked is a rule with the number of events of one kind to which it applied.
+// asked is a rule (check) for events of one kind, with the number of such events to which it applied.
 type asked struct {
 	rule
 	applied int64
 }
 
-// subject is an event with the checker's state of its node, job and execution.
+// subject is the event being checked, with the checker's state of its node, job and execution.
 type subject struct {
 	*engine.Event
 	n    *node // node of the event; nil: none in particular
@@ -107,8 +107,8 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// goOn handles that an event comes at another time than the one before. At one instant a violation of a bound shows at
-// the first event.
+// goOn sets the checker's clock to the time of a new event. After the storms it then checks the bounds on times, at the
+// first event of an instant.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
 		c.complain(Determinism, "time goes back from %v", c.now)

@@ -17,7 +17,7 @@ type claim struct {
 	owed     []owed // deficits of fresh claims, by node
 }
 
-// followCall ends the previous claim, and begins a new one if the call is a claim.
+// followCall follows a store call: it ends the account of the latest claim, and begins one if the call is a claim.
 func (c *Checker) followCall(s *subject) {
 	n := s.n
 	switch s.Op {
@@ -55,8 +55,7 @@ func (c *Checker) followCall(s *subject) {
 }
 
 // fillsRoom checks that the latest claim took as many ready jobs as its node had capacity for. While workers are idle
-// no job waits in a process, so the room at the time of the claim follows from the most workers busy since the claim
-// before was executed.
+// no claimed job waits for one, so that capacity follows from the most workers busy since the previous claim.
 func (c *Checker) fillsRoom(*subject) bool {
 	l, cfg := &c.claim, &c.rules.Node
 	claimed := sum(l.claimed)
@@ -69,7 +68,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 		"node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
 }
 
-// comesByAge checks that jobs of one claim come in the order of their ready keys where the policy orders by them.
+// comesByAge checks that a claim returns the jobs of a kind by age (ready key), where the policy claims in that order.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	key, oldest := j.line.key, c.rules.Order == engine.OldestReady

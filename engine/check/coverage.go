@@ -25,7 +25,7 @@ const (
 	uncounted = NumProbes + 1 // a rule whose checks are not counted: it applies to every such event, or with another rule
 )
 
-// String returns a phrase for the rule.
+// String returns what the rule checks, as a noun phrase.
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs",
 		"burials and requeues without a fence", "processes that let go", "looks for leases at a start",

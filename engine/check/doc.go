@@ -12,10 +12,14 @@
 //
 // Between two steps it can also compare the store's own counts and jobs, see Checker.Balance and Checker.Sweep.
 //
-// Which invariants hold depends on how a queue is set up: without a fence a job may be done twice, and that is no
-// fault of the engine. Rules are the guarantees of a run; New derives the invariants that follow. A Checker keeps
-// one row of some 300 bytes for each live or dead job, and 4 bytes for each that is done, if jobs that arrive one after
-// the other have IDs that differ in bits 8 to 13, as those of scenarios; up to 300 for IDs without any order.
+// Which invariants hold depends on how a queue is set up: without a fence a job may be done twice, and that is no fault
+// of the engine. Rules are the guarantees of a run; New derives the invariants that follow, and selects the rules,
+// functions that check events of some kinds. Some rules apply only after the storms: injected failures and bursts
+// of load. A node runs one process after another, as crashes and restarts have it; each is a life of the node.
+//
+// A Checker keeps one row of some 300 bytes for each live or dead job, and 4 bytes for each that is done, if jobs that
+// arrive one after the other have IDs that differ in bits 8 to 13, as those of scenarios (files that describe a
+// simulation); up to 300 for IDs without any order.
 package check
 
 import (

@@ -2,8 +2,8 @@ package check
 
 import "qsim/engine"
 
-// owed is a node's deficit of fresh claims: the number of claims, times the denominator of their share, by which fresh
-// jobs lag behind a policy's weight. since counts claims since the sum began.
+// owed is a node's deficit of fresh claims: by how many claims fresh jobs lag behind their guaranteed share (sum, times
+// the share's denominator), out of how many claims (since).
 type owed struct {
 	sum    int64
 	since  int64
@@ -11,8 +11,8 @@ type owed struct {
 	at     engine.Time
 }
 
-// share returns the deficit of fresh claims after a claim, and whether the claim counts for it: only if it left jobs of
-// both classes. Otherwise one class may have taken the claims that the other could not use.
+// share returns a node's deficit of fresh claims after a claim, and whether that claim counts: only if jobs of both
+// classes were left. Otherwise one class may have taken the claims that the other could not use.
 func (c *Checker) share(l *claim) (o owed, counts bool) {
 	o = l.owed[l.node]
 	switch fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry]); {
@@ -27,7 +27,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 	return o, true
 }
 
-// sharesClaims checks that the latest claim gives fresh jobs their share.
+// sharesClaims checks that up to the latest claim, fresh jobs have got their guaranteed share of a node's claims.
 func (c *Checker) sharesClaims(*subject) bool {
 	l, den := &c.claim, c.rules.Fresh.Den
 	if !l.open {
@@ -42,18 +42,18 @@ func (c *Checker) sharesClaims(*subject) bool {
 	return counts
 }
 
-// onUnheard resets the deficit of a node's claims after a possibly lost answer: the node may not count all of them, nor
-// know of its next.
+// onUnheard restarts the count of a node's deficit of fresh claims when the answer to a claim may be lost: the node's
+// policy then counts other claims than the store.
 func (c *claim) onUnheard(node int32, now engine.Time) {
 	if int(node) < len(c.owed) {
 		c.owed[node] = owed{unsure: true, at: now}
 	}
 }
 
-// Overtaken records that the next claim at the store is one that its node counts as lost: it has sent another since.
+// Overtaken records that the next claim to reach the store is one that its node has given up as lost, and sent anew.
 func (c *Checker) Overtaken(node int32, at engine.Time) { c.claim.onUnheard(node, at) }
 
-// onHeard records that a node begins a job claimed at a time, and so has received that claim's answer.
+// onHeard resumes the count of a node's deficit of fresh claims when it begins a job claimed after the lost answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {
 	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
 		c.owed[node] = owed{}

@@ -165,8 +165,8 @@ func (c *Checker) followLeased(s *subject) {
 	}
 }
 
-// recovered counts a recovery of a job. A reaper with two steps has counted at the first: a lapse in between may have
-// counted for it.
+// recovered counts a recovery of a job's lease, between bounds: a reaper with two steps goes by the count at its first,
+// which StoreOptions.RecoveriesWithin may have restarted since.
 func (c *Checker) recovered(j *job) {
 	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
 	if within > 0 && c.now.Sub(j.recovered) > within {

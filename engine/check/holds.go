@@ -7,8 +7,8 @@ import (
 	"qsim/engine/bound"
 )
 
-// Holds are bounds that a policy promises on what a process begins, beyond the order of its claims. They are held
-// against the events alone: neither what the policy planned nor what it was told counts. Unset: not guaranteed.
+// Holds are the bounds that a policy guarantees on the jobs that a process begins: caps, a retry budget, pauses after
+// failures, burials by age. They are checked against events alone, not plans. Zero fields: not guaranteed.
 type Holds struct {
 	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one
 	Ration bound.Ration
@@ -19,13 +19,14 @@ type Holds struct {
 	Buries   int
 }
 
-// spent counts, for one process, its retries against the budget of its policy, and what it has earned for more.
+// spent is the account of one process in its retry budget (bound.Ration): retries begun, and what it has earned.
 type spent struct {
 	level         int64         // without a window: cost of retries begun less what was earned since, at least 0
 	begun, earned []engine.Time // with a window: times of retries begun and of fresh jobs claimed
 }
 
-// braking is the state of one bound.Brake in a process.
+// braking is the state of a bound.Brake (circuit breaker) in one process: its failures in a row, and since when it
+// limits which jobs begin.
 type braking struct {
 	failed int         // failed executions in a row
 	at     engine.Time // time at which it held; 0: it does not hold
@@ -33,7 +34,7 @@ type braking struct {
 	last   engine.Time // claim of the latest job begun that was surely claimed before it held, or while it does
 }
 
-// paysForRetries checks that a process begins no more retries than its ration allows.
+// paysForRetries checks that a process begins no more retries than its retry budget, bound.Ration, allows.
 func (c *Checker) paysForRetries(s *subject) bool {
 	r, of, n := &c.rules.Holds.Ration, &s.n.plans.spent, s.n
 	retry, early := s.Class == engine.Retry, r.Window+r.Earlier+c.rules.Node.CallTimeout
@@ -69,12 +70,12 @@ func since(times []engine.Time, from engine.Time) []engine.Time {
 	return times
 }
 
-// brakesFor reports whether a brake counts and holds back the job of an event.
+// brakesFor reports whether a circuit breaker applies to the job of an event, by its class and kind.
 func brakesFor(b *bound.Brake, s *subject) bool {
 	return (b.Class == engine.AnyClass || b.Class == s.Class) && b.Kinds.Has(s.JobKind)
 }
 
-// brakes checks that a process holds jobs back after failures.
+// brakes checks that after failures in a row a process begins fewer jobs or spaces its claims: see bound.Brake.
 func (c *Checker) brakes(s *subject) (held bool) {
 	n := s.n
 	if n.plans.brakes == nil {
@@ -101,7 +102,7 @@ func (c *Checker) brakes(s *subject) (held bool) {
 	return held
 }
 
-// keepsBack checks the begin of a job under a brake.
+// keepsBack checks that a job which begins is within the limits of a circuit breaker (bound.Brake) that is in force.
 func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
 	n, j := s.n, s.j
 	switch {
@@ -130,7 +131,8 @@ func (c *Checker) notesEmpty(s *subject) bool {
 	return false
 }
 
-// buriesLate checks that a policy with an interval buries nothing early, and claims nothing late.
+// buriesLate checks Holds.Interval: a claim takes no job that was ready for longer, unless it has buried Holds.Buries,
+// and buries none ready for less if the queue was empty within that time.
 func (c *Checker) buriesLate(s *subject) bool {
 	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
 	if s.Kind == engine.Leased {

@@ -61,7 +61,7 @@ type line struct {
 	stand  engine.Place    // place rule of that recovery for the next time it is ready
 }
 
-// asks is the latest call of a retry policy for one job.
+// asks is what is known of the calls of a retry policy for one job: the latest delay and the latest draw for jitter.
 type asks struct {
 	delay    time.Duration // delay of its latest failure, as stored
 	draw     float64       // latest uniform draw for jitter
@@ -91,8 +91,8 @@ type jobs struct {
 	used  int    // pages in use
 }
 
-// page holds the refs of 64 IDs, which differ in the bits from slotShift on: those of jobs that arrive one after the
-// other do so in the simulation, and share a page for as long as anybody asks for them.
+// page is an entry of the table's index: the refs of the 64 IDs that differ only in the six bits from slotShift on. In
+// scenarios those are the IDs of jobs that arrive one after the other.
 type page struct {
 	rest uint64   // their other bits
 	refs *[64]ref // nil: the entry is empty
@@ -128,7 +128,7 @@ func (t *jobs) find(id engine.JobID) ref {
 	return noRef
 }
 
-// add returns the ref of a new state for an ID, which is not 0 and has none.
+// add adds the state of a job with a new ID, which must not be 0, and returns its ref.
 func (t *jobs) add(id engine.JobID) ref {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
@@ -167,7 +167,7 @@ func (t *jobs) finish(r ref) {
 	t.free = append(t.free, r)
 }
 
-// enlist moves a job in flight to the end of the list ordered by renewal.
+// enlist appends a job in flight to the list ordered by the latest grant or extension of a lease.
 func (t *jobs) enlist(r ref, now engine.Time) {
 	j, ends := t.at(r), t.at(noRef)
 	j.renewed, j.prev, j.next = now, ends.prev, noRef

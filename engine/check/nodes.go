@@ -21,7 +21,7 @@ type node struct {
 	holding bool        // it held jobs not started at the stop signal
 }
 
-// process is the state of one life of a node.
+// process is the state of one process of a node, from its start to its death.
 type process struct {
 	up, frozen      bool
 	returnsLate     bool        // it answered late claims, and may commit two outcomes of one lease
@@ -51,7 +51,7 @@ type plans struct {
 	emptied engine.Time // time of the latest claim in this life that found the queue empty; 0: none did
 }
 
-// execution is the checker's state of the execution in one slot.
+// execution is the checker's state of the job that runs in one slot of an engine, if any does.
 type execution struct {
 	job      engine.JobID // job that runs; 0: none
 	delivery int32
@@ -64,7 +64,7 @@ type execution struct {
 }
 
 // owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
-// claim: a lower bound on their number at its next claim.
+// claim. The others are a lower bound on the outcomes that it had to commit when it made the next claim.
 type owing struct {
 	turn       uint32 // number of claims
 	since, all int    // outcomes of executions that ended since the latest claim, and before it
@@ -204,7 +204,7 @@ func (c *Checker) followEnded(s *subject) {
 	}
 }
 
-// followFreed follows a worker that becomes free.
+// followFreed updates the state of a node when one of its workers becomes free.
 func (c *Checker) followFreed(n *node) {
 	if n.busy--; n.busy == c.rules.Node.Workers-1 {
 		c.rests(n)
@@ -228,7 +228,7 @@ func (l *load) spend(now engine.Time) {
 	l.at = now
 }
 
-// idles recomputes the idle workers of a node after an event.
+// idles recomputes the number of idle workers of a node after an event.
 func (c *Checker) idles(n *node) {
 	if !c.d.explained {
 		return
@@ -265,7 +265,7 @@ func (c *Checker) MayClaim(node int32) bool {
 	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
 }
 
-// Claims records that a node sends a claim, or without under that it has got the answer.
+// Claims records that a claim of a node is under way, or with under false that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
 
 // Planned records that a node plans a claim.
@@ -285,8 +285,8 @@ func (c *Checker) Froze(node int32, since engine.Time) bool {
 	return c.nodes[node].frozen || c.nodes[node].woke >= since
 }
 
-// ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and not
-// started it. A claim that is executed soon after a restart may be one of the life before.
+// ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and not started
+// it. A claim executed soon after a restart does not count: it may be one of the previous process.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
 		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard &&

@@ -8,7 +8,7 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether no call executed since the given time was lost, refused or late.
+// heard reports whether it is guaranteed that no call executed since the given time was lost, refused or late.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
@@ -38,17 +38,17 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil records that a rule of the time after the storms cannot be broken up to a time.
+// keptUntil records that one of the rules that are checked after the storms cannot be broken before t: until the
+// earliest such time they need no check.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
-// wakes is the time at which a job became ready while none was, so that a process was to be woken for it, with no claim
-// under way that might have filled the process.
+// wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
 type wakes struct {
 	at      engine.Time // time at which the job became ready; Never: none
 	brought engine.Time // time of the latest claim that returned jobs
 }
 
-// wake records that a job is ready after none was.
+// wake records that a job has become ready while no other was: if workers are idle, a claim is due.
 func (c *Checker) wake() {
 	c.wakes.at = engine.Never
 	soon := c.rules.Soon.Claim
@@ -71,7 +71,7 @@ func (c *Checker) claimsWhenWoken(*subject) bool {
 		"a job became ready at %v, workers were idle, and no process has claimed since", c.wakes.at)
 }
 
-// takesEndedLeases checks, after the storms, that reapers do not leave expired leases alone for too long.
+// takesEndedLeases checks, after the storms, that expired leases are recovered in time.
 func (c *Checker) takesEndedLeases(*subject) bool {
 	soonest := c.rules.Recover
 	if c.rules.Soon.Recover > 0 {
@@ -96,8 +96,8 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", j.ended(&c.d))
 }
 
-// leaderReaps checks that only the leader's reaper works where that is configured: leadership lasts for a time before
-// another node leads.
+// leaderReaps checks that only the leader recovers leases, where that is configured: two nodes do not take turns faster
+// than leadership can pass from one to the other.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
 	if c.now < c.rules.Settled || by == r.node || by != r.other {
@@ -108,11 +108,10 @@ func (c *Checker) leaderReaps(s *subject) bool {
 		by-1, r.node-1, r.otherAt, r.at)
 }
 
-// shortestRest is the least average interval of recoveries that find no job, if leases are long and recoveries come at
-// their ends.
+// shortestRest is the result of rest for a reaper that comes when a lease ends, not at intervals, if leases are long.
 const shortestRest = 20 * time.Millisecond
 
-// rest returns the least average interval of recoveries that find no job.
+// rest returns the lower bound on the mean interval of a process's recoveries that find no expired lease.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2
@@ -158,8 +157,7 @@ func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
 	return p.ahead
 }
 
-// keepsToCooldown checks that a node's claims keep the cooldown apart, although one may be under way for longer than
-// the next.
+// keepsToCooldown checks that a node's claims are a cooldown apart, on average: their delays before the store differ.
 func (c *Checker) keepsToCooldown(s *subject) bool {
 	least := c.rules.Node.Fetch.Cooldown
 	if !c.heard(c.now) {
@@ -183,7 +181,7 @@ func (c *Checker) stopsClaiming(s *subject) bool {
 	return !late || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
 }
 
-// looksAtStart checks that a process that has started runs its first recovery in time.
+// looksAtStart checks that a process recovers expired leases soon after its start, where that is configured.
 func (c *Checker) looksAtStart(s *subject) bool {
 	n := s.n
 	if n.reapBy == engine.Never || n.life == 0 {
@@ -200,8 +198,8 @@ func (c *Checker) undisturbed(n *node) bool {
 	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
 }
 
-// keepsToPressure checks backpressure at a claim: its node had not too many outcomes to commit when it made it; those
-// that ended before the previous claim was executed and are not committed yet count.
+// keepsToPressure checks that a node claims nothing while it has too many outcomes to commit (backpressure). Outcomes
+// of executions that ended after its previous claim do not count: it may have made this claim before.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
 	if !c.undisturbed(s.n) {
@@ -236,8 +234,8 @@ func (c *Checker) keepsToCap(s *subject) bool {
 		c.complain(Shares, "%d %v jobs run there, and %d may", running+1, s.Class, most)
 }
 
-// beats checks that a process has sent heartbeats for a lease at the configured interval since it learned of the lease,
-// at the time learned at the latest.
+// beats checks that a process has sent heartbeats for a lease at the configured interval since the time learned, by
+// which it has surely received the lease.
 func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
 	l := &c.rules.Node.Lease
 	least := l.Heartbeat + c.rules.Trip
@@ -260,8 +258,7 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 		j.node, from, l.Heartbeat)
 }
 
-// beatsTillTaken checks the heartbeats for a running job's lease: its process must send them until the outcome is
-// committed.
+// beatsTillTaken checks, as a lease is recovered, that its holder sent heartbeats for it if it ran the job.
 func (c *Checker) beatsTillTaken(s *subject) bool {
 	j := s.j
 	n := &c.nodes[j.node]
@@ -294,7 +291,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
-// tellsInTime checks, at the recovery of a lease, that its process did not have enough time to commit the outcome.
+// tellsInTime checks, as a lease is recovered, that its holder did not have enough time to commit the job's outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -316,8 +313,8 @@ func (c *Checker) isPromotedInTime(s *subject) bool {
 	return late <= most || c.complain(Due, "it was due at %v, %v ago", s.j.ready, late)
 }
 
-// loadExplains checks that a job is ready no longer than workers are busy, plus the time that they take to find their
-// next job each time.
+// loadExplains checks that the load explains a job's wait: all that time workers were busy, but for the time that they
+// take to find their next job.
 func (c *Checker) loadExplains(s *subject) bool {
 	if c.now < c.rules.Calm {
 		return false
@@ -341,7 +338,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits sets, or lowers, the upper bound on the time that a job may be ready before it is claimed.
+// Waits changes the upper bound on the time that a job may be ready before it is claimed, if there is one.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

@@ -7,8 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// Rules are the guarantees of a run that the checker verifies. The zero value of a bound means that nothing is
-// guaranteed there.
+// Rules are the guarantees of a run that the checker verifies. A zero field guarantees nothing.
 type Rules struct {
 	Store engine.StoreOptions
 	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored; only the
@@ -83,8 +82,7 @@ type Rules struct {
 // both ready: exact to less than one claim. Den 0: not guaranteed.
 type Share struct{ Num, Den int64 }
 
-// Soon holds upper bounds on reaction times, such as from ready to claimed, shorter than any poll interval. 0: no
-// bound.
+// Soon holds upper bounds on reaction times, such as from ready to claimed, below poll intervals. 0: no bound.
 type Soon struct {
 	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim of
 	// any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus Rules.Idle on.
@@ -179,7 +177,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is a reaper's outcome for a lease that it had read before taking it.
+// asRead reports whether an event is a reaper's outcome for an expired lease that it had read before taking it.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -196,7 +194,7 @@ type rule struct {
 // kinds is a set of event kinds, with one element for each Op of a call.
 type kinds uint64
 
-// firstCall is the number of the first call's element in kinds, and inCalm that of any event after the storms.
+// firstCall is the number in kinds of the first Op of a call, and inCalm that of every event after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

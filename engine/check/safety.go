@@ -4,7 +4,7 @@ import "qsim/engine"
 
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
-// goesOn checks that the event's job exists and is unfinished, or is dead and being redriven.
+// goesOn checks that the job of an event exists and has not ended, or is dead and being redriven (made ready again).
 func (c *Checker) goesOn(s *subject) bool {
 	switch {
 	case s.r == noRef:
@@ -147,7 +147,7 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 // hasLapsed reports whether a job's lease has surely lapsed by now.
 func (c *Checker) hasLapsed(j *job) bool { return c.d.timed && !j.untimed && j.lapsed(&c.d, c.now) }
 
-// hasLost checks that a process gives up no lease that is still current, and each once.
+// hasLost checks that a process gives up no lease that is still current, and none twice.
 func (c *Checker) hasLost(s *subject) bool {
 	j := s.j
 	if j != nil && c.isCurrent(j) && j.token == s.Token && !j.forgotten {
@@ -159,8 +159,8 @@ func (c *Checker) hasLost(s *subject) bool {
 	return true
 }
 
-// answersOwn checks that a process which misses no answer is not given one that it did not wait for, such as that to a
-// call of its former life.
+// answersOwn checks that a process whose claims were all answered in time receives no late answer, such as one to a
+// claim of the previous process.
 func (c *Checker) answersOwn(s *subject) bool {
 	return !s.n.unheard && s.n.woke < s.n.began && c.heard(s.n.began) &&
 		c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
@@ -187,7 +187,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	return true
 }
 
-// wasSo checks that an outcome agrees with the end of its execution: an ack with a success and so on.
+// wasSo checks that an outcome agrees with how its execution ended: an ack with a success, for example.
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {
@@ -223,8 +223,7 @@ func (c *Checker) isCurrent(j *job) bool {
 	return j.state == engine.InFlight && !j.mayLapse(&c.d, c.now)
 }
 
-// wasNotDone checks that the second copy of a committed outcome is recognised as a copy: a process commits one outcome
-// per lease.
+// wasNotDone checks that an outcome which is committed again is recognised as a copy: each lease has one outcome.
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	twice := !c.isCurrent(j) && c.d.fenced && !c.d.asRead(s.Event) &&
@@ -232,7 +231,7 @@ func (c *Checker) wasNotDone(s *subject) bool {
 	return !twice || c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
 }
 
-// mayGiveUp checks that a process gives up only outcomes that it may, and none known to it as committed.
+// mayGiveUp checks that a process drops outcomes only where its tries are limited, and none whose commit was answered.
 func (c *Checker) mayGiveUp(s *subject) bool {
 	if commit := &c.rules.Node.Commit; commit.Tries == 0 || !commit.Drop {
 		c.complain(Atomicity, "it was to be tried for ever")
@@ -242,8 +241,7 @@ func (c *Checker) mayGiveUp(s *subject) bool {
 	return true
 }
 
-// wroteOnce checks that a reaper which reads leases before it takes them does not read them again before it has taken
-// them.
+// wroteOnce checks that a reaper which reads leases before it takes them has taken them before it reads again.
 func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false

@@ -85,7 +85,7 @@ func (c *Checker) runs(j *job, by int) {
 	}
 }
 
-// others returns the other tenants that have jobs ready, by ID.
+// others calls yield for each tenant except id that has jobs ready, in order of ID.
 func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t *tenant)) {
 	for i := range x.of {
 		if i != int(id) && x.of[i].ready > 0 {
@@ -120,9 +120,9 @@ func (c *Checker) cost(k engine.Kind) int64 {
 	}
 }
 
-// paysByTurns checks a deficit round robin: in a row a tenant gets at most the dearest job and the quanta that pay for
-// one, and over any time in which two have jobs ready neither gets more than a quantum and two such jobs more than the
-// other.
+// paysByTurns checks a deficit round robin: while others have jobs ready, a tenant gets in a row at most the cost of
+// the dearest job and the quanta that pay for one; while two tenants have jobs ready, neither gets ahead of the other
+// by more than a quantum and two such jobs.
 func (c *Checker) paysByTurns(s *subject) bool {
 	x, quantum, cost, dearest := &c.tenants, c.rules.Rule.Quantum, c.cost(s.j.kind), c.cost(0)
 	for k := range c.rules.Store.Service {

@@ -94,7 +94,7 @@ func (c *curve) tabulate() *curve {
 }
 
 // tryDensity builds the table with 2^density cells per octave. It returns false at the first cell whose error is too
-// large, or with last leaves that cell to the exact function.
+// large, or with last set marks such cells, whose quantiles are then computed exactly.
 func (c *curve) tryDensity(density int, last bool) bool {
 	c.shift = uint64(52 - density)
 	c.first = math.Float64bits(tableStart) >> c.shift
@@ -163,9 +163,9 @@ func (c *curve) interpolate(left, right, start, end float64, upper bool, near fl
 	return cell{start, c1, c2, c3}, good
 }
 
-// surelyMonotone reports whether c1·x + c2·x² + c3·x³ rises over [0, 1] (falls, if
-// falling) so steeply everywhere that rounding cannot turn it back between two
-// positions of a cell: 2^-32 of 2^-10 of the coefficients, against 2^-50.
+// surelyMonotone reports whether c1·x + c2·x² + c3·x³ rises over [0, 1] (falls, if falling) so steeply everywhere that
+// rounding cannot turn it back. Its slope is at least 2^-10 of the sum of the coefficients' sizes: a step of 2^-32,
+// from one position to the next, changes the value by 2^-42 of that sum, rounding by some 2^-50.
 func surelyMonotone(c1, c2, c3 float64, falling bool) bool {
 	if falling {
 		c1, c2, c3 = -c1, -c2, -c3

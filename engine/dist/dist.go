@@ -65,8 +65,8 @@ func (d Dist) IsConstant() bool {
 	return len(values) > 0 && values[0] == values[len(values)-1]
 }
 
-// String returns the distribution as a scenario spells it, without the braces and with values as durations: "lognormal
-// p50 400ms p99 1.5s"; for a constant the bare value.
+// String returns the distribution in the notation of scenario files, without the braces and with values as durations:
+// "lognormal p50 400ms p99 1.5s"; for a constant the bare value.
 func (d Dist) String() string {
 	switch {
 	case d.curve != nil:

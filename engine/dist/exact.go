@@ -16,7 +16,7 @@ const (
 	empirical
 )
 
-// exactCurve is a quantile function without a table: a unit times a function of the shape parameter.
+// exactCurve is a quantile function computed without a table: a scale (unit) times a function of the shape.
 type exactCurve struct {
 	kind distKind
 	// unit is the mean of exponential, gamma and hyperexponential, the median of a
@@ -33,8 +33,8 @@ type exactCurve struct {
 	near [2]float64
 }
 
-// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where
-// it is found by a search, that begins at near and its end is returned as found, to begin the next search with.
+// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where a
+// numeric search finds it, near is where that begins, and found where it ended: a start for the next search.
 func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found float64) {
 	var y float64
 	switch c.kind {
@@ -58,8 +58,8 @@ func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found
 	return value, y
 }
 
-// leastValue is the limit below which samples are taken for 0: far below any useful value, far above where precision is
-// lost.
+// leastValue is the limit below which samples are rounded to 0: far below any useful value, far above the smallest
+// numbers, which lose precision.
 const leastValue = 1e-200
 
 // spaced rounds y to a multiple of 2^-46, if it has finer bits. Different results then differ by so much that the

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Error is the error that a parameter of a distribution is wrong: its name in a scenario, and the reason.
+// Error reports an invalid parameter of a distribution: its name in scenario files, and the reason.
 type Error struct{ Parameter, Reason string }
 
 // Error returns the parameter and the reason: "p99: 400ms is not above p50, 500ms".
@@ -81,8 +81,8 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 		"lognormal p50 "+spellSeconds(p50)+" p99 "+spellSeconds(p99))
 }
 
-// Normal returns the folded normal distribution, of the absolute value of a normal variable with that mean, not
-// negative, and standard deviation. Its own mean is larger, the more so the smaller mean ÷ sd.
+// Normal returns the folded normal distribution: of the absolute value of a normal variable with that mean, at least 0,
+// and standard deviation. The mean of the result is larger, the more so the smaller mean ÷ sd.
 func Normal(mean, sd float64) (Dist, error) {
 	if err := firstError(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
 		return Dist{}, err

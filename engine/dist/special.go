@@ -8,9 +8,9 @@ const (
 	sqrt2OverPi = 0.797884560802865355879892119869  // √(2/π)
 )
 
-// Wichura: Algorithm AS 241, The Percentage Points of the Normal Distribution,
-// Applied Statistics 37 (1988), 477-484, routine PPND16: numerators and denominators
-// for |p-½| ≤ 0.425, for r = √(-ln p) ≤ 5 and for r in (5, 27], error about 1e-16.
+// normalCentral and the variables below are the coefficients of the normal quantile function in Wichura: Algorithm AS
+// 241, The Percentage Points of the Normal Distribution, Applied Statistics 37 (1988), 477-484, routine PPND16:
+// numerators and denominators for |p-½| ≤ 0.425, for r = √(-ln p) ≤ 5 and for r in (5, 27], error about 1e-16.
 var (
 	normalCentral = [2][]float64{{
 		3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
@@ -97,8 +97,8 @@ func logGammaPeak(a float64) float64 {
 	return float64(a*portableLog(a)) - a - logGamma(a+1)
 }
 
-// gammaTerms is the most terms of gammaSeries and gammaFraction. Both need about 9√a terms, so this is room for shapes
-// up to 1e6.
+// gammaTerms is the highest number of terms of gammaSeries and gammaFraction. Both need about 9√a terms, so this is
+// room for shapes up to 1e6.
 const gammaTerms = 100_000
 
 // logGammaP returns ln P(a, x), P the regularized lower incomplete gamma function,

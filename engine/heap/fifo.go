@@ -1,6 +1,6 @@
 package heap
 
-// FIFO is a queue whose first value is the one that came first, in a ring buffer that grows. The zero FIFO is empty.
+// FIFO is a first-in-first-out queue in a ring buffer that grows. The zero FIFO is empty.
 type FIFO[T any] struct {
 	ring []T // its length is a power of two
 	head int

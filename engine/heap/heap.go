@@ -1,7 +1,7 @@
 // Package heap has generic queues, where speed does not justify a special one: a binary heap, and a FIFO in a ring.
 package heap
 
-// Before is the order of the values of a Heap: it reports whether a value comes before another.
+// Before is the constraint on the values of a Heap: their method Before reports whether a value comes before another.
 type Before[T any] interface{ Before(other T) bool }
 
 // Heap is a priority queue whose first value is element 0. The zero Heap is empty. Equal values have no particular

@@ -1,5 +1,5 @@
-// Package keyed draws random numbers as functions of a key instead of a sequence: of the seed, the purpose of the
-// number and its subject. Other draws, or another order of draws, change none of them.
+// Package keyed draws random numbers as pure functions of a key (the seed, the purpose of the number and its subject,
+// such as a job) instead of in a sequence: other draws, or another order of draws, change none of them.
 package keyed
 
 import "math/bits"

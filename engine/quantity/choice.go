@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Choice is one of the words in W: it is read, compared and written as the word, and Value returns its meaning.
+// Choice is a value that is one of a few words, which W lists: Value returns what the word stands for.
 type Choice[T any, W Words[T]] string
 
-// Words returns the words of a Choice, and the value of each.
+// Words is implemented by types that list the words of a Choice, with the value for which each stands.
 type Words[T any] interface{ Words() ([]string, []T) }
 
-// Value returns the value of the word, or that of the first word if c has no valid one.
+// Value returns the value for which the word stands, or that of the first word if c is none of them.
 func (c Choice[T, W]) Value() T {
 	var list W
 	words, values := list.Words()

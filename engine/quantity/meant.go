@@ -32,7 +32,7 @@ var (
 	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
 )
 
-// meantDuration converts a duration in another notation to the one used here; "" if s is none.
+// meantDuration converts a duration in the notation of other tools to that of this package; "" if s is none.
 func meantDuration(s string) string {
 	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
 		return plain
@@ -71,7 +71,7 @@ func durationOf(number *big.Rat, unit time.Duration) string {
 	return Duration(exact.Num().Int64()).String()
 }
 
-// meantRate converts a rate in another notation to the one used here; "" if s is none.
+// meantRate converts a rate in the notation of other tools to that of this package; "" if s is none.
 func meantRate(s string) string {
 	if plain := withoutCommas(s); plain != "" {
 		s = plain
@@ -105,7 +105,7 @@ func meantRate(s string) string {
 	return ""
 }
 
-// withoutCommas returns a number, with the text behind it, without the commas between its thousands; "" if it has none.
+// withoutCommas removes the commas between the thousands of a number, which text may follow; "" if it has none.
 func withoutCommas(s string) string {
 	m := withCommas.FindStringSubmatch(s)
 	if m == nil {

@@ -25,7 +25,7 @@ const (
 	MostCount    = 1_000_000_000
 )
 
-// Error describes a mistake in one value, for the author of a scenario.
+// Error describes a mistake in one value, for the user who wrote it.
 type Error struct {
 	Message string
 	Help    string // correct text to write instead; may be empty
@@ -94,7 +94,7 @@ func ParseNumber(s string) (*big.Rat, bool) {
 	return r.Mul(r, big.NewRat(unit, 1)), true
 }
 
-// Decimal returns x as text with at most most digits behind the point, without trailing zeros.
+// Decimal returns x as text with at most most digits after the decimal point, without trailing zeros.
 func Decimal(x *big.Rat, most int) string {
 	s := x.FloatString(most)
 	if strings.Contains(s, ".") {

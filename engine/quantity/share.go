@@ -14,7 +14,7 @@ const maxDenominator = 1_000_000_000
 // Share is the exact fraction Num/Den in [0, 1], written as a percentage: 20%, 33.3%.
 type Share struct{ Num, Den int64 } // the zero Share is 0%
 
-// Percent returns the share of percent in a hundred. It panics for a number outside [0, 100].
+// Percent returns the share of that many per cent. It panics for a number outside [0, 100].
 func Percent(percent int) Share { return Fraction(int64(percent), 100) }
 
 // Fraction returns the share num/den in lowest terms. It panics unless 0 <= num <= den and den is
@@ -99,7 +99,7 @@ type CountOrShare struct {
 	IsShare bool
 }
 
-// Of returns how many of a total of n: the count, but at most n, or the share, rounded up.
+// Of returns the number for which c stands in a total of n: the count, but at most n, or the share, rounded up.
 func (c CountOrShare) Of(n int) int {
 	if c.IsShare {
 		num, den := c.Share.Fraction()

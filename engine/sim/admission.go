@@ -8,8 +8,8 @@ import (
 	"qsim/engine/heap"
 )
 
-// admission is the queue of calls at the store while a fault limits the calls served at once: in the order of arrival.
-// A call is being served from when it takes effect until its answer has arrived.
+// admission is the queue of calls at the store, in order of arrival, while Config.Parallel or a fault limits how many
+// are served at once. A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
 	usual    int   // most calls served at once without faults; 0: no limit
 	limits   []int // limits of the active faults
@@ -84,7 +84,7 @@ func (s *Sim) countRows() {
 	}
 }
 
-// countAhead adds the number of ready jobs that the claim passed over.
+// countAhead records how many ready jobs the latest claim passed over, as Rows.Ahead.
 func (s *Sim) countAhead() {
 	counter, ok := s.store.(PassCounter)
 	if !ok {

@@ -11,7 +11,7 @@ type Workload interface {
 	Next() (at engine.Time, j engine.NewJob, ok bool)
 }
 
-// Revoker is a Workload that can revoke an arrival at its time.
+// Revoker is a Workload that can cancel an arrival when its time has come.
 type Revoker interface {
 	Workload
 	// Comes decides whether an arrival is enqueued when its time has come, after all other events of that instant except
@@ -37,7 +37,7 @@ type Handlers interface {
 	End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool)
 }
 
-// Judge is a Handlers that determines some outcomes only at the end of an execution.
+// Judge is a Handlers that can leave the outcome of an execution open until its end.
 type Judge interface {
 	Handlers
 	// Decide returns the error of an Undecided execution that reaches its own end now; NoError if it

@@ -7,7 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// controls holds Config.Controls, which events refer to by index, and the pending ends of those that have begun.
+// controls holds the injected faults (Config.Controls), to which events refer by index, and the ends of those begun.
 type controls struct {
 	all      []Control
 	came     []int // number of times that each control has begun

@@ -44,8 +44,8 @@ const (
 // lastEvents is the number of last events in an Endless.
 const lastEvents = 8
 
-// linger is called at each event beyond patience events at one instant. It panics with an Endless once there are more
-// events than all jobs, leases, calls, executions, workers and nodes can cause.
+// linger is called at each event once tally.patience events have happened at one instant. It panics with an Endless if
+// there are more events than all jobs, leases, calls, executions, workers and nodes can cause.
 func (s *Sim) linger(from rank) {
 	i := &s.tally
 	things := i.moves + s.live + int64(s.messages.used+s.running+s.late.used)
@@ -62,7 +62,7 @@ func (s *Sim) linger(from rank) {
 	}
 }
 
-// next returns the next event as text, from its structure in the queue.
+// next describes the next event in words, for an Endless; from names the structure in the queue that holds it.
 func (s *Sim) next(from rank) string {
 	call := func(text string, ref uint32) string {
 		m := s.messages.at(ref)

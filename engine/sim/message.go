@@ -111,7 +111,7 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	return makesRoom
 }
 
-// refuseSome draws the outcomes that the store refuses of a commit, under a fault that refuses a share.
+// refuseSome draws which outcomes of a commit the store refuses, under a fault that refuses a share of them.
 func (s *Sim) refuseSome(m *message) {
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]

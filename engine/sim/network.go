@@ -28,8 +28,8 @@ type Network interface {
 	Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration
 }
 
-// Links is a Network with a delay for each direction of each op, and with faults in windows of time. Its draws are
-// keyed by (engine, call), so those of two policies do not correspond: calls do not.
+// Links is a Network with a delay for each direction of each op, and with faults in windows of time. Its random draws
+// are keyed by engine and call, so two policies do not have them in common: their calls differ.
 type Links struct {
 	Rand   keyed.Rand
 	OneWay [engine.NumOps]dist.Dist // distribution of the one-way delay in seconds, by operation
@@ -82,7 +82,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	return f
 }
 
-// echoes sets the draws of doubled answers apart from those of other faults.
+// echoes is the bit that keeps the random draws for doubled answers apart from those for other faults.
 const echoes = 1 << 15
 
 // Reply draws the delay of a call's answer on its way back.
@@ -157,7 +157,7 @@ func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) ti
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
-// waysOf returns, for each operation, the delay of each way over the network if it is the same for every call;
+// waysOf returns, for each operation, the delay of the network in either direction if it is the same for every call;
 // negative: it is not.
 func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	l, ok := n.(*Links)

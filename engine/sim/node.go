@@ -77,7 +77,7 @@ func (s *Sim) stepped(n *node) {
 	s.queue.timers.first = max(s.now, n.engine.Due())
 }
 
-// update does the work of stepped for any node.
+// update does the work of stepped for any node: one of several, or one that notices its deadlines late.
 func (s *Sim) update(n *node) {
 	due := n.engine.Due()
 	if s.cfg.Late != nil {

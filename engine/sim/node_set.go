@@ -2,7 +2,7 @@ package sim
 
 import "math/bits"
 
-// nodeSet is a bit set of nodes with a fast search for the next element: in steps of 4096.
+// nodeSet is a bit set of nodes with a fast search for the next element, which skips 4096 absent nodes at a time.
 type nodeSet struct {
 	words []uint64 // bits of the nodes, 64 to a word
 	some  []uint64 // bits of the words that are not 0, 64 to a word

@@ -40,13 +40,13 @@ type brief struct {
 	key uint64 // sequence number in the high bits, then ref
 }
 
-// refBits is the number of bits of brief.key that hold the ref: a slab has no more.
+// refBits is the number of bits of brief.key for the ref, an index into a slab: a slab holds no more values.
 const refBits = 24
 
 func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
-// precedes returns 1 if event a comes before b, else 0. It is the borrow of a subtraction: which of two ends of
-// executions comes first is not predictable, so that a branch would cost more.
+// precedes returns 1 if event a comes before b, else 0: the borrow of a subtraction. A branch would cost more, since it
+// is not predictable which of two executions ends first.
 func (a *brief) precedes(b *brief) int {
 	_, borrow := bits.Sub64(a.key, b.key, 0)
 	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
@@ -77,8 +77,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event and the structure that holds it, named by a rank; control stands for
-// the heap others. Never: there are no events.
+// next returns the time of the next pending event and the rank of the structure that holds it, which is control for the
+// heap others. Never: there are no events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
@@ -195,18 +195,18 @@ func (r *ring) pop() uint32 {
 	return ref
 }
 
-// finishes is a min-heap of the ends of executions, each with up to four below it that come later. Those lie in one
-// cache line: with thousands of executions, the time of a way down the heap is that of the lines that it reads.
+// finishes is a 4-ary min-heap of the ends of executions. The four children of an entry lie in one cache line: with
+// thousands of executions, the time of a removal is that of the cache lines that it reads.
 type finishes struct {
 	heap  []brief     // from root on; the end of it is filled up with none, to whole lines
 	size  int         // number of ends
 	first engine.Time // time of the first one; Never: the heap is empty
 }
 
-// root is the index of the first end in finishes.heap: the four below index i begin at 4(i−2), the first four at 4.
+// root is the index of the first end in finishes.heap: the four children of an index i begin at 4(i−2), a cache line.
 const root = 3
 
-// none comes after every end of an execution.
+// none comes after every end of an execution: it fills the places of children that are missing.
 var none = brief{engine.Never, 1<<64 - 1}
 
 func (f *finishes) push(e brief) {
@@ -217,7 +217,7 @@ func (f *finishes) push(e brief) {
 	f.rise(i, e)
 }
 
-// rise puts e into the hole at index i, or above it as long as it comes before what is there.
+// rise places e at index i of the heap or above it: it moves up as long as it comes before its parent.
 func (f *finishes) rise(i int, e brief) {
 	h := f.heap
 	for i > root {
@@ -232,7 +232,7 @@ func (f *finishes) rise(i int, e brief) {
 	f.first = h[root].at
 }
 
-// pop removes and returns the first event: the hole sinks to a leaf, then the last event rises from there to its place.
+// pop removes and returns the first event: children move up, down to a leaf, and the last event rises from there.
 func (f *finishes) pop() brief {
 	h := f.heap
 	f.size--

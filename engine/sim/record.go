@@ -20,13 +20,13 @@ func (a awaiter) Record(e *engine.Event) {
 	}
 }
 
-// record reports a rare event.
+// record records a rare event: one for which JobRecorder has no method.
 func (s *Sim) record(e engine.Event) {
 	s.event = e
 	witness{s}.Record(&s.event)
 }
 
-// lives maps each event kind to its change of the number of jobs that are neither done nor dead.
+// lives maps each event kind to the change that it makes in the number of jobs that are neither done nor dead.
 var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
 
 // Record adds any event to the digest and passes it on.

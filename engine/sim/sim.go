@@ -1,7 +1,7 @@
-// Package sim drives engines on a virtual clock: one goroutine, one event queue, every delay and
-// fault a pure function of the seed. The events of one instant have this order: processes die and
-// start, waiting jobs become due, calls reach the store, answers reach the nodes, handlers return,
-// jobs are enqueued, timers fire; then in the order of their causes.
+// Package sim drives engines on a virtual clock: one goroutine, one event queue, every delay and fault a pure function
+// of the seed. A node runs one process after another, as crashes and restarts have it; each is a life of the node. The
+// events of one instant have this order: processes die and start, waiting jobs become due, calls reach the store,
+// answers reach the nodes, handlers return, jobs are enqueued, timers fire; then in the order of their causes.
 package sim
 
 import (
@@ -12,7 +12,7 @@ import (
 	"qsim/engine"
 )
 
-// node is one simulated process.
+// node is one simulated node, whose process may die and start again.
 type node struct {
 	sim     *Sim
 	index   int32
@@ -174,7 +174,8 @@ func (s *Sim) Steps(n int) bool {
 	return true
 }
 
-// goesOn reports whether the run continues to its next event, at that time: before the end, with work or rest left.
+// goesOn reports whether the run continues to its next event, at that time: Config.Until has not passed, and work is
+// left or Config.Rest is not over.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case at > s.last:
@@ -237,8 +238,7 @@ func (s *Sim) Over() bool {
 // Ahead returns how far the wall clock of a node is ahead of the true time.
 func (s *Sim) Ahead(node int32) time.Duration { return s.nodes[node].ahead }
 
-// Holds returns the number of leases that the engine of a node holds (engine.Engine.Held) and of its idle workers.
-// ok is false for a process that is down or frozen.
+// Holds returns engine.Engine.Held and the number of idle workers of a node. ok is false if it is down or frozen.
 func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	n := &s.nodes[node]
 	if n.engine == nil || n.frozen > 0 {
@@ -295,7 +295,7 @@ func (s *Sim) bring(job *[1]engine.NewJob) {
 	s.enqueue(job)
 }
 
-// enqueue enqueues a job in the store, which takes a slice.
+// enqueue adds a job to the store. The job is in an array because the store takes a slice.
 func (s *Sim) enqueue(job *[1]engine.NewJob) {
 	j := &job[0]
 	if err := s.store.Enqueue(context.Background(), job[:]); err != nil {
@@ -322,7 +322,7 @@ func (s *Sim) becomeDue() {
 	}
 }
 
-// wakeFor wakes nodes for that many new ready jobs, one node for each.
+// wakeFor wakes nodes for that many new ready jobs: with WakeOne one node for each.
 func (s *Sim) wakeFor(jobs int) {
 	for range min(jobs, len(s.nodes)) {
 		s.wake()
@@ -332,7 +332,7 @@ func (s *Sim) wakeFor(jobs int) {
 	}
 }
 
-// wake announces new ready jobs, now or when the announcement arrives that is under way.
+// wake announces new ready jobs to nodes, at once or after Config.Announce, unless an announcement is under way.
 func (s *Sim) wake() {
 	switch {
 	case s.cfg.Wake == WakeNone || s.queue.announcing:
@@ -344,7 +344,7 @@ func (s *Sim) wake() {
 	}
 }
 
-// announce wakes nodes for new ready jobs.
+// announce wakes nodes for new ready jobs, those that WakeMode selects.
 func (s *Sim) announce() {
 	if s.single {
 		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && s.hears(n) {

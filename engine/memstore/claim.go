@@ -8,9 +8,9 @@ import (
 	"qsim/engine"
 )
 
-// Claim leases ready jobs, see engine.Store. It allocates only to grow dst. The cost of a plan grows with the jobs that
-// it takes and the logarithm of those ready, except for terms that ask every tenant with ready jobs: with MaxWait
-// beside PerTenant, by TenantDeficit, and by TenantFair where the plan or the options leave jobs out.
+// Claim leases ready jobs to a holder by a plan, see engine.Store. It allocates only to grow dst. Its cost grows with
+// the jobs taken and the logarithm of those ready, except for terms that visit every tenant with ready jobs: those with
+// PerTenant and MaxWait, of order TenantDeficit, or of order TenantFair where some jobs are not eligible.
 func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
@@ -80,7 +80,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	return c.dst, next, nil
 }
 
-// claim is a call under way that returns leases: of Claim or, with fewer fields, Recover, Expired or LoseLeases.
+// claim is the state of a call that returns leases: of Claim or, with fewer fields, Recover, Expired or LoseLeases.
 type claim struct {
 	now     engine.Time
 	holder  engine.EngineID
@@ -92,7 +92,7 @@ type claim struct {
 	dst     []engine.Lease
 }
 
-// lend leases a job's row that is in no structure to the holder of call c, and returns the lease.
+// lend leases a job, whose row must be in no queue or list, to the caller of c, and appends the lease to the result.
 func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	r.token++
 	r.state = engine.InFlight
@@ -102,7 +102,7 @@ func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	return s.describe(c, ref, r)
 }
 
-// enlist adds a job's row that is in no list to the leased ones.
+// enlist adds a job's row, which must be in no list, to the list of leased jobs, in the order of expiry.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
 	s.leased.insertByKey(&s.rows, ref, r)
@@ -111,7 +111,7 @@ func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	}
 }
 
-// prepareAll builds the indexes for the orders of a plan's terms.
+// prepareAll builds the search trees that the terms of a plan need; its error is that of an invalid term.
 func (s *Store) prepareAll(terms []engine.Term) error {
 	for i := range terms {
 		t := &terms[i]
@@ -141,7 +141,7 @@ func (s *Store) unacked() int {
 	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]
 }
 
-// isPlain reports whether a term needs no index beyond the queues of ready jobs.
+// isPlain reports whether the queues of ready jobs suffice to serve a term, so that it needs no search tree.
 func (s *Store) isPlain(t *engine.Term) bool {
 	return t.Order <= engine.NewestReady && t.Tenant == 0 && t.PerTenant == 0 && t.MaxWait == 0 &&
 		(t.Kinds == 0 || s.lines.byKind)
@@ -181,7 +181,8 @@ func (s *Store) former(a, b uint32, newest bool) uint32 {
 	return a
 }
 
-// ready returns the number of ready jobs of a class, those behind another of their serial key included.
+// ready returns the number of ready jobs of a class, those that must wait for an earlier job of their serial key
+// included.
 func (s *Store) ready(class engine.Class) int {
 	if class != engine.AnyClass {
 		return s.stats.Ready[class]

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// answered stores the answers to one engine's commits, for resends, until the engine confirms that it has received
+// answered stores the answers to one engine's commits, for resends, until the engine has confirmed that it received
 // them.
 type answered struct {
 	engine  engine.EngineID
@@ -21,7 +21,7 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// settle frees the entries of the answers to batches up to number seq.
+// settle discards the stored answers to batches up to sequence number seq, and keeps their memory for reuse.
 func (a *answered) settle(seq uint64) {
 	if seq <= a.settled {
 		return
@@ -37,7 +37,7 @@ func (a *answered) settle(seq uint64) {
 	a.kept = kept
 }
 
-// find returns the stored answer to a batch that is not settled; nil: there is none.
+// find returns the stored answer to the batch with sequence number seq; nil: there is none.
 func (a *answered) find(seq uint64) []engine.Status {
 	for i := range a.batches[:a.kept] {
 		if a.batches[i].seq == seq {
@@ -60,8 +60,8 @@ func (a *answered) remember(seq uint64, results []engine.Result) {
 	}
 }
 
-// memoryOf returns the stored answers to an engine's commits: nil for a life of the node before the latest, whose
-// commits are checked by their tokens alone.
+// memoryOf returns the stored answers to an engine's commits, or nil if the engine's node has restarted and committed
+// since: a commit of an earlier life is accepted or refused by its fencing tokens alone.
 func (s *Store) memoryOf(e engine.EngineID) *answered {
 	node := int(e.Node())
 	for len(s.batches) <= node {
@@ -80,7 +80,7 @@ func (s *Store) memoryOf(e engine.EngineID) *answered {
 	return a
 }
 
-// Commit applies a batch, see engine.Store.
+// Commit applies the outcomes of a batch to their jobs, once even if the batch is sent again, see engine.Store.
 func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	s.mu.lock()
 	now := s.now()
@@ -121,15 +121,15 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	return dst, nil
 }
 
-// refund takes back the charge of an attempt from a job's row that was in flight in state from. Without a fence an
-// outcome may come after that was done already.
+// refund takes back the charge for an attempt of a job that was in flight before the outcome (its state was from). In
+// other states it does nothing: without a fence an attempt may have two outcomes, and must not be refunded twice.
 func (r *row) refund(from engine.State) {
 	if from == engine.InFlight {
 		r.charged--
 	}
 }
 
-// apply applies one outcome to its job, and answers with result, which is empty.
+// apply applies one outcome to its job and fills in result, which must be empty.
 func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result) {
 	if o.Refused {
 		return
@@ -177,8 +177,8 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	}
 }
 
-// dueNow returns the due time of a job's row that becomes ready at once: it may lie ahead where jobs may be claimed
-// before they are due.
+// dueNow returns the due time of a job that becomes ready at once: now or, with StoreOptions.Held, its own if that is
+// later.
 func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	if s.options.Held {
 		return max(now, r.dueAt)
@@ -194,7 +194,7 @@ func (s *Store) countRecovery(h *history, now engine.Time) {
 	h.recoveries++
 }
 
-// recoveriesOf returns the number of a job's recoveries within the window of the limit.
+// recoveriesOf returns the number of recoveries counted for a job: 0 once the first is older than RecoveriesWithin.
 func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(h.recoveredAt) > within {
 		return 0
@@ -202,7 +202,7 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	return h.recoveries
 }
 
-// match returns the row of a lease key's job if fence f allows a change of it, or nil.
+// match returns the row of a lease key's job if fence f lets a call under that key change the job, or nil.
 func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	ref, r := key.Ref-1, (*row)(nil)
 	if ref < s.rows.size {

@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// lines holds the queues of all ready jobs: a lane for each priority, and for each job kind of it once a term selects
-// kinds.
+// lines holds the queues of all ready jobs: a lane for each priority or, once a term selects kinds, each priority and
+// kind.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
 	order  []uint16 // lanes ordered by (priority, kind)
@@ -58,7 +58,7 @@ func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	return x.latest
 }
 
-// splitByKind divides the lanes by kind, permanently.
+// splitByKind replaces each lane by one for each kind of job, for good; it does nothing the second time.
 func (s *Store) splitByKind() {
 	if s.lines.byKind {
 		return

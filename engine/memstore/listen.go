@@ -46,7 +46,8 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear adds a listener to the store, or removes one. The list is copied: it is read without the lock.
+// hear adds a listener to the store or, with on false, removes it. It makes a new list: tell reads the old one
+// unlocked.
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()
@@ -75,7 +76,7 @@ func (m *mutex) tell() {
 	}
 }
 
-// NextLife returns the number of the next life of a node, as live.Registry requires.
+// NextLife counts one more start of a node and returns the number of its earlier starts, as live.Registry requires.
 func (s *Store) NextLife(_ context.Context, node int32) (generation uint32, err error) {
 	if node < 0 {
 		return 0, fmt.Errorf("count the lives of node %d: it must not be negative", node)

@@ -1,10 +1,13 @@
-// Package memstore keeps jobs in memory. It is the reference semantics of engine.Store: the
-// simulation runs on it, and other stores are tested against it. It forgets a job when it ends,
-// unless it is told to keep the dead, so its memory follows the live jobs.
+// Package memstore keeps jobs in memory. It is the reference implementation of engine.Store: the simulation runs on it,
+// and other stores are tested against it. It deletes a job that ends, unless it is told to keep the dead.
 //
-// Every feature beyond priorities, kinds and classes has separate structures, built at its first
-// use: orders other than by place (orders.go), tenants (tenants.go), serial keys (serial.go),
-// leases by node. Without use a feature costs one branch.
+// A row is the record of one job, addressed by number. Ready rows are ordered by priority and then by ready key, by
+// default the time at which the job became ready. A lane holds the ready rows of one priority, or of one priority and
+// kind. A plan is the list of terms (filter, order and limit) by which a claim selects jobs.
+//
+// Every feature beyond priorities, kinds and classes has separate structures, built at its first use: other claim
+// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node. Unused, a feature costs one
+// branch.
 package memstore
 
 import (
@@ -57,8 +60,8 @@ type Store struct {
 	lives   []uint32    // by node, number of calls of NextLife
 }
 
-// mutex is a lock, without effect in a store with a single user, with the wakes of listeners to send on release. Its
-// holder sets the flags for the wakes. The methods that simulations call most release it without defer, which would add
+// mutex is the store's lock; its release also wakes the listeners if the holder has set the flags for that. In a store
+// with a single user it does nothing. The methods that simulations call most release it without defer, which would add
 // a twentieth to the store's instructions.
 type mutex struct {
 	sync.Mutex
@@ -88,8 +91,8 @@ func (m *mutex) release() {
 	}
 }
 
-// New returns an empty store that reads time from clock, which must not go
-// backwards. It is safe for concurrent use. It keeps the slices of options.
+// New returns an empty store that reads time from clock, which must not go backwards. It is safe for concurrent use. It
+// keeps the slices of options.
 func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 	s := NewSingle(clock, options)
 	s.mu.shared = true
@@ -166,15 +169,15 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	return nil
 }
 
-// drop removes a job that was just enqueued.
+// drop removes a job added by a call of Enqueue that then fails.
 func (s *Store) drop(ref uint32) {
 	r := s.rows.at(ref)
 	s.unplace(ref, r)
 	s.forget(ref, r)
 }
 
-// Stats counts jobs exactly, whatever the limit: the counts are kept up to date. For the oldest job it looks, for each
-// priority and kind, at the first in the queue and the first of those behind others of their serial keys.
+// Stats counts jobs exactly, whatever the limit, since the counts are kept up to date. It takes the age of the oldest
+// ready job from the first jobs of the queues.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -192,7 +195,7 @@ func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	return st, nil
 }
 
-// Lead makes e the leader for a role and returns true, unless another engine is leader.
+// Lead makes engine e the leader for a role until ttl has passed and returns true, or false if another engine leads.
 func (s *Store) Lead(_ context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	s.mu.lock()
 	defer s.mu.unlock()

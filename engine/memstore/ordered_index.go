@@ -2,10 +2,10 @@ package memstore
 
 import "qsim/engine"
 
-// treap is a randomized search tree of jobs' rows in one order (Seidel, Aragon: Randomized Search Trees, Algorithmica
-// 16, 1996); it serves many trees. The roots are kept by its users. The heap order is by a hash of the job ID, so the
-// shape is a function of what a tree holds. Links lie beside the rows, so that only stores that need the order have
-// them.
+// treap holds the links of any number of randomized search trees over rows, all in one order (Seidel, Aragon:
+// Randomized Search Trees, Algorithmica 16, 1996). Its users keep the roots. The heap priority of a row is a hash of
+// its job ID, so a tree's shape depends only on its rows. The links lie beside the rows: only stores that need the
+// order have them.
 type treap struct {
 	rows    *rows
 	tenants *tenants // state of the turns for sortByTurn
@@ -14,7 +14,7 @@ type treap struct {
 	nodes   slab[node]
 }
 
-// sort is an order of ready jobs' rows in a tree; equal rows are ordered by ID.
+// sort is the key by which a treap orders the rows of ready jobs; ties are broken by job ID.
 type sort uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	numSorts
 )
 
-// node is a job's row in its tree: left and right are row + 1, 0 is none.
+// node holds the links of a row in its search tree. The children left and right are row + 1; 0 is none.
 type node struct {
 	left, right uint32
 	// of is, for sortByDue, the row of the subtree that comes first by (ready key, ID); in a treap
@@ -52,7 +52,7 @@ func (x *treap) before(a, b *row) bool {
 	return a.id < b.id
 }
 
-// less reports whether job row r at ref comes before row o at other in the treap's order.
+// less reports whether row r, with number ref, comes before row o, with number other, in the treap's order.
 func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 	if x.sort == sortByTurn {
 		return x.tenants.ofRow(ref).turn < x.tenants.ofRow(other).turn
@@ -62,8 +62,8 @@ func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
-// insert adds a job's row to a tree: it descends to the subtree that the row outranks, splits that and hangs the halves
-// below the row.
+// insert adds a row to a tree: it descends to the first node of lower heap priority, splits the subtree there, and
+// makes the parts the children of the new node.
 func (x *treap) insert(root *uint32, ref uint32) {
 	n, r := x.nodes.reach(ref), x.rows.at(ref)
 	for mine := rank(r.id); *root != 0; {
@@ -90,7 +90,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
-// replace puts a row into a tree in place of the one that *held names, and names it there. Both are row + 1; 0 is none.
+// replace removes the row *held from a tree, inserts the row with, and sets *held to it. Both are row + 1; 0 is none.
 func (x *treap) replace(root, held *uint32, with uint32) {
 	if *held == with {
 		return
@@ -139,7 +139,7 @@ func (x *treap) remove(root *uint32, ref uint32) {
 	*root = x.merge(n.left, n.right)
 }
 
-// removed returns the subtree at without the job's row ref, which it contains, and with its nodes' sums updated.
+// removed removes row ref from the subtree with root at, which contains it, and returns the new root.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	n := x.nodes.at(at - 1)
 	if at == ref+1 {
@@ -154,7 +154,7 @@ func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	return at
 }
 
-// merge joins two trees of jobs' rows; all rows of left must come before all of right.
+// merge joins two trees and returns the root; all rows of left must come before all of right.
 func (x *treap) merge(left, right uint32) uint32 {
 	switch {
 	case left == 0:
@@ -174,7 +174,7 @@ func (x *treap) merge(left, right uint32) uint32 {
 	return right
 }
 
-// update recomputes the sum (first row or count) that the node at stores about its subtree.
+// update recomputes what the node at stores about its subtree: the first row by ready key, or the number of rows.
 func (x *treap) update(at uint32) {
 	if x.counts || x.sort == sortByDue {
 		x.sum(at, x.nodes.at(at-1))
@@ -189,7 +189,7 @@ func (x *treap) sum(at uint32, n *node) {
 	}
 }
 
-// below returns the sum that the node at stores about its subtree, 0 for no node.
+// below returns what the node at stores about its subtree (first row or number of rows), 0 for no node.
 func (x *treap) below(at uint32) uint32 {
 	if at == 0 {
 		return 0

@@ -12,7 +12,7 @@ type order interface {
 	pick(t *engine.Term) uint32
 }
 
-// prepare checks a term that is not plain, and builds the trees that it needs.
+// prepare validates a term that the queues alone cannot serve, and builds the search trees that it needs.
 func (s *Store) prepare(t *engine.Term) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Store) prepare(t *engine.Term) error {
 	return nil
 }
 
-// orderOf returns the claim order of a term, nil for a plain one, and resets the counts of jobs taken from each tenant.
+// orderOf returns the claim order of a term, nil for priority and ready key, and resets the counts of jobs by tenant.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.PerTenant > 0 {
 		s.tenants.term++
@@ -82,7 +82,7 @@ func (s byRow) pick(t *engine.Term) uint32 {
 	return s.search(t, nil, false)
 }
 
-// cell holds the search trees for the ready jobs of one lane: of all jobs, or of one tenant's.
+// cell holds the roots of the search trees over the ready jobs of one lane: over all of them, or over one tenant's.
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
@@ -91,10 +91,10 @@ type cell struct {
 	fronts [numFronts][engine.NumClasses]uint32
 }
 
-// indexes holds the treap of each order for the trees in cells; nil: no term has used that order.
+// indexes holds the treap of each order in which search trees are kept; nil: no term has used that order.
 type indexes [numSorts]*treap
 
-// keep begins to maintain an index of all claimable ready jobs in an order, or with x of each tenant's.
+// keep begins to maintain search trees in an order, over all claimable jobs of a lane or, with x, over each tenant's.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -151,8 +151,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns the next ready row of a tenant, or with nil of any, that matches term t: with late the one that has
-// waited longest, otherwise the first in the term's order.
+// search returns the next ready row that matches term t, of one tenant or (of is nil) of all: with late the one that
+// has waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -167,8 +167,7 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the first of the job's row best and the rows of a cell (of a lane, or of a tenant in it) that
-// match the term.
+// searchCell returns the better of two rows for a term: best, the result so far, and the first match in a cell.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {

@@ -44,7 +44,7 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 	return q.end(late, newest)
 }
 
-// end is peek for a queue with a tree too, and for its last row.
+// end returns the first or, with newest, the last row of a queue of any form: a list, a tree or both.
 func (q *queue) end(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
@@ -63,7 +63,7 @@ func (q *queue) end(late *treap, newest bool) uint32 {
 // list is a doubly linked list of rows through their fields prev and next. Links are row + 1; 0 is none.
 type list struct{ head, tail uint32 }
 
-// last returns the last job's row of the list; nil: it is empty.
+// last returns the last row of the list; nil: it is empty.
 func (l *list) last(s *rows) *row {
 	if l.tail == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (l *list) last(s *rows) *row {
 	return s.at(l.tail - 1)
 }
 
-// pushBack appends job row r, which is row ref, after the last of the list.
+// pushBack appends row r, with number ref, to a list whose last row is last.
 func (l *list) pushBack(last *row, ref uint32, r *row) {
 	r.prev, r.next = l.tail, 0
 	l.tail = ref + 1
@@ -82,7 +82,7 @@ func (l *list) pushBack(last *row, ref uint32, r *row) {
 	}
 }
 
-// insertAfter inserts job row r, which is row ref, after the job's row with link at; 0: at the front.
+// insertAfter inserts row r, with number ref, after the row with link at; 0: at the front.
 func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
 	r.prev = at
 	if at == 0 {
@@ -122,13 +122,12 @@ func (l *list) remove(s *rows, r *row) {
 	r.prev, r.next = 0, 0
 }
 
-// chains holds further lists of rows of jobs, with links of their own, for rows that are already in a list through prev
-// and next.
+// chains holds the links of additional lists, for rows whose own links (prev, next) are used by another list.
 type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
-// insertAfter inserts row ref into l after the job's row with link at; 0: at the front.
+// insertAfter inserts the row with number ref into l after the row with link at; 0: at the front.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine := x.links.reach(ref)
 	mine.prev = at

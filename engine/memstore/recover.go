@@ -75,7 +75,7 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	return len(s.scratch), nil
 }
 
-// lapse makes expired leases lapse (end without a recovery), if the store's options require it.
+// lapse ends leases that expired StoreOptions.LapseAfter ago: their tokens are void, and the jobs await recovery.
 func (s *Store) lapse(now engine.Time) {
 	for s.leased.head != 0 {
 		ref := s.leased.head - 1
@@ -90,8 +90,8 @@ func (s *Store) lapse(now engine.Time) {
 	}
 }
 
-// Recover takes expired leases, see engine.Store. Orphans come first, then lapsed leases, then other expired ones, each
-// group in order of time.
+// Recover leases jobs whose leases have expired to the caller, see engine.Store: first those whose lease record is lost
+// (orphans), then those with lapsed leases, then the others, each group in order of time.
 func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
@@ -130,7 +130,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 	return c.dst, s.nextExpiry(c.now, grace), nil
 }
 
-// expired returns the row of the next job after the row after whose lease can be recovered; none if there is none.
+// expired returns the row of the next job whose lease can be recovered, following row after; none if there is none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head

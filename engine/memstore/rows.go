@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// none is the number for no row of a job.
+// none is the row number that stands for no row.
 const none = ^uint32(0)
 
 // row is the record of one job in memory: live, or dead and kept. It is in exactly one place at a time: a queue of its
@@ -30,7 +30,7 @@ type row struct {
 	has        features
 }
 
-// features is the set of optional fields of a job's row, kept beside the fields of every row.
+// features is a set of facts about a job, such as whether it is a retry and which of the fields beside its row exist.
 type features uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
-// history holds the counts of a job's earlier attempts, kept only for jobs with more than one claim or failure.
+// history holds what is known of a job's earlier attempts; jobs that succeed at the first have none.
 type history struct {
 	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
 	recoveredAt engine.Time // time of the first recovery counted
@@ -129,8 +129,8 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index finds rows by job ID: open addressing with linear probing, between half and three quarters full when it has
-// grown, at least a quarter when it has shrunk. A slot holds half the hash of the ID and the job's row, so that few
+// index is a hash table from job ID to row, with open addressing and linear probing. It grows when three quarters full
+// and shrinks when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
 // probes read other rows.
 type index struct {
 	slots []uint64 // half of the hash << 32 | row + 1; 0: empty
@@ -141,14 +141,13 @@ const smallestIndex = chunkSize
 
 func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
-// half returns the half of an ID's hash that determines where its probe starts: Fibonacci hashing (Knuth, The Art of
-// Computer Programming 3, 6.4).
+// half returns the upper half of a job ID's hash: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
 
-// home returns the slot where the probe for a half starts, for any number of slots.
+// home returns the slot of the hash table at which the probe for half a hash starts, for any number of slots.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-// slot returns the index slot of a job ID with the half h of its hash, or the empty slot where its probe ends.
+// slot returns the slot that holds a job ID, h being half its hash, or else the empty slot where the probe ends.
 func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
 	for i := x.home(h); ; i++ {
 		if i == len(x.slots) {
@@ -179,8 +178,8 @@ func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 	return true
 }
 
-// remove deletes the entry of a job's row and moves later entries of its run back, so that no marker of deletion is
-// needed.
+// remove deletes a job from the hash table; it moves later entries of the probe sequence back instead of using
+// tombstones.
 func (x *index) remove(id engine.JobID, ref uint32) {
 	slots, n := x.slots, len(x.slots)
 	h := half(id)

@@ -26,8 +26,8 @@ func (x *serials) join(ref, key uint32) {
 	x.keys[key] = l
 }
 
-// leaveSerial removes a job's row that ended, and is in no structure, from its serial key. If it was the first, the
-// next one may be claimed from now on.
+// leaveSerial removes a job that has ended from the list of its serial key. If it was the first, the next one may be
+// claimed from now on.
 func (s *Store) leaveSerial(ref uint32) {
 	x := &s.serials
 	key, next := *x.keyOf.at(ref), x.links.at(ref).next

@@ -31,7 +31,7 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	return dst
 }
 
-// TakeDue takes due jobs, the first of the two steps of Promote, see engine.TwoStep.
+// TakeDue takes due jobs out of the waiting ones, the first of the two steps of Promote, see engine.TwoStep.
 func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
@@ -108,7 +108,7 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	return c.dst
 }
 
-// Unfinished describes a live job that Each visits.
+// Unfinished describes a live job (ready, waiting or in flight) to the callback of Each.
 type Unfinished struct {
 	Job    engine.JobID
 	Kind   engine.Kind

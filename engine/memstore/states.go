@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a job's row that is in no structure ready; its wait counts from dueAt.
+// toReady makes a job (its row is in no structure) ready, placed by the store's options; its wait counts from dueAt.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	if r.has&hasHistory != 0 {
 		s.histories.at(ref).stoodAt = dueAt
@@ -14,8 +14,8 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	s.toReadyAt(ref, r, dueAt, key)
 }
 
-// keyIn returns the ready key of a job's row that becomes ready now in a place other than engine.PlaceDue, or that has
-// no earlier due time.
+// keyIn returns the ready key, by a place rule, of a job that was due at dueAt and becomes ready now; for
+// engine.PlaceDue it is dueAt.
 func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 	switch place {
 	case engine.PlaceTail:
@@ -28,7 +28,7 @@ func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 	return dueAt
 }
 
-// toReadyAs makes a job's row ready in the position given by stand.
+// toReadyAs makes a job ready at the place that its outcome asked for (stand), by default that of the store's options.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
 	case engine.PlaceDefault:
@@ -40,8 +40,8 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 	}
 }
 
-// toReadyAt makes a job's row that is in no structure ready: it adds the row to its queue and, unless others of its
-// serial key come first, to the trees of special orders.
+// toReadyAt makes a job (its row is in no structure) ready: it adds the row to its queue and, unless an earlier job of
+// its serial key blocks it, to the search trees of special orders.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready = true
@@ -110,8 +110,8 @@ func (s *Store) unlist(ref uint32, r *row) {
 	}
 }
 
-// started counts a claimed row as in flight; stopped uncounts one that is no longer, or that a reaper takes, and thus
-// makes room for others.
+// started counts a claimed job towards the limits on jobs in flight; stopped removes it from the count when it leaves
+// that state, or when a reaper takes it, and thus makes room for others.
 func (s *Store) started(ref uint32, r *row) {
 	if int(r.kind) < len(s.running) {
 		s.running[r.kind]++
@@ -160,7 +160,7 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	return *s.tenantIDs.at(ref)
 }
 
-// bury makes a job's row that is in no structure dead, and deletes it unless dead jobs are kept.
+// bury makes a job (its row is in no structure) dead, and deletes it unless dead jobs are kept.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
 	if !s.options.KeepDead {
@@ -175,7 +175,7 @@ func (s *Store) bury(ref uint32, r *row) {
 	s.dead.pushBack(s.dead.last(&s.rows), ref, r)
 }
 
-// forget deletes a job's row that is in no structure.
+// forget deletes a job, whose row must be in no structure.
 func (s *Store) forget(ref uint32, r *row) {
 	if r.has&hasSerial != 0 {
 		s.leaveSerial(ref)

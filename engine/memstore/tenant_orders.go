@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the first row of the next tenant in a term that limits jobs per tenant; tenants are ordered by
-// their first rows. The tenants before it have been taken from by this term.
+// firstFront returns the next row for a term with a limit per tenant: the first of the first rows of all tenants below
+// the limit. Tenants that come before it have reached the limit.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -61,7 +61,7 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 }
 
 // inTurn is the claim order round robin: it takes from the next tenant in turn that has a job for a term. Tenants
-// before it keep their turn.
+// passed over keep their turn.
 type inTurn struct{ *Store }
 
 func (s inTurn) pick(t *engine.Term) uint32 {
@@ -142,7 +142,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant gives tenants with a job for t the quanta of several rounds at once, in which none could have paid.
+// grant credits tenants with a job for t with the quanta of several rounds, in none of which one could pay for its job.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
@@ -164,8 +164,8 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise is the claim order of fair queues: it takes the oldest first job of a quiet tenant; if there is none, that of
-// the noisy tenant with the fewest jobs in flight, or of several the oldest.
+// byNoise is the claim order of fair queues: the oldest of the first jobs of quiet tenants, those within their share;
+// if none has a job, that of the noisy tenant with the fewest jobs in flight, or of several the oldest.
 type byNoise struct{ *Store }
 
 func (s byNoise) pick(t *engine.Term) uint32 {

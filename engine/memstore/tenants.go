@@ -8,8 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// tenants holds the ready jobs of each tenant, the order of turns, and each tenant's jobs in flight and used processing
-// time.
+// tenants holds each tenant's ready jobs, jobs in flight and used processing time, and the order of the tenants' turns.
 type tenants struct {
 	rows  *rows
 	few   []*tenant                   // tenants with small IDs, by ID
@@ -56,7 +55,7 @@ type tenant struct {
 	taken      int    // number of its jobs taken by that term
 }
 
-// front is the choice of a cell's representative row in a tree over the tenants of a lane.
+// front selects the row that represents a tenant in the search tree over all tenants of a lane.
 type front uint8
 
 const (
@@ -131,7 +130,7 @@ func (x *tenants) called(id engine.TenantID) *tenant {
 	return t
 }
 
-// ofRow returns the tenant of a job's row that has been ready.
+// ofRow returns the tenant of a job that is ready or has been.
 func (x *tenants) ofRow(ref uint32) *tenant { return x.jobs.at(ref).tenant }
 
 func (t *tenant) cell(lane uint16) *cell {
@@ -172,7 +171,8 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved updates the representative rows of a cell after a job's row has joined or left it.
+// moved updates the rows that represent a tenant in the search trees over tenants, once a row has joined or left its
+// cell.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
@@ -181,7 +181,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face puts the present representative row of a cell into the tree over the tenants of its lane.
+// face replaces the row that represents a tenant in the search tree over the tenants of a lane by the present one.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -190,7 +190,7 @@ func (x *tenants) face(f front, c *cell, class engine.Class) {
 	x.fronts[f].replace(&x.lines.lanes[c.lane].cell.fronts[f][class], &c.fronts[f][class], now)
 }
 
-// newFronts begins to maintain a tree over the tenants of each lane.
+// newFronts begins to maintain, for each lane, a search tree over its tenants, each represented by one row.
 func (x *tenants) newFronts(f front) {
 	if x.fronts[f] != nil {
 		return
@@ -208,7 +208,7 @@ func (x *tenants) newFronts(f front) {
 	}
 }
 
-// newHeads begins to maintain the tree of the tenants' first rows of jobs.
+// newHeads begins to maintain a search tree of the first ready rows of all tenants.
 func (x *tenants) newHeads() {
 	x.heads = &treap{rows: x.rows}
 	for _, t := range x.all {
@@ -216,7 +216,7 @@ func (x *tenants) newHeads() {
 	}
 }
 
-// lead puts the first row of a tenant, by priority and then by ready key, into the tree of first rows of jobs.
+// lead puts the first row of a tenant, by priority and ready key, into the search tree of the tenants' first rows.
 func (x *tenants) lead(t *tenant) {
 	best, priority := none, int16(0)
 	for i := range t.cells {
@@ -233,7 +233,7 @@ func (x *tenants) lead(t *tenant) {
 	x.heads.replace(&x.root, &t.head, best+1)
 }
 
-// rise puts a row that has joined a tenant into the tree of first rows, if it precedes the tenant's row there.
+// rise puts a row that a tenant has gained into the search tree of the tenants' first rows, if it is its first.
 func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	if t.head != 0 {
 		head := x.rows.at(t.head - 1)
@@ -278,7 +278,7 @@ func (x *tenants) pass(t *tenant) {
 	x.eachFace(t, (*treap).insert)
 }
 
-// eachFace calls do for every row that represents a tenant in a tree ordered by turns.
+// eachFace calls do for every row that represents tenant t in a search tree ordered by the tenants' turns.
 func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32)) {
 	if x.fronts[frontInTurn] == nil {
 		return
@@ -329,7 +329,7 @@ const (
 
 func halvings(now engine.Time) int64 { return int64(now) / int64(recentHalfLife) }
 
-// halve halves the used processing times once for each half-life that has passed.
+// halve halves the processing time used by all tenants together, once for each half-life that has passed.
 func (x *tenants) halve(now engine.Time) {
 	if times := halvings(now) - x.halved; times > 0 {
 		x.halved += times

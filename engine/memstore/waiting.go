@@ -31,8 +31,7 @@ func (w *waiting) init(s *rows) {
 	w.rows, w.left, w.first = s, make(map[uint32]engine.JobID), engine.Never
 }
 
-// at returns entry i of the heap. It is stored three places further on, so that siblings share a chunk, and a cache
-// line.
+// at returns entry i of the heap, stored three places further on so that siblings share a chunk and a cache line.
 func (w *waiting) at(i int) *waiter { return &w.chunks[(i+3)>>chunkBits][(i+3)&chunkMask] }
 
 func (w *waiting) before(a, b waiter) bool {
@@ -66,7 +65,7 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	return true
 }
 
-// up places entry e of the waiting heap at the hole i or above it, and returns its position.
+// up moves the gap at position i of the heap towards the root until entry e fits there, and returns e's position.
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4
@@ -80,7 +79,7 @@ func (w *waiting) up(i int, e waiter) int {
 	return i
 }
 
-// down places entry e of the waiting heap at the hole i or below it.
+// down moves the gap at position i of the heap towards the leaves until entry e fits, and stores e there.
 func (w *waiting) down(i int, e waiter) {
 	for {
 		at, n := 4*i+4, min(4, w.size-4*i-1)
@@ -169,8 +168,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return ref
 }
 
-// toWaiting makes a job's row that is in no structure wait until due, with stand as its place when ready; where jobs
-// are claimed before they are due, it is ready at once.
+// toWaiting makes a job (its row is in no structure) wait until due, with stand as its place when ready; where jobs are
+// claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)
@@ -198,8 +197,7 @@ func (s *Store) promoteOne(now engine.Time) uint32 {
 	return ref
 }
 
-// Promote makes up to limit due jobs ready, see engine.Store. Without
-// StoreOptions.Promoted they are ready by themselves and there are none.
+// Promote makes up to limit due jobs ready, see engine.Store. Without StoreOptions.Promoted it returns none.
 func (s *Store) Promote(_ context.Context, limit int, order engine.Order,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, s.fromWaiting)

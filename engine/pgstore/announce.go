@@ -14,14 +14,12 @@ import (
 	"qsim/engine"
 )
 
-// A NOTIFY holds a lock of the whole server until its transaction has committed, so that
-// transactions that enqueue and notify would be written to the disk one after the other.
-// So calls only leave word here that something became ready, and one connection sends a
-// notification for all of them, in a transaction that writes nothing and so waits for no
-// disk. It is a hint: if the process dies in between, engines find the jobs when they
-// poll.
+// A NOTIFY holds a lock of the whole server until its transaction has committed, so that transactions that enqueue and
+// notify would be written to the disk one after the other. So calls only record here that something became ready, and
+// one connection sends a notification for all of them, in a transaction that writes nothing and so waits for no disk.
+// It is a hint: if the process dies in between, engines find the jobs when they poll.
 
-// announceEvery is the least interval between two notifications of engines.
+// announceEvery is the shortest interval between two notifications that a store sends to listening engines.
 const announceEvery = time.Millisecond
 
 // dueEvery is the least time before a listener wakes engines for the next due job, so that many due jobs do not keep it
@@ -41,7 +39,7 @@ type news struct {
 
 func (n *news) init() { n.waiting = make(chan struct{}, 1) }
 
-// add adds an announcement: that jobs are ready, or will be at due unless that is zero.
+// add adds an announcement to send: that jobs are ready, if ready is set, and that others will be at due, if not zero.
 func (n *news) add(ready bool, due time.Time) {
 	n.mu.Lock()
 	n.ready = n.ready || ready
@@ -64,9 +62,8 @@ func (n *news) take() (ready bool, due time.Time) {
 // wake announces that jobs became ready.
 func (s *Store) wake() { s.news.add(true, time.Time{}) }
 
-// wakeIn announces that jobs became ready, if ready is set, and when those with a delay do, the shortest delay being
-// delay (engine.Forever: there are none). They are due no later than that after the answer to the call that delayed
-// them.
+// wakeIn announces that jobs became ready, if ready is set, and that others will after delay, unless that is
+// engine.Forever. The delay began when the store answered or before, so the announced time is never too early.
 func (s *Store) wakeIn(ready bool, delay time.Duration) {
 	if ready {
 		s.wake()
@@ -89,7 +86,7 @@ func message(ready bool, due time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// hear parses a notification's text. Any other text means that jobs are ready.
+// hear parses the text of a notification, see message; any other text means that jobs are ready.
 func hear(message string) (ready bool, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {
@@ -126,15 +123,15 @@ func (s *Store) announce(ctx context.Context) {
 	}
 }
 
-// shortestPause and longestPause bound the pauses between attempts to listen.
+// shortestPause and longestPause bound the pauses between attempts to connect and listen for notifications.
 const (
 	shortestPause = 50 * time.Millisecond
 	longestPause  = 2 * time.Second
 )
 
-// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does. It connects
-// again by itself when the server was gone, and calls wake then, as notifications may have
-// been missed. It returns an error only if the server denies access.
+// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does. When a connection is
+// lost it connects again, and calls wake since notifications may have been missed. It returns an error only if the
+// server denies access.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	rest := shortestPause
 	for {
@@ -214,7 +211,7 @@ func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) 
 	return time.Now().Add(max(time.Duration(*in), dueEvery)), err
 }
 
-// listenUntil returns the next notification, or nil at the time due unless that is zero.
+// listenUntil waits for the next notification and returns it, or nil once due has come; a due of zero never comes.
 func listenUntil(ctx context.Context, conn *pgx.Conn, due time.Time) (*pgconn.Notification, error) {
 	until, cancel := ctx, context.CancelFunc(func() {})
 	if !due.IsZero() {

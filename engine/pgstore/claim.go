@@ -12,9 +12,9 @@ import (
 	"qsim/engine"
 )
 
-// fewestPromoted and mostPromoted bound the number of waiting jobs that a claim makes ready, besides the rule of twice
-// as many as it may lease, those due first: so that no claim takes long when very many are due at once. The rest follow
-// with the next claims, which come at once, as nextDue is 0 then.
+// fewestPromoted and mostPromoted bound the number of waiting jobs, those due first, that a claim makes ready: twice
+// its limit, within these bounds, so that no claim takes long when very many jobs are due at once. If any are left, the
+// claim returns 0 as nextDue, so that the engine claims again at once.
 const (
 	fewestPromoted = 100
 	mostPromoted   = 1000
@@ -68,7 +68,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	return c.dst, c.next, nil
 }
 
-// planned returns the SQL statement for a plan, after building its missing indexes.
+// planned returns the SQL statement for a plan of a claim, after building the missing indexes that it needs.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.planOf(shapes)
 	if err := s.build(ctx, p.lines); err != nil {
@@ -78,7 +78,7 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 }
 
 // claimArguments returns the first parameters of a claim: $1 holder, $2 length of the lease and, where due jobs become
-// ready by themselves, $3, the longest time that a waiting job may be overdue.
+// ready by themselves, $3: jobs that have been due for longer than back are not looked for.
 func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) []any {
 	arguments := append(make([]any, 0, 16), int64(holder), nanoseconds(ttl))
 	if r.promotesItself() {
@@ -87,7 +87,7 @@ func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) 
 	return arguments
 }
 
-// planArguments appends the parameters of one term of a plan; a plain term begins at the place from of its line.
+// planArguments appends the SQL parameters of one term of a plan; a plain term searches from the index position from.
 func planArguments(arguments []any, t *engine.Term, s shape, from place, most int) []any {
 	arguments = append(arguments, limit(min(t.Limit, most)))
 	if s.plain() {
@@ -151,14 +151,14 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends records the position in the index at which a term of a claim took a job of a class.
+// ends records the index position of a claimed job, if it is the furthest so far of the terms for a class.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at
 	}
 }
 
-// sortBy sorts leases by their places, then by job.
+// sortBy sorts leases by their sort keys, held in a parallel slice, and then by job ID.
 func sortBy(places []int64, got []engine.Lease) {
 	order := make([]int, len(got))
 	for i := range order {

@@ -13,13 +13,13 @@ import (
 	"qsim/engine"
 )
 
-// forgetEvery is the number of batches of an engine between two clean-ups: old records of batches are deleted, and the
-// numbers of buried jobs added up.
+// forgetEvery is the number of commits of an engine between two clean-ups, which delete old records of batches and add
+// up the counts of buried jobs.
 const forgetEvery = 16
 
-// Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused,
-// fail with engine.ErrUnsupported: this store does not show expired leases, and applies
-// all of a batch or nothing.
+// Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused, fail with
+// engine.ErrUnsupported: this store does not list expired leases without taking them, and applies all of a batch or
+// nothing.
 func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	if len(b.Outcomes) == 0 {
 		return dst, nil
@@ -77,7 +77,7 @@ func isCopy(err error) bool {
 }
 
 // split divides outcomes, given by their indexes, into parts in which no job occurs twice. Each part is in order of job
-// IDs, so that two commits never wait for each other.
+// IDs, so that concurrent commits lock rows in the same order and do not deadlock.
 func split(outcomes []engine.Outcome) [][]int32 {
 	order := make([]int32, len(outcomes))
 	for i := range order {
@@ -163,8 +163,8 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 	return freed, err
 }
 
-// queuePart queues the statement for a part of a batch; when it is answered, the results are written into results and
-// the rest into the answer returned.
+// queuePart queues the SQL statement for a part of a batch. Its answer is stored, once it comes, in results and in the
+// answer returned.
 func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, shape commitShape,
 	results []engine.Result) *answer {
 	var ends, moves outcomeArrays
@@ -251,7 +251,7 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	return rows.Err()
 }
 
-// classBefore returns a job's priority class (fresh or retry) in a state, from its deliveries.
+// classBefore returns the priority class (fresh or retry) that a job had in a state, from its number of deliveries.
 func classBefore(was engine.State, delivered int32) engine.Class {
 	if delivered == 0 || delivered == 1 && was == engine.InFlight {
 		return engine.Fresh

@@ -14,14 +14,13 @@ const (
 	withEnds   commitShape = 1 << iota // acks; and burials, where the dead are not kept
 	withBurial                         // some of the outcomes are burials
 	withMoves                          // outcomes that leave the row
-	// withoutMemory marks a part of a batch other than the first, whose statement does not record the batch, see
-	// commitParts.
+	// withoutMemory marks a part of a batch after the first, whose statement does not record the batch, see commitOnce.
 	withoutMemory
 	numCommitShapes = 1 << iota
 )
 
-// mixed reports whether a batch both ends jobs and keeps others. Without care its statement would lock first the ones
-// and then the others, and deadlock with a heartbeat that locks them in order of their IDs. So it begins by locking all
+// mixed reports whether a batch both deletes rows and changes others. Its statement would lock first the former and
+// then the latter, and could deadlock with a heartbeat, which locks rows in order of IDs. So it begins by locking all
 // in that order.
 func (s commitShape) mixed() bool { return s&withEnds != 0 && s&withMoves != 0 }
 
@@ -34,8 +33,8 @@ func (s commitShape) lockedFirst() string {
 	return " and (select count(*) from h) >= 0"
 }
 
-// memory returns the SQL table expression with what is known of the batch: an earlier copy of it was seen, or a later
-// life of its engine has committed.
+// memory returns the SQL table expression that looks up whether an earlier copy of the batch took effect (seen), and
+// whether a later life of its engine has committed (outlived).
 func (s commitShape) memory() string {
 	if s&withoutMemory != 0 {
 		return `,
@@ -49,22 +48,22 @@ m as materialized (
 	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
 }
 
-// rowFreed and the constants below are SQL columns in the result of a commit: for each outcome that was applied, the
-// former state of the job and these.
+// rowFreed and the constants below are values in the first column of a commit's result. For an outcome that was applied
+// the column holds the former state of the job, to which rowFreed may be added.
 const (
 	rowFreed    = 16  // added to a state: the job had a serial key and ended
 	rowStale    = 100 // the outcome was stale in an earlier copy of the batch
 	rowRepeated = 101 // one row: an earlier copy took effect
 )
 
-// commitSQL returns the SQL statement that applies a batch of distinct jobs and records it, or only answers if an
-// earlier copy was applied. If that copy commits at the same time, the primary key of batches ends this one, see
-// Commit. Batches of an engine whose later life has committed are not recorded any more: their outcomes are judged by
-// their tokens alone.
+// commitSQL returns the SQL statement that applies a batch of distinct jobs and records it, or only returns the results
+// if an earlier copy was applied. If that copy commits at the same time, a conflict of primary keys ends the statement,
+// see Commit. Batches of an engine that has been restarted and has committed since are not recorded any more: the store
+// accepts or refuses their outcomes by their tokens alone.
 //
-// Parameters: $1 node, $2 generation, $3 number, $4 settled, $5 how many outcomes; then jobs, tokens and places in the
-// batch of those that end, with their verbs if there are burials; then the same of those that move, verbs, delays and
-// stands.
+// Parameters: $1 node, $2 generation, $3 sequence number, $4 settled, $5 number of outcomes; then arrays: job, token
+// and index in the batch of the outcomes that delete their rows, with the verb if any is a burial; then job, token,
+// index, verb, delay and stand of the others.
 func commitSQL(r *rules, s commitShape) string {
 	text := now + s.memory()
 	if s.mixed() {
@@ -129,7 +128,7 @@ union all select %d, 0, 0, 0 from m where m.seen`,
 		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
 }
 
-// movesSQL returns the SQL text for outcomes that keep their jobs: it locks the rows, returns their former and new
+// movesSQL returns the SQL text for outcomes that keep their jobs' rows: it locks the rows, reads their former and new
 // states, and then changes them.
 func movesSQL(r *rules, arrays string, s commitShape) string {
 	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay "+
@@ -163,14 +162,15 @@ u as (
 		sameJob("o.job"), s.lockedFirst(), sameJob("l.id"))
 }
 
-// forgetSQL deletes the records of batches that were answered: up to number $3, and all of lives before $2. The latest
-// record of a life stays, and shows the batches that it has settled. It begins at life $4 and batch $5: earlier ones
-// are deleted already, and dead rows take time to walk over.
+// forgetSQL is the SQL statement that deletes the records of a node's batches that are settled: up to number $3 of life
+// $2, and all of earlier lives. It begins at batch $5 of life $4: earlier records are deleted already, and dead rows
+// take time to walk over. The latest record of a life stays, and shows which batches are settled.
 const forgetSQL = `delete from batches
 where node = $1 and (generation, seq) <= ($2, $3) and (generation, seq) >= ($4, $5)`
 
-// sumSQL adds up the numbers of buried jobs: every commit with a burial inserts one, so that none waits for another's
-// row. It skips rows that another call is adding up, and leaves a few as they are.
+// sumSQL is the SQL statement that replaces counts of buried jobs by their sum: every commit with a burial inserts a
+// row with a count, so that none waits for another. It skips rows locked by others, and leaves up to 16 rows as they
+// are.
 const sumSQL = `with gone as (
 	delete from buried where ctid = any(array(select ctid from buried for update skip locked))
 		and (select count(*) > 16 from (select from buried limit 17) b)

@@ -16,16 +16,19 @@
 // them.
 //
 // Two things make claims slow, since no index helps to skip them. A claim reads all ready jobs before its last one that
-// are not the first of their serial key: 20,000 of them, ahead of all others, make every claim take about 0.2 s, be
-// they of one key or of many. So keep the queues of serial keys short, or give long ones a kind of their own. And a
+// are not the first of their serial key: 20,000 of them, ahead of all others, make every claim take about 0.2 s,
+// whether of one key or of many. So keep the queues of serial keys short, or give long ones a kind of their own. And a
 // claim by a term with engine.Term.MaxWait that skips late jobs reads all of them, some 30 ms for each 100,000: let it
-// bury them, or promptly take them by another term. A transaction that stays open for long, on any table of the server,
-// lets dead rows pile up at the front of the ready jobs. While that makes claims slow they begin where the one before
-// ended, and only one a second, or a tenth of them by time, begins at the front: jobs that were put back or are of
-// higher priority wait for that one. Recoveries are as rare. The first claim of a plan of a new form, and the first
-// Stats, build the indexes that they need, which waits for every transaction that has written to the store, and has all
-// others wait, about a second for each million of ready jobs; where an index is there, by any process, nothing is built
-// or locked.
+// bury them, or promptly take them by another term.
+//
+// A transaction that stays open for long, on any table of the server, lets dead rows (tuples) pile up at the front of
+// the index of ready jobs. While that makes claims slow, a claim searches from where the previous one ended; once a
+// second, or so rarely that it takes a tenth of the time, a claim searches from the front and finds the jobs that were
+// put back or are of higher priority. Recoveries are as rare.
+//
+// The first claim of a plan of a new form, and the first Stats, build the indexes that they need. That waits for every
+// transaction that has written to the store, and all others wait, about a second for each million ready jobs; where an
+// index is there, by any process, nothing is built or locked.
 //
 // Engines that listen are woken within a few milliseconds when jobs become ready or due, without a poll; a wake can be
 // lost with a connection or a process, and then a poll finds the jobs.

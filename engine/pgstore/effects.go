@@ -44,8 +44,8 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	return &Effects{s}, nil
 }
 
-// applySQL is the SQL statement that records the effect of a job's delivery once: it locks the row of the job in
-// flight, so that nobody can recover it meanwhile.
+// applySQL is the SQL statement that records the effect of a job once, if the given delivery still holds the job: it
+// locks the job's row, so that nobody can recover it meanwhile.
 const applySQL = `
 with held as materialized (
 	select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),

@@ -30,8 +30,8 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 	as e(id, kind, priority, tenant, serial, delay, payload, unique_key)`, r.waitState(), stood)
 }
 
-// lockSerials is the SQL statement by which one transaction at a time numbers the jobs of a serial key, or of the keys
-// that share its stripe: $1 names the store, $2 are the stripes in order.
+// lockSerials is the SQL statement that locks serial keys, so that one transaction at a time numbers the jobs of a key.
+// Keys share locks, called stripes: $2 lists them in order, $1 identifies the store.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
 // stripes is the number of advisory locks shared by all serial keys, and the most that one call takes.
@@ -121,8 +121,8 @@ func (s *Store) insertion(jobs []engine.NewJob) *pgx.Batch {
 	return b
 }
 
-// columnsOf returns the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order;
-// nil: no job has one.
+// columnsOf returns the arguments of enqueueSQL, and the stripes (shared locks) of the jobs' serial keys in order; nil:
+// no job has one.
 func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	n := len(jobs)
 	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)
@@ -178,9 +178,9 @@ func (s *Store) copyJobs(ctx context.Context, jobs []engine.NewJob) error {
 	return err
 }
 
-// SQL statements: enterSchema puts only the store's schema on the search path of a transaction; temporary tables, which
-// come first unless pg_temp is named, come last. leaveSchema restores the caller's search path, as does the end of the
-// transaction.
+// enterSchema and leaveSchema are the SQL statements around an enqueue in a caller's transaction. The first puts only
+// the store's schema on the search path; temporary tables, which come first unless pg_temp is named, come last. The
+// second restores the caller's search path, as does the end of the transaction.
 const (
 	enterSchema = `select set_config('qsim.search_path', current_setting('search_path'), true),
 	set_config('search_path', $1, true)`

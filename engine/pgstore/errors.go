@@ -16,8 +16,7 @@ import (
 
 // Errors of Open and of calls, in addition to those of package engine.
 var (
-	// ErrNewer means that the schema was made by a later version of this program, and was
-	// not touched.
+	// ErrNewer means that the schema was made by a later version of this program, and was not touched.
 	ErrNewer = errors.New("pgstore: the schema is of a newer version than this program knows")
 	// ErrForeign means that the content of the schema was not made by this program, or by a version
 	// that it cannot upgrade. It was not changed.
@@ -26,8 +25,7 @@ var (
 	ErrDenied = errors.New("pgstore: the server denies access")
 	// ErrFull means that the server could write no more. The call did nothing.
 	ErrFull = errors.New("pgstore: the server's disk is full")
-	// ErrStatementTimeout means that the server's statement_timeout or lock_timeout ended a
-	// call, which did nothing.
+	// ErrStatementTimeout means that the server's statement_timeout or lock_timeout ended a call, which did nothing.
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
@@ -63,7 +61,7 @@ func cut(err error) bool {
 		errors.As(err, &network) || strings.Contains(err.Error(), "conn closed") // which pgx found dead before
 }
 
-// isOver reports whether the context of a call was done.
+// isOver reports whether an error means that the context of a call was done.
 func isOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

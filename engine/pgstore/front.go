@@ -33,7 +33,7 @@ type place struct {
 
 var frontOfLine = place{math.MinInt16, math.MinInt64}
 
-// fronts holds the positions at which claims begin.
+// fronts holds the index positions at which claims begin their search, and the time until one searches from the front.
 type fronts struct {
 	mu    sync.Mutex
 	ended [engine.AnyClass + 1]place // index positions at which the previous claim ended, by the class of its terms
@@ -44,8 +44,8 @@ type fronts struct {
 	reap  time.Time                  // earliest time of the next recovery
 }
 
-// begin returns the index positions at which a claim begins, by class, the longest time that a waiting job may be
-// overdue, and whether the claim begins at the front.
+// begin returns the index positions at which a claim begins, by class; for how long a waiting job may have been due and
+// still be looked for; and whether the claim begins at the front.
 func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back time.Duration, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,8 +64,8 @@ func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back tim
 	return from, back, whole
 }
 
-// end records the index positions at which a claim that began at a time ended, whether it began at the front (whole),
-// the delay until the next waiting job is due, and whether the next claim should begin at those positions.
+// end records a claim: the index positions at which it ended, the time when it began, whether it began at the front
+// (whole), the delay until the next waiting job is due, and whether the next claim should begin where it ended (dear).
 func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bool, next time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,8 @@ func (f *fronts) reaped(took time.Duration, dear bool) {
 	}
 }
 
-// isDear reports whether a call of that duration should walk over dead rows less often: the table has many of them.
+// isDear reports whether a call took long because of dead rows (tuples): the table has many, and it took at least
+// dearFrom. Later calls then walk over them less often.
 func (s *Store) isDear(ctx context.Context, took time.Duration) bool {
 	if took < dearFrom {
 		return false

@@ -58,8 +58,7 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 		if _, err := tx.Exec(ctx, "create schema if not exists "+quoted(name)); err != nil {
 			return wrap("create schema "+name, err)
 		}
-		// The search path names it already. With no arguments the text may hold many
-		// statements.
+		// The search path names it already. With no arguments the text may hold many statements.
 		if _, err := tx.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol); err != nil {
 			if isReply(err, "42P07", "42723", "42710") { // a table, a function or another object of that name exists
 				err = told("%w: %w", ErrForeign, explainOnce(err))

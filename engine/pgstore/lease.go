@@ -12,7 +12,7 @@ import (
 	"qsim/engine"
 )
 
-// extendSQL returns the SQL statement that restarts leases: $1 jobs, $2 tokens, $3 TTL. No indexed column changes.
+// extendSQL returns the SQL statement that restarts leases: $1 jobs, $2 tokens, $3 TTL. It changes no indexed column.
 func extendSQL(r *rules) string {
 	fence := inFlight + r.notLapsed()
 	if r.options.Fence == engine.FenceToken {
@@ -51,8 +51,8 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	return dst, nil
 }
 
-// extendNodeSQL returns the SQL statement that restarts all leases of the holders that a condition on the engine $1
-// selects; $2: TTL.
+// extendNodeSQL returns the SQL statement that restarts the TTL, $2, of all leases whose holder meets a condition on
+// engine $1.
 func extendNodeSQL(r *rules, whose string) string {
 	return now + `
 update jobs j set expires_at = n.now + $2 from t n
@@ -65,8 +65,8 @@ func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept boo
 	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 
-// recoverSQL returns the SQL statement that takes up to $4 leases that expired at least $3 ago, for holder $1 and TTL
-// $2, and one for the time until another expires, where $1 is the grace.
+// recoverSQL returns two SQL statements: take leases up to $4 jobs, whose leases expired at least $3 ago, to holder $1
+// for $2; next reads the time until another lease can be recovered, $1 being the grace period.
 func recoverSQL(r *rules) (take, next string) {
 	take = now + fmt.Sprintf(`,
 e as materialized (
@@ -80,7 +80,8 @@ returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered
 }
 
 // Recover takes expired leases, see engine.Store, in the order of expiry. A lease is a part of its job's row, so that
-// there are no orphans. While recoveries take long because of dead rows, most calls return nothing at once.
+// there are no orphans (jobs without one). While recoveries are slow because of dead rows, most calls return nothing at
+// once.
 func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	if wait := s.fronts.restOfReaper(time.Now()); wait > 0 {
@@ -134,7 +135,7 @@ func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl
 const nextLifeSQL = `insert into lives as l (node, generation) values ($1, 0)
 on conflict (node) do update set generation = l.generation + 1 returning generation`
 
-// NextLife returns the number of the next life of a node's engine, as live.Registry requires.
+// NextLife counts one more start of a node's engine and returns the number of earlier ones, as live.Registry requires.
 func (s *Store) NextLife(ctx context.Context, node int32) (uint32, error) {
 	var generation int64
 	err := s.pool.QueryRow(ctx, nextLifeSQL, node).Scan(&generation)

@@ -84,8 +84,8 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// build builds the missing indexes for a statement. While one is built nothing can be enqueued or committed: until the
-// transactions end that have written, and then about a second for each million of ready jobs.
+// build builds the missing indexes of a statement. While one is built nothing can be enqueued or committed: until all
+// transactions that have written to the store end, and then for about a second for each million ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if _, built := s.lines.Load(l); built || l == (line{class: engine.AnyClass}) {
@@ -99,9 +99,9 @@ func (s *Store) build(ctx context.Context, want []line) error {
 	return nil
 }
 
-// buildLine builds an index unless it exists. It checks that first: creating an index needs a lock that waits for every
-// transaction that has written, and that later ones wait for; and only the owner of the table may do it, even if there
-// is nothing to create.
+// buildLine builds an index unless it exists. It looks first: to create an index takes a lock that waits for every
+// transaction that has written and makes later ones wait, and is a right of the table's owner, even if there is nothing
+// to create.
 func (s *Store) buildLine(ctx context.Context, l line) error {
 	var valid *bool
 	err := s.pool.QueryRow(ctx, "select (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1))",

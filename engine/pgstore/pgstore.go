@@ -17,8 +17,7 @@ import (
 	"qsim/engine"
 )
 
-// Options configures a Store. All processes that share a schema must give
-// the same Store options.
+// Options configures a Store. All processes that share a schema must give the same Store options.
 type Options struct {
 	// Schema holds everything that the store keeps: lower-case letters, digits and _, at
 	// most 63. It is created if it is not there. Empty: "qsim".
@@ -100,7 +99,7 @@ func (s *Store) Drop(ctx context.Context) error {
 	return s.wrap("drop schema "+s.schema, err)
 }
 
-// validate returns an error for options that require a single process to see all claims.
+// validate returns an error for options that this store cannot keep, such as limits on all jobs in flight.
 func validate(o *engine.StoreOptions) error {
 	var problems []error
 	refuse := func(bad bool, name, why string) {
@@ -139,9 +138,8 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	parameters := config.ConnConfig.RuntimeParams
 	parameters["search_path"] = quoted(o.Schema)
 	parameters["plan_cache_mode"] = "force_generic_plan"
-	// Statements pass over rows that others hold and go by their newest versions: under
-	// more isolation than this, which a role or a database may have as its default, claims
-	// and commits at the same time would fail.
+	// Statements pass over rows that others hold and go by their newest versions: under more isolation than this, which a
+	// role or a database may have as its default, claims and commits at the same time would fail.
 	parameters["default_transaction_isolation"] = "read committed"
 	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin",
 		"enable_sort", "enable_incremental_sort", "enable_memoize", "enable_material", "jit"} {
@@ -177,7 +175,8 @@ func number[T ~uint64](what string, id T) (int64, error) {
 	return int64(id), nil
 }
 
-// signed returns IDs as integers of PostgreSQL's type, those too large as some of no job; nil stays nil: null there.
+// signed returns job IDs as PostgreSQL's signed integers. IDs that are too large turn negative and so match no job; nil
+// stays nil, which is null in SQL.
 func signed(ids []engine.JobID) []int64 {
 	if ids == nil {
 		return nil

@@ -115,7 +115,7 @@ func (w *planWriter) earlier(i int, shapes []shape) []string {
 	return out
 }
 
-// rest returns the SQL limit of a term after others: most, or the rest of the plan's limit, the last parameter.
+// rest returns the SQL limit of term i of a plan: the lesser of most and what earlier terms leave of the plan's limit.
 func (w *planWriter) rest(most string, i int) string {
 	text := "$PLAN"
 	for k := range i {
@@ -125,8 +125,8 @@ func (w *planWriter) rest(most string, i int) string {
 }
 
 // selection returns the SQL table expressions that select a term's jobs: from one group of its line (index), or from
-// the groups of all kinds or tenants that have ready jobs, which a recursion finds by jumps. each is the limit of one
-// group.
+// the groups of all kinds or tenants with ready jobs, which a recursive query finds one after the other (loose index
+// scan). each is the limit of one group.
 func selection(i int, s shape, where, limit, each, kinds string) []string {
 	by, all := s.grouped()
 	if !all {
@@ -160,8 +160,8 @@ func (r *rules) leaseColumns() string {
 		", j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
 }
 
-// answerPart is the distance of the sort numbers of a claim's rows, which an update returns in no order, between parts:
-// for each term its burials, then its leases.
+// answerPart is the distance between the sort numbers of the parts of a claim's answer: for each term its burials, then
+// its leases. Rows are numbered because an update returns them in no order.
 const answerPart = 1 << 32
 
 // lease adds the SQL update that leases the jobs selected by the terms, and the burial of late jobs.

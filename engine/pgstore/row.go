@@ -47,7 +47,7 @@ func (r *row) optional() *int64 {
 	return &n
 }
 
-// lease returns the lease in a row with leaseColumns.
+// lease reads a lease from a row with the columns of leaseColumns.
 func (r *row) lease() (l engine.Lease) {
 	l.ID, l.Kind, l.Priority = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32())
 	l.Tenant, l.Token = engine.TenantID(r.int32()), engine.Token(r.int64())

@@ -32,7 +32,8 @@ func (r *rules) readyKey(due, made, stand string) string {
 		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
-// recoveries returns the SQL expression for the number of a row's recoveries within the window of the limit.
+// recoveries returns the SQL expression for the number of a job's recoveries, null once the first is too long ago to
+// count.
 func (r *rules) recoveries() string {
 	if within := r.options.RecoveriesWithin; within > 0 {
 		return fmt.Sprintf("case when n.now - j.recovered_at > %d then null else j.recoveries end", nanoseconds(within))
@@ -52,12 +53,12 @@ func (r *rules) recovered() string {
 // of it for every ID.
 const inFlight = "j.state + 0 = 3"
 
-// sameJob returns the SQL condition that a row is of the job whose ID is the expression id. It is written so that the
-// planner has one way to find that row, the primary key with a condition: given an equality, and a table that it
-// believes to be empty, it would read the whole key for every job.
+// sameJob returns the SQL condition that a row has the job ID given by an expression. It is written so that the planner
+// can only use the primary key with that ID: given an equality, and a table that it believes to be empty, it would read
+// the whole key for every job.
 func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
-// fence returns the SQL condition for an outcome o to pass the fence of a row.
+// fence returns the SQL condition under which the store's fence lets outcome o change a job's row.
 func (r *rules) fence() string {
 	switch r.options.Fence {
 	case engine.FenceNone:
@@ -68,7 +69,8 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// lapsing returns an SQL text with the time after which an expired lease lapses, or another where leases do not lapse.
+// lapsing returns the SQL text format with StoreOptions.LapseAfter, in nanoseconds, filled in; where leases do not
+// lapse, it returns the text otherwise.
 func (r *rules) lapsing(format, otherwise string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf(format, nanoseconds(after))
@@ -76,7 +78,7 @@ func (r *rules) lapsing(format, otherwise string) string {
 	return otherwise
 }
 
-// notLapsed returns an SQL condition, to follow others, that a lease has not lapsed.
+// notLapsed returns the SQL condition, to be appended to others, that a lease has not lapsed; "" where leases do not.
 func (r *rules) notLapsed() string { return r.lapsing(" and j.expires_at + %d > n.now", "") }
 
 // expiry returns the SQL expression for the time at which a lease may be recovered; grace is a parameter.
@@ -137,7 +139,7 @@ func (r *rules) ends(v engine.Verb) bool {
 	return v == engine.Ack || v == engine.Bury && !r.options.KeepDead
 }
 
-// texts holds the SQL statements that do not depend on a call.
+// texts holds the SQL statements that depend on the store's options alone.
 type texts struct {
 	promoteDue string // $1: most; $2: how long ago they were due at the most
 	promote    [2]string
@@ -152,7 +154,7 @@ type texts struct {
 	commit     [numCommitShapes]string
 }
 
-// now begins every SQL statement that needs the time.
+// now is the SQL text with which every statement begins that needs the store's time.
 const now = "with t as materialized (select now_ns() as now)"
 
 func (t *texts) init(r *rules) {

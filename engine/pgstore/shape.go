@@ -18,7 +18,7 @@ type shape struct {
 	shed      int32 // with waitShed: most jobs to bury
 }
 
-// wait is the treatment, by a term's MaxWait, of jobs that have waited longer.
+// wait is what a term does with jobs that have waited longer than its MaxWait.
 type wait uint8
 
 const (

@@ -56,8 +56,8 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	return dst, rows.Err()
 }
 
-// redriveSQL returns the SQL statement that makes dead jobs ready as if they had become due now, with further
-// assignments; $1: which ones, null: the $2 that died first.
+// redriveSQL returns the SQL statement that makes up to $2 dead jobs ready as if they had become due now, the first to
+// die first, with further assignments; $1 lists the eligible ones, null: all.
 func redriveSQL(r *rules, further string) string {
 	return now + `,
 d as materialized (
@@ -68,11 +68,10 @@ update jobs j set state = 1, due_at = n.now, stood_at = null, ready_key = ` + r.
 from d, t n where ` + sameJob("d.id") + promotionColumns
 }
 
-// Redrive makes dead jobs ready again: at most most of them, the first to die first, or if jobs is not nil, the dead
-// ones among jobs. With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery,
-// Token and Age go on in any case. It appends them to dst, in no particular order. Jobs with a serial key go behind the
-// others of that key; a unique key is lost, since another job may have it by now. Only a store with
-// StoreOptions.KeepDead has dead jobs.
+// Redrive makes up to most dead jobs ready again, the first to die first; if jobs is not nil, only those among jobs.
+// With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on
+// in any case. It appends them to dst, in no particular order. Jobs with a serial key go behind the others of that key;
+// a unique key is lost, since another job may have it by now. Only a store with StoreOptions.KeepDead has dead jobs.
 func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
 	from := len(dst)

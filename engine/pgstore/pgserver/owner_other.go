@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// owner is the operating system's user that a server runs as. Here there are no servers.
+// owner stands for the operating system's user that a server runs as; this system supports no servers.
 type owner struct{}
 
 func serverUser() (*owner, error) {

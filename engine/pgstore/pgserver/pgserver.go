@@ -24,7 +24,8 @@ import (
 // ErrMissing is the error for PostgreSQL programs that are not installed, or cannot be used on this system.
 var ErrMissing = errors.New("pgserver: no PostgreSQL server is installed")
 
-// Options configures a server. The zero value leaves PostgreSQL's defaults: a commit is on disk.
+// Options configures a server. The zero value leaves PostgreSQL's defaults, under which a commit is flushed to the
+// disk.
 type Options struct {
 	// Unsafe turns fsync, full_page_writes and synchronous_commit off: a power failure may lose everything, a crash of the
 	// server the commits of the last moments. For tests of correctness, not of speed.
@@ -39,8 +40,7 @@ type Options struct {
 	MostFile int64
 }
 
-// Server is a running server, or one that has been stopped. Its methods must not be
-// called at the same time.
+// Server is a running server, or one that has been stopped. Its methods must not be called at the same time.
 type Server struct {
 	options  Options
 	programs string // folder
@@ -52,7 +52,7 @@ type Server struct {
 	stopped  bool
 }
 
-// superuser is the name of the only role of a new server, and prefix begins the names of servers' folders.
+// superuser is the name of the only role of a new server, and prefix that with which the names of its folders begin.
 const (
 	superuser = "qsim"
 	prefix    = "qsim-postgresql-"
@@ -115,9 +115,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Start makes a new server and returns once it accepts connections. ctx is for the start
-// alone: the server runs until Stop. After an error nothing is left behind; if ctx was
-// done, the error is that of ctx.
+// Start creates a server and returns once it accepts connections. ctx is for the start alone: the server runs until
+// Stop. After an error nothing is left behind; if ctx was done, the error is that of ctx.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	programs, err := Find()
 	if err != nil {
@@ -314,7 +313,7 @@ func (s *Server) Stop() error {
 	return s.remove()
 }
 
-// remove removes the server's folder, and then releases the claim on it.
+// remove removes the server's folder, and then releases the lock that marks the folder as in use.
 func (s *Server) remove() error {
 	err := os.RemoveAll(s.folder)
 	if s.claim != nil {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// claim marks a folder as used by a living process: it holds a lock on a file in it until the process ends in any way.
-// The file gets the name that sweep looks for only once it is locked: otherwise another process's sweep might take it
+// claim marks a folder as used by a living process: it locks a file in it, and the lock lasts until the process ends in
+// any way. The file gets its final name only once it is locked: otherwise another process's sweep might take the folder
 // for abandoned.
 func claim(folder string) (*os.File, error) {
 	unnamed := filepath.Join(folder, "owner.new")
@@ -30,8 +30,8 @@ func claim(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the folders that killed processes of this user have left in parent: those without a live claim, whose
-// server does not run. Folders that cannot be removed stay: they do no harm.
+// sweep removes the folders that killed processes of this user have left in parent: those that no process has locked
+// (see claim) and whose server does not run. Folders that cannot be removed stay: they do no harm.
 func sweep(parent string) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -45,7 +45,7 @@ func sweep(parent string) {
 }
 
 // abandoned reports whether a folder was claimed by a process of this user that has ended, and holds no running server.
-// It holds the claim itself for that moment.
+// While it looks, it holds the lock of the folder itself.
 func abandoned(folder string) bool {
 	f, err := os.OpenFile(filepath.Join(folder, "owner"), os.O_RDWR, 0)
 	if err != nil {

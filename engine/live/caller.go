@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// flight is a call to the store with its answer. Flights are reused.
+// flight is the record of a call to the store, with its answer and times. Records are reused.
 type flight struct {
 	engine.Call
 	asked engine.Time // time at which the engine asked for it
@@ -24,8 +24,8 @@ func (f *flight) owes() bool {
 	return f.Op == engine.OpClaim || f.Op == engine.OpRecover || f.Op == engine.OpPromote
 }
 
-// callers holds the goroutines that call the store for one loop. Further calls wait in a queue; a call whose timeout is
-// over before its turn is not made.
+// callers is the pool of goroutines that call the store for one loop. Further calls wait in a queue; a call whose
+// timeout is over before its turn is not made.
 type callers struct {
 	mu     sync.Mutex
 	line   line[*flight]
@@ -79,8 +79,8 @@ func (l *loop) Send(c *engine.Call) {
 	k.mu.Unlock()
 }
 
-// expire answers the queued calls whose timeout is over before they were made: the engine has repeated them since. Its
-// caller holds the lock, and has just queued one whose timeout is not.
+// expire answers the queued calls whose timeout was over before they were made: the engine has repeated them since. Its
+// caller holds the lock, and has just queued a call whose timeout is not over.
 func (l *loop) expire() {
 	for k := &l.callers; k.line.items[k.line.head].until <= l.at; {
 		f := k.line.pop()

@@ -10,8 +10,8 @@ import (
 	"qsim/engine"
 )
 
-// cell is one execution of a job, and the context of its handler. It is used once, because a handler may keep either;
-// cells are cut from blocks of cellBlock.
+// cell is one execution of a job, and the context of its handler. It is not reused, because a handler may keep either;
+// cells are allocated in blocks of cellBlock.
 type cell struct {
 	job     engine.Job
 	slot    engine.Slot
@@ -23,7 +23,7 @@ type cell struct {
 
 const cellBlock = 64
 
-// cancelable is the real context of a cell, created when a handler waits for it or it is cancelled.
+// cancelable is the standard library's context behind a cell, created when a handler waits for it or it is cancelled.
 type cancelable struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -50,14 +50,14 @@ func (c *cell) Err() error {
 	return nil
 }
 
-// Value returns the value that the context of Run has for key. It delegates, so that package context finds its own keys
-// in it: context.Cause works, and derived contexts cost no goroutine.
+// Value returns the value that the context of Run has for key. It asks the context behind the cell, in which package
+// context finds its own keys: so context.Cause works, and derived contexts cost no goroutine.
 func (c *cell) Value(key any) any { return c.watched().Value(key) }
 
 // String returns the name of the context for messages.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns the real, cancelable context of an execution, created at the first call.
+// watched returns the cancelable context that stands behind a cell, created at the first call.
 func (c *cell) watched() *cancelable {
 	if w := c.state.Load(); w != nil {
 		return w

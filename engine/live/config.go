@@ -90,12 +90,12 @@ type Config struct {
 // Defaults returns the default configuration of an engine with so many workers: polls every 100 ms, leases of 30 s
 // extended every 10 s, the retry policy retry, no execution timeout, as a scenario without an engine section has.
 //
-// Unlike there claims and commits are of up to 200 jobs, and five jobs for each worker are claimed ahead
-// (Fetch.Prefetch): with handlers that return at once the way of a claim to the store is what limits an engine,
-// and this nearly doubles its rate on PostgreSQL beside a claim of what idle workers can take. The price: a job
-// may wait in a process, its lease extended, while another process is idle or a job of higher priority comes;
-// and a crash holds so many more jobs until their leases expire. A process that stops hands them back. Set it
-// to 0 where handlers take longer than a few claims (tens of milliseconds and more): then it gains nothing.
+// Unlike in a scenario, a claim or a commit has up to 200 jobs, and five jobs for each worker are claimed ahead
+// (Fetch.Prefetch). With handlers that return at once, the round trip of claims limits an engine, and prefetching
+// nearly doubles its rate on PostgreSQL. The price: a job may wait in a process, its lease extended, while another
+// process is idle or a job of higher priority comes; and a crash holds up more jobs until their leases expire. A
+// process that stops hands them back. Set Prefetch to 0 where handlers take longer than a few claims (tens of
+// milliseconds and more): there it gains nothing.
 //
 // And a batch of outcomes waits for 1 ms instead of 5 ms to fill (Commit.Linger), and no longer once the last busy
 // worker is free (Commit.Eager): with 1,000 to 3,000 jobs/s on PostgreSQL that wait was half of a job's time from

@@ -37,8 +37,8 @@ func (e *Error) Error() string {
 // Unwrap returns the error without the kind.
 func (e *Error) Unwrap() error { return e.Err }
 
-// PanicError is the error of a handler that panicked, or that ended its goroutine by
-// runtime.Goexit. Its kind is engine.Panicked.
+// PanicError is the error of a handler that panicked, or that ended its goroutine by runtime.Goexit. Its kind is
+// engine.Panicked.
 type PanicError struct {
 	Value any    // value passed to panic; nil: Goexit
 	Stack []byte // stack of the goroutine, as debug.Stack formats it

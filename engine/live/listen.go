@@ -65,8 +65,8 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	return heard
 }
 
-// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn, or else the first whose
-// worker becomes idle: that loop claims by itself, but perhaps too early, before it has said that it is idle.
+// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn. If there is none, it
+// wakes the first whose worker becomes idle: that loop claims by itself, but perhaps before the jobs are there.
 type waker struct {
 	mu      sync.Mutex
 	loops   []*loop

@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// loop drives one engine in a goroutine of its own. Other goroutines use only its mailbox and its callers' queue.
+// loop drives one engine in a goroutine of its own. Other goroutines use only its mailbox and its queue of store calls.
 type loop struct {
 	*process
 	node     int32
@@ -154,7 +154,7 @@ func (l *loop) step() {
 	l.sayIdle(l.engine.Idle())
 }
 
-// Start collects an execution for the workers, who get it at the end of the step, for engine.Driver.
+// Start collects an execution for engine.Driver; workers get it at the end of the step.
 func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)

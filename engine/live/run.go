@@ -78,8 +78,8 @@ type Registry interface {
 // latestGeneration is the latest generation that generationOf returned without a Registry.
 var latestGeneration atomic.Uint32
 
-// leastStart is the shortest timeout for the store's answer with the life number of a node: it comes on a connection
-// that may have to be made first, and call timeouts are short where a scenario runs fast.
+// leastStart is the shortest timeout for the call that counts a node's start: it may have to make a connection first,
+// and call timeouts are short where a scenario runs fast.
 const leastStart = 5 * time.Second
 
 func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {

@@ -21,7 +21,7 @@ func (l *loop) begin(cells []*cell) {
 	l.raise(rise)
 }
 
-// riser is the action that makes one more worker look for work: none, wake one, or start one.
+// riser is what to do so that one more worker looks for executions: nothing, wake one, or start one.
 type riser uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	newWorker
 )
 
-// rise returns, under the lock, the action needed for executions that are left.
+// rise returns the action needed for executions that no worker has taken; its caller holds the lock.
 func (m *mailbox) rise() riser {
 	switch {
 	case m.rising || m.starts.empty():

@@ -54,14 +54,14 @@ type Metrics struct {
 	err    error
 }
 
-// class holds the series of one job class.
+// class holds the Prometheus time series of one job class.
 type class struct {
 	waits  [numWaits]prometheus.Observer
 	counts [numCounts]prometheus.Counter
 	done   prometheus.Counter // executions that ended in success
 }
 
-// The histograms of a job class; the first two are by engine.Class.
+// freshWait and the constants below are the histograms of a job class; the first two are by engine.Class.
 const (
 	freshWait = iota
 	retryWait
@@ -79,7 +79,7 @@ var waits = [numWaits]struct{ name, help string }{
 	retryDelay: {"retry_delay", "retry.delay: delay that the retry policy set."},
 }
 
-// The counters of a job class.
+// claims and the constants below are the counters of a job class.
 const (
 	claims = iota
 	retries
@@ -103,7 +103,7 @@ var counts = [numCounts]struct{ name, help string }{
 		"qsim_workers is the utilization."},
 }
 
-// gauges are read from the store's counts at each scrape; they cover all processes.
+// gauges holds the gauges read from the store's counts at each scrape; they cover all processes.
 var gauges = []struct {
 	desc *prometheus.Desc
 	of   func(s *engine.Stats) float64
@@ -125,9 +125,9 @@ func gauge(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("qsim_"+name, help+" Of the whole queue, up to a bound.", nil, nil)
 }
 
-// buckets are ten to each factor of ten, from 100 µs to 10,000 s: a quantile read from them is off by at most 26 %,
-// the width of a bucket, and mostly by a few percent. Native histograms are finer, but want queries that a Prometheus
-// without them cannot answer.
+// buckets holds the bounds of all histograms, ten to a decade from 100 µs to 10,000 s: a quantile read from them is off
+// by at most 26 %, the width of a bucket, and mostly by a few percent. Native histograms are finer, but a Prometheus
+// without them cannot answer the queries that they need.
 var buckets = prometheus.ExponentialBucketsRange(100e-6, 1e4, 81)
 
 // New returns the metrics of a process whose engines use that store.
@@ -235,7 +235,7 @@ func (m *Metrics) Record(e *engine.Event) {
 	}
 }
 
-// repeated holds the events of outcomes that a store confirms only when they are sent again.
+// repeated maps the verb of an outcome to the event to count if the store confirms it only after a resend.
 var repeated = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Nack: engine.Nacked,
 	engine.Snooze: engine.Nacked, engine.Bury: engine.Buried}
 

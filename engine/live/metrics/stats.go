@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// Limits of questions to the store: how often, how long it may take, and how many jobs of a state it counts.
+// askEvery, askWithin and MostCounted limit calls of the store's Stats: interval, timeout, jobs counted in a state.
 const (
 	askEvery    = time.Second
 	askWithin   = 2 * time.Second

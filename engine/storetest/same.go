@@ -39,7 +39,7 @@ func Same(t *testing.T, lives Lives, reference, subject Open) {
 	}
 }
 
-// pair is two stores under the same random calls, with the leases and batches so far.
+// pair is the state of a random test: two stores that get the same calls, with the leases and batches so far.
 type pair struct {
 	*testing.T
 	options engine.StoreOptions
@@ -56,7 +56,7 @@ type pair struct {
 	next    engine.JobID
 }
 
-// pairBatch is one batch in two versions, for each of the two stores: they differ in tokens.
+// pairBatch is one batch in two versions, one for each store: they differ in fencing tokens.
 type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
@@ -92,8 +92,7 @@ func (p *pair) roll(n int) int {
 // between returns a number in [least, most].
 func (p *pair) between(least, most int) int { return least + p.roll(most-least+1) }
 
-// duration returns a random number, in [least, most], of the play's time grain: a microsecond, so that many times are
-// equal.
+// duration returns a random number of microseconds in [least, most]: with a grain so coarse, many times are equal.
 func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
@@ -119,8 +118,8 @@ func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	}
 }
 
-// pass advances the clocks and makes both stores notice every instant: a store need not see a job become ready, or a
-// lease lapse, before it is called.
+// pass advances both clocks by a few microseconds, and calls both stores after each: a store need not see a job become
+// ready, or a lease lapse, before it is called.
 func (p *pair) pass() {
 	for range p.between(1, 5) {
 		for i := range p.stores {
@@ -183,7 +182,7 @@ func (p *pair) term() engine.Term {
 	return t
 }
 
-// engineID returns the ID of one of three lives on two nodes, at random.
+// engineID returns the ID of one of three engines at random: two lives of node 1 and one of node 2.
 func (p *pair) engineID() engine.EngineID {
 	lives := [...]engine.EngineID{engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)}
 	return lives[min(p.roll(6), 2)]

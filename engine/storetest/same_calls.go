@@ -30,8 +30,7 @@ func (p *pair) commit() {
 		}
 		o := engine.Outcome{Verb: engine.Verb(p.between(int(engine.Ack), int(engine.Snooze))), Delay: p.duration(least, 12)}
 		if least == 0 && slices.ContainsFunc(b[0].Outcomes, func(o engine.Outcome) bool { return o.Job == l[0].ID }) {
-			// A job that is due at once, named twice in a batch: whether it is ready in
-			// between is left open.
+			// A job that is due at once, named twice in a batch: whether it is ready in between is left open.
 			continue
 		}
 		if p.roll(3) == 0 {
@@ -53,7 +52,8 @@ func (p *pair) commitAgain() {
 	}
 }
 
-// send commits a batch. For a settled batch, a store may no longer know which outcomes were stale.
+// send commits a batch to both stores and compares the results. For a batch that the engine has declared settled, stale
+// is taken as applied, since a store may no longer know the difference.
 func (p *pair) send(b pairBatch) {
 	id := b[0].ID
 	p.both("committed", func(s engine.Store, i int) (any, error) {
@@ -67,7 +67,8 @@ func (p *pair) send(b pairBatch) {
 	})
 }
 
-// recover recovers all expired leases: of leases that expire at one time any may come first.
+// recover recovers all expired leases in both stores, and compares them in the order of job IDs, since any of several
+// leases that expire at one time may come first.
 func (p *pair) recover() {
 	holder, ttl, grace := p.engineID(), p.duration(1, 15), p.duration(0, 2)
 	if p.options.LapseAfter >= 0 {
@@ -86,7 +87,7 @@ func (p *pair) recover() {
 	p.keep(got)
 }
 
-// promote makes all due jobs ready, in any order.
+// promote makes all due jobs ready in both stores, and compares them in the order of job IDs.
 func (p *pair) promote() {
 	order := engine.Order(p.roll(2))
 	p.both("promoted", func(s engine.Store, _ int) (any, error) {
@@ -101,7 +102,7 @@ func (p *pair) lead() {
 	p.both("leads", func(s engine.Store, _ int) (any, error) { return s.Lead(p.Context(), role, e, ttl) })
 }
 
-// redrive makes some of the dead jobs ready, one at a time where the order of deaths could show.
+// redrive makes a random job ready in both stores if it is dead.
 func (p *pair) redrive() {
 	if p.next == 0 || p.stores[0].Redrive == nil || p.stores[1].Redrive == nil {
 		return

@@ -1,5 +1,5 @@
 // Package storetest tests implementations of engine.Store: that they fulfil the contract, and that two of them give the
-// same answers.
+// same answers. A story is a test of one part of the contract; it measures time in ticks.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Exercise(t, func(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
@@ -9,8 +9,8 @@
 //		})
 //	}
 //
-// A store whose clock cannot be moved leaves Advance nil: the stories then let time pass,
-// a few minutes in all, and compare durations with a tolerance.
+// A store whose clock cannot be moved leaves Advance nil: the stories then let time pass, a few minutes in all, and
+// compare durations with a tolerance.
 package storetest
 
 import (
@@ -28,8 +28,7 @@ import (
 // Subject is a store under test.
 type Subject struct {
 	Store engine.Store
-	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock
-	// goes by itself.
+	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock goes by itself.
 	Advance func(d time.Duration)
 	// Redrive makes those of jobs ready that are dead, like sim.Redriver, if the store keeps dead
 	// jobs. Nil: not supported.
@@ -57,7 +56,7 @@ type story struct {
 	play    func(c *client)
 }
 
-// plain holds store options under which leases end only by Recover.
+// plain holds the options of a store in most tests: leases end only when Recover takes them.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
 // with returns the options plain, modified by change.
@@ -80,8 +79,8 @@ type client struct {
 	lease  engine.Lease // the latest of hold
 }
 
-// movedTick and realTick are the lengths of a tick: realTick, for stores whose clock cannot be moved, is long enough
-// for the steps of a story on a slow machine.
+// movedTick and realTick are the length of a tick, the unit of time in a story, for stores whose clock can be moved and
+// for others. realTick is long enough for the steps of a story on a slow machine.
 const (
 	movedTick = time.Second
 	realTick  = 400 * time.Millisecond
@@ -121,12 +120,12 @@ func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) 
 // elapse advances the store's clock by that many ticks.
 func (c *client) elapse(ticks float64) { c.Advance(c.ticks(ticks)) }
 
-// ticks returns the duration of n ticks, to the thousandth.
+// ticks returns the duration of n ticks, rounded to a thousandth of a tick.
 func (c *client) ticks(n float64) time.Duration {
 	return time.Duration(math.Round(n*1000)) * c.tick / 1000
 }
 
-// about checks that a duration is that many ticks: exactly, if the clock stands still between calls.
+// about checks that a duration is that many ticks: exactly, or to 3/4 of a tick if the store's clock cannot be moved.
 func (c *client) about(what string, got time.Duration, ticks float64) {
 	c.Helper()
 	want, slack := c.ticks(ticks), time.Duration(0)
@@ -157,7 +156,7 @@ func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Dura
 	return c.Store.Claim(c.ctx, c.engine, engine.Plan{Limit: limit, Terms: terms}, c.ttl(), nil)
 }
 
-// ifOffered is plan for terms that a store need not support: the test of one that does not is skipped.
+// ifOffered claims jobs by terms that a store need not support; for a store that does not, it skips the test.
 func (c *client) ifOffered(limit int, terms ...engine.Term) []engine.Lease {
 	c.Helper()
 	l, _, err := c.try(limit, terms...)
@@ -182,7 +181,7 @@ func (c *client) claim(limit int) []engine.Lease {
 	return c.plan(limit, anyTerm(limit))
 }
 
-// claimNext claims and returns the IDs of the jobs, and the time until a waiting job is due.
+// claimNext claims up to 99 jobs and returns their IDs, and the time until a waiting job is due.
 func (c *client) claimNext() ([]engine.JobID, time.Duration) {
 	c.Helper()
 	l, next, err := c.try(99, anyTerm(99))
@@ -249,7 +248,7 @@ func (c *client) stats() engine.Stats {
 	return s
 }
 
-// counts returns the store's statistics without the times.
+// counts returns the store's counts of jobs by state, without the ages of the oldest jobs.
 func (c *client) counts() engine.Stats {
 	c.Helper()
 	s := c.stats()

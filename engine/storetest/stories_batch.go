@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// sender sends batches of acks with delays and repetitions, as a network may, and compares statuses.
+// sender sends batches of acks late, out of order or repeatedly, as a network may, and compares the statuses returned.
 type sender struct {
 	*client
 	leases []engine.Lease

@@ -37,7 +37,7 @@ type (
 	jobIDs  = []engine.JobID
 )
 
-// claimOrders lists jobs, enqueued one after the other, and the expected claims of one plan.
+// claimOrders lists test cases: jobs, enqueued one after the other, and the jobs that a claim by one plan must return.
 var claimOrders = []struct {
 	name  string
 	jobs  newJobs
@@ -204,7 +204,7 @@ var claimStories = []story{
 	}},
 }
 
-// manyJobs returns n jobs with IDs from from on, and the job odd in the middle.
+// manyJobs returns n jobs with consecutive IDs, the first of which is from, and the job odd in the middle.
 func manyJobs(from engine.JobID, n int, odd engine.NewJob) []engine.NewJob {
 	var jobs []engine.NewJob
 	for i := range n {

@@ -6,12 +6,13 @@ import (
 	"qsim/engine"
 )
 
-// byFence is an effect under the fences token, state and none.
+// byFence states whether a call must take effect under the fences token, state and none.
 type byFence [3]bool
 
 var always, byState, unfenced, never = byFence{true, true, true}, byFence{1: true, 2: true}, byFence{2: true}, byFence{}
 
-// fences lists the expected effect of a commit and an extension under an old lease, by state of the job.
+// fences lists test cases: what becomes of a job, and whether a commit and an extension under its old lease take
+// effect.
 var fences = []struct {
 	state          string
 	change         func(c *client, l engine.Lease)
@@ -125,7 +126,7 @@ func unended(s engine.Stats) (n int) {
 	return n
 }
 
-// playLife follows one job through a nack, a return and two recoveries.
+// playLife tests the lease of one job, with all its counts, through a nack, a return and two recoveries.
 func playLife(c *client) {
 	reaper := engine.NewEngineID(2, 5)
 	c.add(engine.NewJob{ID: 7, Kind: 2, Priority: 3, Tenant: 4, Payload: []byte("x")})
@@ -184,7 +185,7 @@ func playLife(c *client) {
 	expect("after an expiry", c.claim(1), 0, 15)
 }
 
-// playVerbs tests which outcomes count as an attempt.
+// playVerbs tests how each outcome of an attempt changes a job's counts of attempts, failures and snoozes.
 func playVerbs(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	for _, tt := range []struct {
@@ -204,7 +205,7 @@ func playVerbs(c *client) {
 	}
 }
 
-// playStand tests at which position a job, due at 5, comes back between others, twice.
+// playStand tests where a job, due after 1.25 ticks, stands among others when outcomes with a place put it back.
 func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})

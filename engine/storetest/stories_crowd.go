@@ -92,8 +92,8 @@ func (c *client) crowd(n int, call func(i int) error) {
 	}
 }
 
-// playCrowd tests that concurrent engines that claim, fail, return and finish jobs by plans of several terms, while
-// others enqueue them, finish each job once, and one serial key in order.
+// playCrowd tests that jobs which concurrent engines claim, fail, return and finish, while others are enqueued, are
+// each acked once, and those of one serial key in order.
 func playCrowd(c *client) {
 	const engines, jobs, key = 6, 300, 5
 	plan := engine.Plan{Limit: 7}
@@ -161,8 +161,8 @@ func playCrowd(c *client) {
 	c.same("what is left", c.counts(), engine.Stats{})
 }
 
-// playKeys tests that of a serial key never two jobs are in flight, while several callers enqueue jobs of the same few
-// keys and others claim and ack them.
+// playKeys tests that two jobs of one serial key are never in flight at once, while several callers enqueue jobs of the
+// same few keys and others claim and ack them.
 func playKeys(c *client) {
 	const senders, takers, each, keys = 4, 3, 60, 2
 	var left atomic.Int64

@@ -134,7 +134,7 @@ var leaseStories = []story{
 	}},
 }
 
-// playLapse tests that leases lapse two ticks after their expiry, before any reaper comes.
+// playLapse tests that leases lapse two ticks after their expiry, even if no reaper recovers them.
 func playLapse(c *client) {
 	for id := range engine.JobID(3) {
 		c.add(engine.NewJob{ID: id + 1})

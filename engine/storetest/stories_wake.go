@@ -21,8 +21,8 @@ var wakeStories = []story{
 	}},
 }
 
-// wake is a test of one change that makes job 1 claimable: before is called, then the store is listened to, and cause
-// makes the change.
+// wake is a test that a listener is woken by one change: before is called, then the test listens to the store, and
+// cause makes the change, by which job 1 becomes claimable.
 type wake struct {
 	name    string
 	options func(o *engine.StoreOptions)
@@ -30,7 +30,7 @@ type wake struct {
 	cause   func(c *client)
 }
 
-// shortly is a delay that is long compared with moving a clock.
+// shortly is the delay of jobs that become due in these tests: long compared with the time it takes to move a clock.
 const shortly = 150 * time.Millisecond
 
 // put commits an outcome with a delay.
@@ -45,7 +45,7 @@ func asItIs(*engine.StoreOptions) {}
 
 func nothing(*client) {}
 
-// held enqueues job 1 and claims it, with a lease of 30 ticks.
+// held enqueues job 1 and claims it, with a lease of six ticks.
 func held(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	c.hold()
@@ -61,7 +61,7 @@ func (c *client) hold() engine.Lease {
 	return l[0]
 }
 
-// outcome returns a change that makes the held job ready by a verb with a delay.
+// outcome returns a function that commits a verb, with a delay, for the job claimed before, and lets the delay pass.
 func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	return func(c *client) {
 		c.put(c.lease, v, delay)
@@ -136,7 +136,7 @@ var wakes = []wake{
 	}},
 }
 
-// patience is the longest time that an announcement may take.
+// patience is the longest time that a listener may take to be woken, or to end.
 const patience = 20 * time.Second
 
 func playWake(c *client, w wake) {

@@ -42,13 +42,13 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that the newest comes first if, and
-// only if, the oldest has waited for longer than OlderThan, by the statistics it knew then: no event shows those.
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
+// if, and only if, the oldest has waited longer than OlderThan by the statistics then: its Law verifies that.
 func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{olderThan: p.OlderThan} }}
 }
 
-// adaptiveLaw is the Law of AdaptiveLIFO.
+// adaptiveLaw is the Law (plan checker) of AdaptiveLIFO.
 type adaptiveLaw struct {
 	stateless
 	olderThan time.Duration

@@ -40,7 +40,7 @@ type AIMD struct {
 	successes int64 // retries that succeeded since the cap last rose
 }
 
-// capUnit is the number of units of AIMD.cap for one retry, so that the cap can be cut by a factor of 0.9.
+// capUnit is the scale of AIMD.cap, a fixed-point number: thousandths of a retry, so that it can be cut to nine tenths.
 const capUnit = 1000
 
 // Plan appends terms that claim any job, but retries only up to the present cap.
@@ -75,7 +75,7 @@ func (p *AIMD) begin() {
 
 // Guarantees returns the guarantee of a cap on retries in flight that starts at Max, falls to nine tenths at every
 // retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Events show Max,
-// and how far failures in a row bring the cap down; only plans show how it rises again.
+// and how far failures in a row lower the cap; its Law verifies by the plans how it rises again.
 func (p *AIMD) Guarantees() Promise {
 	var brakes []bound.Brake
 	most, thousandths := p.Max, 1000*int64(p.Max)

@@ -153,7 +153,7 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	return verb, delay
 }
 
-// draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the delay before.
+// draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the previous delay.
 func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	switch {
 	case b.Kind == Random:
@@ -188,8 +188,8 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	return 0
 }
 
-// scaled returns the n to use in the formula: n itself, or with more than Scale attempts a reduced one. Half a step is
-// rounded up.
+// scaled returns the number of failures to use in the backoff formula: n itself or, with MaxAttempts above Scale,
+// n·Scale÷MaxAttempts rounded to the nearest, half upwards.
 func (b *Backoff) scaled(n int64) int64 {
 	most := int64(b.MaxAttempts)
 	if b.Scale == 0 || most <= int64(b.Scale) {
@@ -239,8 +239,7 @@ func fibonacci(first time.Duration, n int64, limit time.Duration) time.Duration 
 	return current
 }
 
-// power returns n^exponent, or the largest int64 if it is larger. n is at least 0; 0^0 is
-// 1.
+// power returns n^exponent, or the largest int64 if it is larger. n is at least 0; 0^0 is 1.
 func power(n int64, exponent int) int64 {
 	if n == 0 && exponent > 0 {
 		return 0

@@ -45,7 +45,7 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // Guarantees returns the guarantee of a share of claims to fresh jobs and, with lending, of no idle worker while a job
-// is ready. Only plans show the share: what is lent is an event like any other.
+// is ready. Its Law verifies the share by the plans, since events do not show which claims are lent.
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
 }
@@ -70,8 +70,8 @@ func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
 	return ""
 }
 
-// isUnlikely reports whether n fair coins would practically never, by eight standard deviations, show this number on
-// one side.
+// isUnlikely reports whether the number of successes in n trials of that chance is more than eight standard deviations
+// from the mean, which is practically impossible.
 func isUnlikely(fell, n int, chance float64) bool {
 	mean := float64(n) * chance
 	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))

@@ -179,8 +179,8 @@ func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 
 // Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is
 // claimed for ProbeAfter; then, within a tenth of that more, a single one, and no more until that has succeeded; or
-// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does. Events show that claims are so
-// far apart; only plans show that there is a try in time, and what opens and closes it while a try is under way.
+// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does. Events show the intervals
+// between claims; its Law verifies by the plans that a probe comes in time, and what opens and closes a breaker.
 func (p *Breaker) Guarantees() Promise {
 	var brakes []bound.Brake
 	for _, kinds := range p.Kinds {
@@ -201,7 +201,7 @@ type breakerLaw struct {
 	tries    int // dependency probed by the latest plan; -1: none
 }
 
-// outage is the state of one dependency's circuit breaker: failures in a row, open or closed, time of the last probe.
+// outage is a breakerLaw's state of one dependency: failures in a row, breaker open or closed, time of the last probe.
 type outage struct {
 	failed      int         // failed executions in a row
 	open, tried bool        // tried: probed since the breaker opened

@@ -48,10 +48,10 @@ type CoDel struct {
 	plan    pending
 }
 
-// shedAtOnce is how many late jobs one claim buries at most: it claims the others.
+// shedAtOnce is the most late jobs that one claim buries; it claims further ones like any other job.
 const shedAtOnce = 1000
 
-// Plan appends a term for all jobs that buries late ones; or one for jobs that are not late, and one for the rest.
+// Plan appends a term for all jobs that buries late ones or, with Last, a term for jobs not late and then one for all.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now
@@ -68,7 +68,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Observe records the time at which a plan brought fewer jobs than it allowed: the queue was then empty.
+// Observe records the time at which a plan claimed fewer jobs than its limit: the queue was then empty.
 func (p *CoDel) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -82,7 +82,7 @@ func (p *CoDel) Observe(o *engine.Observation) {
 // Guarantees returns two guarantees: no worker idles while a job is ready, and claims apply the bound on waits. Without
 // Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set), all that have waited
 // for longer than Interval are, up to shedAtOnce by one claim, and no others within Interval after the queue was empty.
-// Only plans show the rest, and all of it with Last.
+// The rest, and with Last the whole bound, its Law verifies by the plans.
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
 	if !p.Last {

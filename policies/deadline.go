@@ -9,7 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// deadlineKind is Jackson's rule, except that running jobs are not preempted.
+// deadlineKind describes the policy deadline: earliest deadline first (Jackson's rule), without preemption of jobs.
 var deadlineKind = Kind{
 	Name: "deadline", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "The job whose deadline comes first: the time of its enqueuing and the budget of its class; a retry " +

@@ -3,7 +3,8 @@
 // A fetch policy (engine.Policy) decides what an engine claims next: asked for a plan whenever workers are free, it
 // answers with terms, each of which claims from what the earlier ones left. A retry policy (engine.RetryPolicy) decides
 // the outcome of a job that failed; Backoff is the only one here. Each kind of policy has a file: its Kind, with prose
-// and parameters, and its type, with what it guarantees.
+// and parameters, and its type, with what it guarantees. An invariant checker verifies guarantees by the recorded
+// events of a run; those that events do not show, a Law verifies by the policy's plans.
 //
 // A policy value belongs to one engine and may keep state; New makes one from the name and parameters in a scenario
 // file, NewFor also from the job classes and their dependencies, and Kinds lists all kinds. Each engine's policy counts

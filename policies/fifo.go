@@ -28,7 +28,8 @@ type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}
 
-// classwise marks a stateless policy whose terms select jobs by their priority class alone, see engine.Policy.
+// classwise marks a stateless policy whose terms select jobs by priority class (fresh or retry) alone, see
+// engine.Policy.
 type classwise struct{ stateless }
 
 func (classwise) ByClass() {}

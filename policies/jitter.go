@@ -150,8 +150,8 @@ func decorrelate(first, last time.Duration, u float64) time.Duration {
 	return first + part(multiply(max(first, last), 3)-first, u)
 }
 
-// part returns the product u·d, u in (0, 1), rounded down. The product is truncated to a whole number before any
-// addition, so no processor fuses the two. A d without an exact float64 may be rounded up: the result is capped at d.
+// part returns the product u·d, u in (0, 1), rounded down: to a whole number before any addition, so that no processor
+// fuses the two operations. A d without an exact float64 may be rounded up: the result is capped at d.
 func part(d time.Duration, u float64) time.Duration {
 	if product := u * float64(d); product < float64(d) {
 		return min(time.Duration(product), d)

@@ -34,14 +34,14 @@ const (
 	CostTime    = "service time" // time that jobs occupy a worker
 )
 
-// StateNone and the constants below are the places of a kind of policy's state: nowhere, on each node, or in the store.
+// StateNone and the constants below say where a kind of policy keeps state: nowhere, on each node or in the store.
 const (
 	StateNone  = "none"
 	StateNode  = "each node" // one state per node, unknown to the others
 	StateStore = "the store" // shared by all nodes
 )
 
-// Drawn is the weight and parameters with which chaos, which draws random worlds, draws a kind of policy.
+// Drawn is how package chaos, which tests with random scenarios, draws a kind of policy: its weight and parameters.
 type Drawn struct {
 	Weight  int      // relative frequency of being drawn; 0: never
 	Workers int      // fewest workers of a node that the policy works with; 0: one
@@ -139,7 +139,7 @@ func (k *Kind) check() error {
 // problems collects what is wrong with a value.
 type problems []error
 
-// add adds an error if what it is about is the case.
+// add adds a formatted error if when is true.
 func (p *problems) add(when bool, format string, arguments ...any) {
 	if when {
 		*p = append(*p, fmt.Errorf(format, arguments...))
@@ -155,10 +155,9 @@ func New(kind string, values map[string]Value, workers int) (engine.Policy, erro
 	return NewFor(kind, values, workers, nil)
 }
 
-// NewFor makes a policy for one engine with that many workers, in a system with classes,
-// by job kind. Parameters that values lacks have their defaults. Policies keep state, so
-// every engine needs one of its own. An error names every parameter that is unknown, of
-// the wrong type or out of range.
+// NewFor makes a policy for one engine with that many workers, in a system with classes, by job kind. Parameters that
+// values lacks have their defaults. Policies keep state, so every engine needs one of its own. An error names every
+// parameter that is unknown, of the wrong type or out of range.
 func NewFor(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
 	k, err := Find(kind)
 	if err != nil {
@@ -232,7 +231,7 @@ const (
 	NeedsClasses         // two job classes
 )
 
-// Lacks describes a scenario without the feature: "no job class calls a dependency".
+// Lacks returns a phrase that describes a scenario without the feature, such as "no job class calls a dependency".
 func (n Need) Lacks() string {
 	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried",
 		"no job class calls a dependency", "all jobs belong to one tenant", "all job classes have one priority",

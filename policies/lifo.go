@@ -17,7 +17,7 @@ func (LIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: v.Idle})
 }
 
-// Guarantees returns the guarantee of claims newest first within a priority, and of no idle worker while a job is
+// Guarantees returns the guarantee of claims newest first within a priority, and of no worker idle while a job is
 // ready.
 func (LIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.NewestReady, Conserving: true}

@@ -91,7 +91,7 @@ func (b ByClass) String() string {
 	return "{" + strings.Join(entries, ", ") + "}"
 }
 
-// each calls visit with each value and the index of its class; its error names unknown classes.
+// each calls visit with each value and the index of its job class; its error names unknown classes.
 func (b ByClass) each(what string, classes []Class, visit func(class int, value any)) error {
 	var unknown []error
 	for _, e := range b {
@@ -110,7 +110,7 @@ func TakesMapping(typ string) bool { return entries[typ] != nil }
 // Entry is the text of a parameter value for one job class in a mapping.
 type Entry struct{ Class, Text string }
 
-// parsers parses the text of a value of each type, and entries that of one entry of a mapping.
+// parsers holds the function that parses a value of each parameter type; entries that for one entry of a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
 		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare],

@@ -66,8 +66,8 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, that a plan tries every class once, and
-// that each class comes first in proportion to its weight, in the mean. No event shows which class came first.
+// Guarantees returns the guarantee that no worker idles while a job is ready, that a plan has a term for every class,
+// and that each class comes first in proportion to its weight, in the mean. Its Law verifies all but the first.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}

@@ -78,8 +78,8 @@ func (p *RetryBudget) Observe(o *engine.Observation) {
 	p.sum += amount
 }
 
-// advance drops the slices that ended more than a window before now. A clock that was set back stays in the current
-// slice.
+// advance drops the slices of the window that ended more than a window before now. If the clock was set back, it drops
+// none.
 func (p *RetryBudget) advance(now engine.Time) {
 	slice := max(1, p.Window/budgetSlices)
 	if !p.started {
@@ -99,7 +99,7 @@ func (p *RetryBudget) advance(now engine.Time) {
 
 // Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, the least that the
 // policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for, and retries
-// are not held back while the budget pays. Only plans show the latter.
+// are not held back while the budget pays. The latter its Law verifies by the plans.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time

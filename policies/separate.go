@@ -54,9 +54,8 @@ type Separate struct {
 	withRetries bool
 }
 
-// Plan appends a term for each lane with room. While the plan is too small to fill
-// both, the lanes take turns in being served first, so that a small batch starves
-// neither.
+// Plan appends a term for each lane with room. While the plan is too small to fill both, the lanes take turns in being
+// served first, so that a small batch starves neither.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := engine.Term{Class: engine.Fresh, Limit: lane(v, engine.Fresh, v.Workers-p.RetryWorkers)}
 	retry := engine.Term{Class: engine.Retry, Limit: lane(v, engine.Retry, p.RetryWorkers)}
@@ -88,11 +87,11 @@ func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
-// ByClass marks the policy as one by priority class, see engine.Policy.
+// ByClass marks the policy as one whose terms select jobs by priority class (fresh or retry) alone, see engine.Policy.
 func (*Separate) ByClass() {}
 
-// Observe records that the latest plan was carried out: plans without an answer count neither as a poll for retries
-// nor as a lane's turn.
+// Observe records that the claims of the latest plan were answered: only then does it count as a poll for retries and
+// as a lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -104,9 +103,9 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.withRetries, p.crowded = false, false
 }
 
-// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both
-// lanes, or else, if it is too small, serves first the lane that the last answered plan of that kind served second.
-// Only plans show the latter.
+// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes,
+// or else, if it is too small, serves first the lane that the last answered plan of that kind served second. The latter
+// its Law verifies by the plans.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
 		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
@@ -120,7 +119,7 @@ type lanesLaw struct {
 	began, last lead // lane served first by the latest plan, and by the latest answered one, if it was too small for both
 }
 
-// lead is the class of the lane filled first, plus 1; 0: either.
+// lead is the class of the lane that a plan fills first, plus 1; 0: the plan fills both.
 type lead uint8
 
 func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {

@@ -22,7 +22,7 @@ var splitKind = Kind{
 
 // Split is the policy split, which gives a share s of the claims to jobs by priority and the rest to the oldest: a job
 // of any priority is reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each
-// engine keeps its carry; the share needs no coordination.
+// engine carries fractions of a claim to its next plan; the share needs no coordination.
 type Split struct {
 	Priority quantity.Share // share of the claims that goes by priority
 
@@ -41,8 +41,8 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry once the claims of both terms are answered. A plan that claimed fewer jobs than its
-// limit has emptied the queue: the carry is then 0.
+// Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both terms are
+// answered. A plan that claimed fewer jobs than its limit has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
 	if c := &p.carry; c.plan.answers(o) {
 		c.settle(p.Priority, c.plan.total() == c.plan.limit)
@@ -50,7 +50,7 @@ func (p *Split) Observe(o *engine.Observation) {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
-// is exact to less than one job, counted since a plan last emptied the queue. No event shows which share a job was of.
+// is exact to less than one job, counted since a plan last emptied the queue. Its Law verifies the share by the plans.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
 }

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// tenantDRRKind is the deficit round robin of Shreedhar and Varghese. A quantum near a job's cost takes a store the
-// fewest turns.
+// tenantDRRKind describes the policy tenant-drr, deficit round robin between tenants (Shreedhar and Varghese). A
+// quantum near a job's cost takes a store the fewest turns.
 var tenantDRRKind = Kind{
 	Name: "tenant-drr", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
 	Drawn: Drawn{Weight: 1, Param: "quantum", Values: []string{"mean", "200ms", "3"}},

@@ -62,19 +62,19 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// ByClass marks the policy as one by priority class, see engine.Policy.
+// ByClass marks the policy as one whose terms select jobs by priority class (fresh or retry) alone, see engine.Policy.
 func (*Weighted) ByClass() {}
 
-// Observe updates the carry once both classes of a plan are answered. It is 0 if either class had fewer jobs than its
-// limit: unused claims are not hoarded.
+// Observe updates the carry, the fraction of a claim left for the next plan, once both classes of a plan are answered.
+// It is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if c := &p.carry; c.plan.answers(o) {
 		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
 	}
 }
 
-// carry divides the claims of plans by a share that is exact over any number of claims: what is left over of a claim in
-// one plan is carried to the next.
+// carry divides the claims of plans by a share that is exact over any number of claims: the fraction of a claim left
+// over in one plan is carried to the next.
 type carry struct {
 	// owed is the claims owed to the part with the share, in claims times the denominator of the share, in (-1, 0] claims:
 	// the round-up in divide serves that part first.
@@ -83,7 +83,7 @@ type carry struct {
 	first int // number of claims of that part in the latest plan
 }
 
-// divide begins a plan for so many jobs, and returns how many of its claims are the share's.
+// divide begins a plan for so many jobs, and returns how many of its claims go to the part that has the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}
@@ -92,7 +92,7 @@ func (c *carry) divide(idle int, share quantity.Share) int {
 	return c.first
 }
 
-// settle ends a plan whose claims are answered. Unless it was used in full nothing is owed.
+// settle ends a plan once its claims are answered; if some of them went unused, nothing is carried to the next plan.
 func (c *carry) settle(share quantity.Share, full bool) {
 	num, den := share.Fraction()
 	if c.owed += int64(c.plan.limit)*num - int64(c.first)*den; !full {

@@ -52,7 +52,7 @@ func zeroOr[T any](d *die, x T) (zero T) {
 //	<50ms..2s>     a duration of whole milliseconds
 //	<0?1ms..50ms>  the draw after the question mark or, as likely, zero
 //	<a|b|b>        one of the words
-//	<window>       the pattern that words has for it
+//	<window>       the result of the function words for it
 func (d *die) text(pattern string, words ...func(word string) string) string {
 	for {
 		end := strings.IndexByte(pattern, '>')
@@ -73,7 +73,7 @@ func (d *die) text(pattern string, words ...func(word string) string) string {
 	}
 }
 
-// ranged draws from a range of a pattern; it panics if that is none.
+// ranged draws a value in the range of a placeholder, such as 1..8 or 0?1ms..50ms; it panics if that is no range.
 func (d *die) ranged(placeholder string) string {
 	values, orZero := strings.CutPrefix(placeholder, "0?")
 	least, most, _ := strings.Cut(values, "..")
@@ -163,12 +163,12 @@ func (d *die) keys(p *plan, patterns string) {
 	}
 }
 
-// storm adds a storm without its name, drawn from a pattern with one word: a node.
+// storm adds a storm without a name, drawn from a pattern in which <node> stands for the number of a random node.
 func (d *die) storm(p *plan, pattern string) {
 	p.storms = append(p.storms, d.text(pattern, func(string) string { return fmt.Sprint(d.below(p.nodes)) }))
 }
 
-// takes sets the run time of every class.
+// takes makes the run time of jobs uniform between two durations, in every class.
 func (p *plan) takes(least, most string) {
 	p.keys["class.service"] = "{dist: uniform, min: " + least + ", max: " + most + "}"
 	p.p99 = duration(most)

@@ -1,7 +1,7 @@
-// Package chaos searches for bugs of the engine by random simulations under faults. It draws small worlds from seeds:
-// the nodes with their configuration, the options of the store, the policy, the arrivals and failures of jobs, and the
-// storms. Each runs with a checker that verifies the invariants of package check after every event. Then all storms
-// end, and every job must end within a bound computed from the configuration.
+// Package chaos searches for bugs of the engine by random simulations under faults. It draws worlds (small random
+// scenarios) from seeds: nodes with their configuration, options of the store, the policy, arrivals and failures of
+// jobs, and storms (faults with a window). Each runs with a checker that verifies the invariants of package check after
+// every event. Then all storms end, and every job must end within a bound computed from the configuration.
 //
 //	swarm, err := chaos.Swarm(ctx, chaos.Options{First: 1, Seeds: 1000})
 //	for _, f := range swarm.Failures {

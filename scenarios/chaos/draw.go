@@ -76,7 +76,7 @@ func (d *die) engine(p *plan) {
 		engine.fetch.on-due: <wake|wake|poll>`)
 }
 
-// restart draws how long a process is down: for one of three so short that answers to it are still on their way.
+// restart draws for how long a process is down: one time in three so briefly that answers to it are still on their way.
 func (d *die) restart(most int) time.Duration {
 	if d.seldom(3) {
 		return d.milliseconds(1, 30)
@@ -86,9 +86,8 @@ func (d *die) restart(most int) time.Duration {
 
 // leases draws the settings for leases and the reaper.
 func (d *die) leases(p *plan) {
-	// A reaper may take all jobs at once, and must be able to commit what becomes of
-	// them before its own leases expire: else it takes them again and again. A commit
-	// takes 40 ms and more, and without linger it carries one outcome.
+	// A reaper may take all jobs at once, and must be able to commit what becomes of them before its own leases expire:
+	// else it takes them again and again. A commit takes 40 ms and more, and without linger it carries one outcome.
 	outcomes := number(p.keys["engine.commit.calls"])
 	if p.has("engine.commit.linger") {
 		outcomes *= number(p.keys["engine.commit.batch"])
@@ -133,7 +132,7 @@ func (d *die) leases(p *plan) {
 	}
 }
 
-// third returns the usual interval of heartbeats.
+// third returns a third of the lease TTL, the usual interval of heartbeats.
 func (p *plan) third() time.Duration { return (p.ttl / 3).Round(time.Millisecond) }
 
 func (d *die) retry(p *plan) {
@@ -190,7 +189,7 @@ func (d *die) store(p *plan) {
 	d.keys(p, "1/2 engine.store.enqueue: {dist: uniform, min: 0s, max: <1ms..600ms>}")
 }
 
-// costs draws the time that each call to the store takes each way.
+// costs draws the latency, in each direction, of each kind of call to the store.
 func (d *die) costs(p *plan, pattern string) {
 	for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
 		p.keys["engine.store."+call] = d.text(pattern)

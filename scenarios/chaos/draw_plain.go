@@ -42,7 +42,7 @@ func (p *plan) unlimited() {
 	p.set("engine.commit.backpressure", 0)
 }
 
-// calm removes the storms that hold up calls.
+// calm removes the storms that disturb calls to the store.
 func (p *plan) calm() {
 	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
 		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
@@ -92,8 +92,8 @@ func (d *die) deployed(p *plan) {
 	d.storm(p, fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), count))
 }
 
-// stopped makes of a plain world one in which processes are told to stop and take their time, while others are idle and
-// calls are so quick that who is woken shows.
+// stopped changes a plain world so that processes shut down slowly while others are idle, and calls are so quick that a
+// wake of the wrong process shows.
 func (d *die) stopped(p *plan) {
 	p.nodes, p.poll = max(p.nodes, 2), d.milliseconds(1000, 4000)
 	p.drop("engine.fetch.on-due")
@@ -107,8 +107,8 @@ func (d *die) stopped(p *plan) {
 	}
 }
 
-// instant draws a world whose calls take no time and whose heartbeats are due when leases lapse: things coincide that
-// never do elsewhere.
+// instant draws a world whose calls take no time and whose heartbeats are due when leases lapse, so that events
+// coincide which elsewhere never do.
 func (d *die) instant(p *plan) {
 	p.unlimited()
 	p.prefetch = 0

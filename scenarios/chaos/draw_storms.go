@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// drawer is how storms of one kind are drawn.
+// drawer holds the frequency and the pattern by which storms of one kind are drawn.
 type drawer struct {
 	rarely  int                // drawn worlds to one that has a storm of the kind
 	most    int                // most storms of the kind in a world that has any
@@ -40,16 +40,15 @@ var drawers = map[string]drawer{
 	"redrive":    {5, 1, "at: <5s..39s>, redrive: {share: <1..100>%, reset: <true|false>}", (*plan).buries},
 }
 
-// leases and the functions below report what a storm may befall: leases of jobs that run or of any, heartbeats,
-// promotions, and jobs that are likely to die.
+// leases and the functions below report whether a world has what storms of a kind can hit: leases of jobs that run, any
+// leases, heartbeats, promotions, and jobs that are likely to be buried.
 func (p *plan) leases() bool   { return !p.has("engine.ack") }
 func (p *plan) expires() bool  { return p.leases() || p.has("engine.waiting") }
 func (p *plan) beats() bool    { return p.has("engine.lease.heartbeat") }
 func (p *plan) promotes() bool { return p.has("engine.promoter.every") }
 func (p *plan) buries() bool   { return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "") }
 
-// drawerOf returns the drawer of a kind of storm: without an entry in drawers, one of the example in the kind's
-// reference.
+// drawerOf returns the drawer of a kind of storm: its own in drawers or else one that draws the kind's example.
 func drawerOf(kind scenarios.Kind) drawer {
 	if own, ok := drawers[kind.Name]; ok {
 		return own
@@ -58,7 +57,7 @@ func drawerOf(kind scenarios.Kind) drawer {
 	return drawer{8, 1, "<window>, " + kind.Name + ": " + example, nil}
 }
 
-// drawing is the state of drawing one storm.
+// drawing is the context in which one storm is drawn: the world, the nodes to hit, and the restart delay.
 type drawing struct {
 	*die
 	p     *plan
@@ -95,8 +94,8 @@ func (d *die) storms(p *plan) {
 	}
 }
 
-// lapses draws executions that outlast their leases while heartbeats are lost: leases end by the clocks of their
-// holders.
+// lapses draws executions that outlast their leases while heartbeats are lost, in a world where every process judges by
+// its own clock when its leases end.
 func (d *die) lapses(p *plan) {
 	p.set("engine.timeout", "0s")
 	p.set("class.ignores-cancel", false)
@@ -105,7 +104,7 @@ func (d *die) lapses(p *plan) {
 	d.storm(p, "at: <3s..10s>, for: <10s..20s>, heartbeats: {lose: 100%}")
 }
 
-// words holds the words of patterns of storms: their windows, and what they hit.
+// words holds, for each placeholder of a storm's pattern, the function that draws its text: a window, or what it hits.
 var words = map[string]func(d *drawing) string{
 	"window":          func(d *drawing) string { return d.when(true, healing) },
 	"short window":    func(d *drawing) string { return d.when(true, 8*time.Second) },

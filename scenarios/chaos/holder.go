@@ -12,13 +12,13 @@ import (
 // What a process may ask of the store by its own clock: how long it leads, how long its leases are and when they end,
 // and when a retry is due. The times at which calls set out and answers arrive give that exactly.
 
-// shift is a time at which the wall clock of a node is set.
+// shift is a time at which a storm changes the wall clock of a node.
 type shift struct {
 	node int32
 	at   engine.Time
 }
 
-// attempt is an attempt, or a failed one as its process asks the retry policy about it.
+// attempt is the key of an execution of a job on a node or, with its error, of a call of the retry policy after it.
 type attempt struct {
 	node     int32
 	job      engine.JobID
@@ -26,19 +26,20 @@ type attempt struct {
 	error    engine.ErrorKind
 }
 
-// answer is the answer of a retry policy.
+// answer is the delay that a retry policy returned, and when.
 type answer struct {
 	at    engine.Time
 	delay time.Duration
 }
 
-// held is a lease as its holder sees it.
+// held is what the holder of a lease knows of it: when it got it, and when it ends by the holder's clock.
 type held struct {
 	from engine.Time // the answer to its claim arrives
 	ends engine.Time // by the wall clock of the holder, at the latest; Never: that does not count
 }
 
-// asks checks a call when it sets out.
+// asks checks a call at the time when a process sends it to the store: that the process is not frozen, leads if it
+// must, asks for the right TTL, and sends no outcome of a lease that has ended by its clock.
 func (w *wire) asks(now engine.Time, c *engine.Call) {
 	node, cfg := c.Engine.Node(), &w.setup.Node
 	if w.checker.Froze(node, engine.Never) {
@@ -81,7 +82,7 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 	}
 }
 
-// takesOver checks that a process which has become the leader looks for expired leases at once.
+// takesOver checks that a process which has become the leader of recovery looks for expired leases at once.
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	n := &w.nodes[c.Engine.Node()]
 	if n.reaps > 0 && now > n.reaps && !w.checker.Froze(c.Engine.Node(), n.reaps) && !w.checker.Stops(c.Engine.Node()) {
@@ -113,14 +114,14 @@ func (w *wire) claimsPromoted(now engine.Time, c *engine.Call) {
 	}
 }
 
-// woken is the node that was woken the latest times in a row.
+// woken is the node that the latest wakes went to, with their number and the time of the first.
 type woken struct {
 	node  int32
 	times int
 	since engine.Time
 }
 
-// takesTurns checks that idle nodes are woken by turns, where one is for each new job.
+// takesTurns checks that idle nodes are woken in turn, in simulations where each new job wakes one node.
 func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	r := &w.setup.checked
 	byTurns := w.setup.config.Wake == sim.WakeOne && r.Soon.Claim > 0 && w.setup.Node.Fetch.Cooldown == 0
@@ -140,7 +141,7 @@ func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	}
 }
 
-// ttl returns how long leases are that a process asks for: where its own clock counts, until that reads their end.
+// ttl returns the lease TTL that a process must ask for: if leases end by its own clock, plus the lead of that clock.
 func (w *wire) ttl(c *engine.Call) time.Duration {
 	switch l := &w.setup.Node.Lease; {
 	case l.AckAtStart && c.Op == engine.OpExtend:
@@ -152,7 +153,8 @@ func (w *wire) ttl(c *engine.Call) time.Duration {
 	}
 }
 
-// dated checks the delay of a retry in a batch that sets out for the first time.
+// dated checks the delay in the outcome of a retry when its batch is first sent: it must be the retry policy's delay,
+// counted from the event that the configuration selects.
 func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 	answers := w.answers[attempt{node, o.Job, o.Delivery, o.Error}]
 	if len(answers) == 0 || o.Verb != engine.Nack && o.Verb != engine.Snooze {
@@ -184,7 +186,8 @@ func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 		node, o.Delay, o.Delivery, want)
 }
 
-// learns notes from an answer, which arrives at comes, what a process knows from then on.
+// learns records what a process knows once an answer of the store has arrived, at time comes: that it leads, which
+// leases it holds until when, and that it has promoted jobs.
 func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Time) {
 	l, n := &w.setup.Node.Lease, &w.nodes[c.Engine.Node()]
 	ends := engine.Never
@@ -230,7 +233,7 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 	}
 }
 
-// over checks that an execution which heeds being told to stop has ended when its lease has by the clock of its node.
+// over checks that an execution which obeys cancellation has ended by the end of its lease, by the clock of its node.
 func (w *wire) over(node int32, j *engine.Job) {
 	h, ok := w.held[w.leases[attempt{node, j.ID, j.Delivery, 0}]]
 	if !ok || h.ends == engine.Never || !w.setup.checked.Heeds || w.checker.Froze(node, h.from) {

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// listen reports to a checker the facts that are not recorded as events: stop signals to processes, calls on their way,
-// and the inputs of policies.
+// listen makes the checker of a simulation and reports to it the facts that are not recorded as events: stop signals to
+// processes, calls on their way, and the inputs of policies.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes),
 		calls: map[callID]sent{}, taken: map[engine.JobID]taker{}, sent: map[engine.BatchID]bool{},
@@ -48,9 +48,9 @@ func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, 
 	return verb, delay
 }
 
-// wire is the network between processes and store, wrapped for a checker. It sees that a call reaches the store as it
-// was sent, that a process pauses after a claim that was refused, and which process holds the jobs that a promoter has
-// taken.
+// wire is the simulated network between processes and store, wrapped for a checker. It checks that a call reaches the
+// store as it was sent and that a process pauses after a refused claim, and records which process holds the jobs that a
+// promoter has taken.
 type wire struct {
 	sim.Network
 	setup   *setup
@@ -65,7 +65,7 @@ type wire struct {
 	woken   woken
 }
 
-// taker is the process that took a waiting job (first step of a promotion), with the time of its call.
+// taker is the process that took a waiting job in the first step of a promotion, with the time of its call.
 type taker struct {
 	engine engine.EngineID
 	at     engine.Time
@@ -76,7 +76,7 @@ type callID struct {
 	id     uint64
 }
 
-// sent is the content of a call when it was sent.
+// sent is the record of a call when it was sent: the times, a fingerprint of its jobs, and what the network does to it.
 type sent struct {
 	at      engine.Time
 	clock   engine.Time // wall clock of the sender at that time
@@ -137,7 +137,7 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// overtaken reports a claim at the store to the checker if its process counts it as lost: it has sent another since.
+// overtaken reports to the checker a claim that reaches the store after its process has given it up and sent another.
 func (w *wire) overtaken(c *engine.Call) {
 	if n := &w.nodes[c.Engine.Node()]; n.engine != c.Engine || n.claim != c.ID {
 		w.checker.Overtaken(c.Engine.Node(), w.setup.sim.Now())
@@ -173,7 +173,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 	return d
 }
 
-// pausesAlone reports whether only a wake ends a process's pause after a refused claim.
+// pausesAlone reports whether, in this configuration, nothing but a wake ends a process's pause after a refused claim.
 func (w *wire) pausesAlone() bool {
 	n := &w.setup.Node
 	// With backpressure a claim may follow a wake that came when there was too much to commit.
@@ -190,8 +190,8 @@ func (w *wire) pause() time.Duration {
 	return max(0, f.ErrorPause)
 }
 
-// mayHaveLost reports whether the process that took a waiting job has died, or missed the answer: it was frozen at the
-// time.
+// mayHaveLost reports whether the process that took a waiting job may have lost it: it has died since, was frozen when
+// the answer came, or is not known.
 func (w *wire) mayHaveLost(job engine.JobID) bool {
 	t, ok := w.taken[job]
 	return !ok || w.nodes[t.engine.Node()].engine != t.engine || w.checker.Froze(t.engine.Node(), t.at)

@@ -7,9 +7,9 @@ import (
 	"qsim/results/plain"
 )
 
-// rare lists seeds from 1 to 1000 in the order in which their worlds reach most that few worlds before them reach: an
-// event in a state of its job under a fault, a check under a fault, either under a policy. It is written by
-// go test -run TestRareSeeds -rewrite.
+// rare lists the seeds in [1, 1000] whose worlds reach most combinations that few worlds reach, the best first: of an
+// event and its job's state with a fault or the policy, or of a check of an invariant with either. It is written by go
+// test -run TestRareSeeds -rewrite.
 var rare = []uint64{
 	659, 819, 538, 825, 204, 607, 916, 860, 770, 762, 457, 417, 662, 111, 224, 944,
 	420, 813, 690, 278, 28, 259, 834, 994, 303, 474, 601, 592, 990, 166, 532, 923,
@@ -17,14 +17,14 @@ var rare = []uint64{
 	823, 732, 638, 850, 187, 867, 851, 107, 616, 671, 289, 748, 494, 787, 434, 597,
 }
 
-// rareOnes returns the seeds of rare worlds in the range of a swarm.
+// rareOnes returns those of the seeds in rare that are in the range of a swarm.
 func (o *Options) rareOnes() []uint64 {
 	return slices.DeleteFunc(slices.Clone(rare), func(seed uint64) bool {
 		return seed < o.First || o.Seeds > 0 && seed-o.First >= o.Seeds
 	})
 }
 
-// Finished describes which n seeds a swarm has finished: the first n of its order.
+// Finished describes in words which seeds a swarm has finished when it has finished n: the first n of its order.
 func (o *Options) Finished(n uint64) string {
 	seeds := plain.Plural(int(n), "seed")
 	switch {
@@ -40,8 +40,7 @@ func (o *Options) Finished(n uint64) string {
 	return fmt.Sprintf("%s from %d on", seeds, o.First)
 }
 
-// order returns the seed of each index of a swarm: the rare ones of its range come first, the others follow as they
-// are numbered.
+// order returns a function from index to seed of a swarm: first the seeds in rare, then the others in turn.
 func (o *Options) order() func(i int) uint64 {
 	first := o.rareOnes()
 	passed := slices.Sorted(slices.Values(first))

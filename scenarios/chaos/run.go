@@ -46,8 +46,8 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form returns the message of a breach without its variable parts (times, counts, states, last events of a clock that
-// stands still), to compare two breaches.
+// form returns the message of a breach without its variable parts (durations, numbers, states, the list of last
+// events), so that breaches can be compared.
 func form(what string) string {
 	what, _, _ = strings.Cut(what, "; the last")
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
@@ -100,7 +100,7 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs w again and returns the events of the job that it breached an invariant with, as text; "" of none.
+// history runs w again and returns the events of the job of a breach as text; "" if the breach concerns no job.
 func (r *runner) history(w *World, b *check.Breach) string {
 	if b == nil || b.Job == 0 {
 		return ""
@@ -110,7 +110,7 @@ func (r *runner) history(w *World, b *check.Breach) string {
 	return h.String()
 }
 
-// looks is the number of steps between two comparisons of the store with the recorded events.
+// looks is the number of simulation steps between two comparisons of the store with the recorded events.
 const looks = 256
 
 // once runs a world with or without a checker. history, if it is not nil, receives all events.
@@ -239,7 +239,8 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 }
 
-// resting reports whether only jobs that may be lost are left, without an event for longer than Bounds.Patience.
+// resting reports whether nothing has happened for longer than Bounds.Patience and every job left is one that a fault
+// or the policy may leave unfinished.
 func (s *setup) resting(run *sim.Sim) bool {
 	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
 		s.still = still{run.Now(), s.begun, left}

@@ -94,11 +94,11 @@ func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.Erro
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// counts holds numbers of storms by kind, an index of scenarios.Troubles.
+// counts holds the number of storms of each kind, by index in scenarios.Troubles.
 type counts [32]int64
 
-// storms returns how many storms had an effect, by kind: see world.Setup.Met. A storm on attempts counts once, if it
-// had any.
+// storms returns how often storms had an effect, by kind, see world.Setup.Met. A storm on attempts counts once, however
+// many it changed.
 func (s *setup) storms() (n counts) {
 	kinds := scenarios.Troubles()
 	for i, met := range s.Met() {

@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try replaces the smallest world by that of a text if it fails in the same way, and reports whether it does.
+// try parses a text as a world, makes that the smallest if it fails in the same way, and reports whether it does.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false

@@ -41,7 +41,7 @@ type Failure struct {
 	History string // events of the job in the report's breach
 }
 
-// Result is the joint result of many seeds.
+// Result is the sum of the results of all seeds of a swarm.
 type Result struct {
 	Seeds   uint64 // number of finished seeds
 	Events  int64
@@ -51,8 +51,7 @@ type Result struct {
 	Faults  counts                     // number of faults with an effect, by kind
 	Parts   [check.NumProbes]int64     // number of seeds in which each part of an invariant was checked
 	Held    [check.NumInvariants]int64 // number of seeds in which each invariant was checked
-	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
-	// any processor.
+	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on any processor.
 	Fingerprint uint64
 	Failures    []Failure // failures by seed
 }
@@ -65,12 +64,12 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// twiceEvery is the interval of seeds that are run twice, to compare the digests.
+// twiceEvery selects the seeds that are run twice to compare the digests of their events: every 16th.
 const twiceEvery = 16
 
-// Swarm simulates one random world for each seed and shrinks those that fail. Seeds whose worlds reach what is rare
-// come first. The error is ctx.Err(). The result does not depend on Parallel unless a limit of time or failures ends
-// it.
+// Swarm simulates one random world for each seed and shrinks those that fail. The seeds of rare worlds, known to reach
+// unusual combinations of events and faults, come first. The error is ctx.Err(). The result does not depend on Parallel
+// unless a limit of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -97,7 +96,7 @@ type swarm struct {
 	result Result
 }
 
-// one runs the world of one seed. Its error is pool.ErrEnough once the allowed number of seeds has failed.
+// one runs the world of one seed and shrinks it if it fails. Its error is pool.ErrEnough once enough seeds have failed.
 func (s *swarm) one(seed uint64) error {
 	s.mutex.Lock()
 	over := s.failed >= max(1, s.options.Failures) // the last of them may still be shrunk

@@ -13,21 +13,21 @@ import (
 	"qsim/scenarios"
 )
 
-// closeEnough is the largest relative difference between a recorded base delay and the formula that describes it.
+// closeEnough is the largest relative error, beyond chance, of a backoff formula that counts as fitting the records.
 const closeEnough = 0.06
 
-// usualFamilies lists the growing families of backoffs, the most frequent first, since any two delays fit several:
-// exponential is the usual one.
+// usualFamilies lists the kinds of backoff whose delays grow, the commonest first: it is the order of preference where
+// the recorded delays fit several kinds.
 var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
 
-// family is a family of backoff formulas (linear, exponential and so on) with parameters.
+// family is a backoff formula of one kind (linear, exponential and so on), with its parameters.
 type family struct {
 	kind, text string
 	delay      func(n float64) float64 // s, after n failures
 }
 
-// familyOf returns, in scenario syntax, the backoff whose formula gives the base delays; found is false if only a table
-// of the delays does. If too few delays differ to decide, alike lists the families that fit, the returned one first.
+// familyOf returns, in scenario syntax, the backoff formula that fits the retry delays without jitter, or with found
+// false a table of them. If too few delays differ to decide, alike lists all kinds that fit, the returned one first.
 func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
 	fits := func(f family) bool {
 		for i, p := range pauses {
@@ -67,7 +67,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false, nil
 }
 
-// differing returns how many of the base delays differ significantly.
+// differing returns how many of the recorded retry delays, taken without their jitter, are distinct beyond chance.
 func differing(pauses []Pause, bases []float64) int {
 	sorted, n := slices.Sorted(slices.Values(bases)), 1
 	for i := 1; i < len(sorted); i++ {
@@ -78,9 +78,9 @@ func differing(pauses []Pause, bases []float64) int {
 	return n
 }
 
-// growing returns the growing families of backoffs with parameters fitted to the delays: the simplest ones first, each
-// without a bound and then bounded by the longest delay. Steps and factors come from the last delay below the bound,
-// which shows them more exactly, and then from the second one.
+// growing returns backoff formulas of every kind whose delays grow, fitted to the recorded delays: each with and
+// without a maximum. Its step or factor is estimated from the last delay below the maximum, which shows it most
+// exactly, and once more from the second delay.
 func growing(pauses []Pause, bases []float64) (all []family) {
 	first, second := spellNumber(bases[0]), []int{len(bases) - 1, 1}
 	for _, at := range second {
@@ -130,7 +130,7 @@ func fibonacci(n int) float64 {
 	return a
 }
 
-// weighted returns the weighted mean of of(i) over the pauses, with the number of records of each as its weight.
+// weighted returns the mean of the values of(i) of the pauses, each weighted by its number of records.
 func weighted(pauses []Pause, of func(i int) float64) float64 {
 	sum, weight := 0.0, 0.0
 	for i := range pauses {
@@ -156,7 +156,7 @@ func spellNumber(v float64) float64 {
 	return v
 }
 
-// spellRound returns rounded seconds as a duration in scenario syntax, with three significant digits or fewer.
+// spellRound returns seconds, rounded as people choose delays, as a duration in scenario syntax.
 func spellRound(seconds float64) string { return spellDigits(spellNumber(seconds), 3) }
 
 // spellDigits returns seconds as a duration in scenario syntax, with that many significant digits.

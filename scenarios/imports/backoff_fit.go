@@ -14,12 +14,12 @@ import (
 	"qsim/scenarios"
 )
 
-// percentiles lists the shares for which a Pause has percentiles.
+// percentiles lists the probabilities of the quantiles by which the pauses between attempts are described.
 var percentiles = [3]float64{0.05, 0.5, 0.95}
 
-// fitPauses infers jitter and backoff formula from the recorded pauses after each number of failures. The jitter
-// follows from the shortest and longest pauses, unless no family fits with it and another kind does: jitter that grows
-// by itself, jitter of one width, or the formula of a system.
+// fitPauses infers the backoff formula and its jitter from the recorded pauses between attempts, by number of failures.
+// It first takes the jitter to be proportional to the delay; if no formula fits then, it tries decorrelated jitter,
+// jitter of one width for all delays, and the formulas of known job systems.
 func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	best := r.usual(pauses, blur)
 	for _, other := range []func([]Pause, float64) *Retry{r.decorrelated, r.widened, r.ofSystem} {
@@ -33,7 +33,7 @@ func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	return best
 }
 
-// usual fits a family of backoffs with jitter proportional to the delay.
+// usual fits a backoff formula whose jitter is proportional to the delay to the recorded pauses between attempts.
 func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	how := jitterOf(pauses, blur)
 	found := r.familiar(pauses, blur, how)
@@ -47,7 +47,7 @@ func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// familiar fits a family of formulas to the base delays: the pauses without their jitter.
+// familiar fits a backoff formula to the base delays: the recorded pauses between attempts without the given jitter.
 func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 	bases := plain.Map(pauses, func(p Pause) float64 { return how.base(p.ends()) })
 	backoff, family, alike := familyOf(pauses, bases)
@@ -77,7 +77,7 @@ func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
 	return nil
 }
 
-// widened fits jitter that adds the same range to every delay, whatever its length.
+// widened fits a backoff whose jitter has one width, whatever the delay; nil if the recorded widths differ.
 func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
 	width := weighted(pauses, func(i int) float64 { low, high := pauses[i].ends(); return high - low })
 	for i := range pauses {
@@ -90,7 +90,7 @@ func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
 	return r.familiar(pauses, blur, jitter{`"+` + spellRound(width) + `"`, middle})
 }
 
-// ofSystem fits the retry formulas of known job systems, which are presets.
+// ofSystem returns the retry preset of a known job system that the recorded pauses follow; nil if there is none.
 func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	var names []string
 	for _, p := range scenarios.Presets() {
@@ -116,7 +116,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns a copy of r with other keys, and their pauses next to the recorded ones; Exact if the two are near.
+// with returns a copy of r with the given retry keys and the pauses under them; Exact if those match the recorded ones.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -128,8 +128,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow compares pauses with the recorded ones strictly. promoter is the longest wait of a due retry for a promoter,
-// in s.
+// follow reports whether the recorded pauses strictly match a backoff, and returns them with those of the backoff.
+// promoter is the longest time, in s, that a due retry waits for the promoter, which makes due jobs ready.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -142,7 +142,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns the recorded pauses with those of a backoff, and whether each pair of percentiles is near.
+// beside returns recorded pauses with the percentiles under a backoff added, and whether near holds for each pair.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {
@@ -155,13 +155,13 @@ func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64
 	return all, ok
 }
 
-// jitter is a kind of jitter found in pauses after the same number of failures, which are uniform from low to high.
+// jitter is a kind of retry jitter, and how the delay follows from the range of the pauses with that jitter.
 type jitter struct {
 	text string
 	base func(low, high float64) float64 // delay of pauses between low and high
 }
 
-// ends returns the bounds of the uniform distribution with the percentiles of a pause.
+// ends returns the bounds of the uniform distribution that has the recorded percentiles of a pause between attempts.
 func (p *Pause) ends() (low, high float64) {
 	width := (p.Recorded[2] - p.Recorded[0]) / 0.9
 	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
@@ -225,8 +225,7 @@ func presetBackoff(name string) *policies.Backoff {
 	return b
 }
 
-// chains is the number of simulated jobs for estimating the percentiles of decorrelated jitter, where each pause
-// depends on the one before, to within some percent.
+// chains is the number of simulated jobs from which percentiles of decorrelated jitter are estimated, to some percent.
 const chains = 4000
 
 // pauseOf returns the 5th, 50th and 95th percentiles of a backoff's pause after n failures, in s.
@@ -256,8 +255,8 @@ func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 	return q
 }
 
-// grain returns the smallest difference, in s, between two different pauses after n failures: jitter may be drawn in
-// whole seconds, so that quantiles jump.
+// grain returns the granularity, in s, of a backoff's delays after n failures, so of their quantiles, too: some systems
+// draw jitter in whole seconds. It is 0 for continuous delays.
 func grain(b *policies.Backoff, n int) float64 {
 	if b.Jitter.Kind() != policies.Added {
 		return 0

@@ -25,7 +25,7 @@ type Target struct {
 	Keep     []string // files that must not be overwritten, even with Force: the imported ones
 }
 
-// Written is a scenario written from records, and loaded again.
+// Written is the scenario that an import wrote, loaded again, with the names of its files.
 type Written struct {
 	Path     string
 	Files    []string // other files written, in the scenario's folder
@@ -114,7 +114,7 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 	return written, nil
 }
 
-// file writes a file with the content from fill; it must not exist, unless it may be overwritten.
+// file creates a file and lets fill write its content. An existing file is an error unless it may be overwritten.
 func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	there, err := os.Stat(path)
 	for _, keep := range w.target.Keep {
@@ -196,8 +196,8 @@ const (
 	takesFile   = "-takes.txt"
 )
 
-// values writes files of the recorded run times of a class, unless a fitted distribution represents them. Run times of
-// too few failures are ignored: failures then take as long as successes.
+// values writes the recorded run times of a class to files, unless a fitted distribution represents them. Failures take
+// as long as successes if their own recorded run times are too few.
 func (w *writing) values(c *Class) error {
 	for i, t := range []*Times{&c.Service, &c.Takes} {
 		what := []string{serviceFile, takesFile}[i]
@@ -218,7 +218,7 @@ func (w *writing) values(c *Class) error {
 	return nil
 }
 
-// kept returns a subset of the recorded values, at equally spaced ranks.
+// kept returns the recorded run times to be written to a file, of too many only some, at equally spaced ranks.
 func (t *Times) kept() []float64 {
 	if len(t.Values) <= mostKept {
 		return t.Values

@@ -11,14 +11,14 @@ import (
 	"qsim/results/plain"
 )
 
-// mostRare is the largest share of a class's rows with rare priorities that are counted under a more frequent priority;
-// beyond it the class has no priority.
+// mostRare is the largest share of a job class's rows that may have priorities too rare for a class of their own: they
+// count under the nearest frequent one. With more of them, the class gets no priority.
 const mostRare = 0.05
 
-// mostClasses is the highest number of job classes told apart; the rest share one class.
+// mostClasses is the highest number of job classes that an import distinguishes; the rest share one class.
 const mostClasses = 24
 
-// classNames holds the classes of the scenario, and maps each label to its class.
+// classNames holds the job classes of the scenario, and the class of each label: a recorded class name with a priority.
 type classNames struct {
 	names      []string
 	labels     [][]string
@@ -36,7 +36,7 @@ type classPriority struct {
 	lacking string // number of rows without a priority, as text, if there are many
 }
 
-// labelGroup is a group of labels that form one class: rows of one name, where each priority makes a label.
+// labelGroup is a group of labels (recorded class names, each with a priority) that become one job class.
 type labelGroup struct {
 	name     string
 	labels   []int
@@ -45,10 +45,10 @@ type labelGroup struct {
 	split    bool // other groups have the same name
 }
 
-// prioritySign separates a class name from its priority in a label; no trimmed text contains it.
+// prioritySign separates a class name from its priority in a label.
 const prioritySign = "\x00"
 
-// ranked returns a row's label with its priority appended, because a class of a scenario has one priority.
+// ranked returns a row's class name with its priority appended, since all jobs of a scenario's class have one priority.
 func (r *reader) ranked(one *row, label string) string {
 	text := strings.TrimSpace(one.text[priority])
 	if empty(text) {
@@ -77,7 +77,7 @@ func (r *reader) tooManyLabels(label, rank string) error {
 		"--columns %s=COLUMN names another", mostLabels, what, shorten(value), column)
 }
 
-// classNames chooses the groups of labels that become classes of their own: those with the most rows.
+// classNames chooses the recorded class names and priorities that become job classes: those with the most rows.
 func (r *reader) classNames() classNames {
 	r.labelRows = append(r.labelRows, make([]int64, len(r.labels.all)-len(r.labelRows))...)
 	n := classNames{index: make([]int, len(r.labels.all))}
@@ -114,8 +114,8 @@ func (n *classNames) unused(name string) string {
 	return name
 }
 
-// groups groups the labels of these rows, the group with the most rows first. Each name gets a group before any name is
-// split by priority.
+// groups joins labels (class names with priorities) to groups that become job classes, the one with the most rows
+// first. Each name gets a group before any name is split by priority.
 func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
 	byName := map[string][]labelGroup{} // a group for each label
 	for label, text := range labels {
@@ -151,7 +151,7 @@ func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup)
 	return groups
 }
 
-// whole joins the groups of one name to a group without a priority.
+// whole joins the groups of one class name, one for each priority, to a single group without a priority.
 func whole(groups []labelGroup) labelGroup {
 	all, bare := labelGroup{name: groups[0].name}, int64(0)
 	for _, g := range groups {
@@ -168,9 +168,9 @@ func whole(groups []labelGroup) labelGroup {
 	return all
 }
 
-// split divides the rows of a name, given by label, into a group for each priority, at most room groups more. Rows
-// without a priority join the most frequent one, those with a rare one the nearest. It returns nil where most rows are
-// such, or there are too many priorities.
+// split divides the rows of one class name into a group for each priority, with at most room additional groups. Rows
+// without a priority join the most frequent one, those with a rare one the nearest. It returns nil where most rows have
+// none, too many have a rare one, or there are too many priorities.
 func (n *classNames) split(groups []labelGroup, room int) (kept []labelGroup) {
 	var ranked, rare, bare int64 // rows
 	priorities := len(whole(groups).priority.several)
@@ -209,7 +209,7 @@ func (n *classNames) split(groups []labelGroup, room int) (kept []labelGroup) {
 	return kept
 }
 
-// nearest returns the group whose priority is nearest to priority, the more urgent of two.
+// nearest returns the index of the group of rows with the priority nearest to the given one; of two, the more urgent.
 func nearest(groups []labelGroup, priority int) (best int) {
 	away := func(i int) int { return max(groups[i].priority.value-priority, priority-groups[i].priority.value) }
 	for i := range groups {

@@ -16,8 +16,8 @@ const (
 	pauseNumbers = 12 // pauses are analysed after this many failures
 )
 
-// fromStart and the constants below flag a pause between attempts that is longer than the backoff, which runs from the
-// end of an attempt to the due time of the next: the run time or the wait is then part of it.
+// fromStart and the constants below flag a recorded pause between attempts that includes the run time, since only the
+// start of the failed attempt is known, or the wait, since only the start of the next one is.
 const (
 	fromStart = 1 << iota
 	toStart
@@ -202,7 +202,7 @@ func (s *sample) add(hash uint64, value float64) {
 	}
 }
 
-// trim drops the values beyond the sample's size.
+// trim drops the values with the largest hashes, which are beyond the size of the sample.
 func (s *sample) trim() {
 	slices.SortFunc(s.items, func(a, b sampled) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.value, b.value))
@@ -217,7 +217,7 @@ func (s *sample) values() []float64 {
 	return values
 }
 
-// quantile returns the smallest of sorted values that at least the share q of them do not exceed; 0 for an empty list.
+// quantile returns the q-quantile of sorted values: the smallest that at least the share q do not exceed; 0 for none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -250,7 +250,7 @@ func (t *timeline) add(at timestamp, failed bool) {
 	}
 }
 
-// widen merges the bins two by two. The sums do not depend on the order of merging.
+// widen doubles the width of a timeline's bins, merging them two by two; the order of merging does not matter.
 func (t *timeline) widen() {
 	wide := make(map[int64]bin, len(t.bins))
 	for _, index := range t.order() {
@@ -270,7 +270,7 @@ const (
 	leastTrying = 400 // attempts in all
 )
 
-// incident returns the stretch of time in which attempts fail most above the usual share; share is 0 if there is none.
+// incident returns the incident with the most failures: its time range and its share of failing attempts; 0 for none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	var all, worst, stretch bin
 	for _, i := range t.order() {

@@ -43,14 +43,13 @@ var formats = []string{"river", "asynq", "sidekiq", "csv"}
 // Formats returns the record formats for Options.From.
 func Formats() []string { return slices.Clone(formats) }
 
-// columns is the layout of every source: the name of each column in --columns, its meaning, and by format its possible
+// columns lists every column that an import knows: its name in --columns, its meaning, and by format its possible
 // headings, of which the first one found counts. Headings are compared without case, spaces and signs.
 //
 // River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
-// are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API
-// (github.com/hibiken/asynqmon, ui/src/api.ts); neither says when a task was enqueued or, once it has ended, when it
-// started. Sidekiq's are payloads of jobs: github.com/sidekiq/sidekiq/wiki/Job-Format; what its log adds comes from the
-// log's lines. Those of csv are what people call columns.
+// are the fields of tasks in Go (asynq.TaskInfo) or in Asynqmon's API (github.com/hibiken/asynqmon, ui/src/api.ts);
+// neither has the enqueue time or, after a task has ended, its start. Sidekiq's are the keys of job payloads
+// (github.com/sidekiq/sidekiq/wiki/Job-Format), beside what its log adds. Those of csv are common names.
 var columns = [columnCount]struct {
 	name, doc string
 	headings  [4]string // possible headings by format, separated by commas

@@ -39,8 +39,8 @@ type Spread struct {
 	Low, High time.Duration
 }
 
-// Slack is the largest difference between two waits that count as equal: records have the begin of a job, a simulation
-// its claim, with a store and a clock between them.
+// Slack is the largest difference between two waits that count as equal: recorded waits end when a worker begins a job,
+// simulated ones when it is claimed.
 const Slack = 10 * time.Millisecond
 
 const (
@@ -50,7 +50,7 @@ const (
 	leastCompared = 20   // waits that must be recorded for a comparison
 )
 
-// Close reports whether the recorded and the simulated value agree. Chance alone makes larger distances of few waits:
+// Close reports whether the recorded and the simulated value agree. With few waits, chance alone makes distances above
 // 1.63/√n with a probability of 1 % (Smirnov's limit).
 func (c *Comparison) Close() bool {
 	if n := c.Number; n != nil {
@@ -124,8 +124,8 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 	return append(all, r.numbers(summary)...), nil
 }
 
-// numbers compares the share of dead jobs and the attempts per job. For jobs still open at the end of the records,
-// attempts until then count.
+// numbers compares the recorded share of dead jobs and attempts per job with those of the simulation. Of jobs still
+// open at the end of the records, the attempts until then count.
 func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 	if r.all.Jobs < leastCompared {
 		return nil
@@ -159,8 +159,8 @@ func spreadIn(h *measure.Histogram) Spread {
 		h.Quantile(min(1, 0.99+chance))}
 }
 
-// apart returns the Kolmogorov-Smirnov distance of two histograms, reduced by slack: the most by which the share of one
-// up to a wait exceeds that of the other up to a slightly longer wait.
+// apart returns the Kolmogorov-Smirnov distance of two histograms of waits, but tolerates small shifts: the most by
+// which the cumulative share of one at a wait exceeds that of the other at a slightly longer wait.
 func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 	return max(exceeds(a, b, slack), exceeds(b, a, slack))
 }

@@ -46,7 +46,7 @@ const (
 )
 
 // fitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
-// likelihood, the best by Score first. Fewer than FewestToFit values have none. Zeros count as half the smallest value
+// likelihood, the best by Score first; none to fewer than FewestToFit values. Zeros count as half the smallest value
 // above 0, for the logarithm; with more than 1 in 100 zeros, only distributions that allow them are fitted.
 func fitDistributions(sample []float64) []Fit {
 	n := len(sample)
@@ -112,7 +112,7 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 	return most
 }
 
-// thinned returns a pseudorandom subset of at most most sorted values, sorted: chosen by a hash of ranks.
+// thinned returns a pseudorandom subset of sorted values, still sorted, of at most the given size.
 func thinned(sorted []float64, most int) []float64 {
 	chosen, rand := sample{most: most}, keyed.Rand{Seed: 2}
 	for rank, value := range sorted {

@@ -57,7 +57,7 @@ var candidates = []candidate{
 	}},
 }
 
-// provided returns a distribution with its parameters, or nil if the parameters are not possible.
+// provided returns an estimated distribution with its parameters, or nil if the parameters are out of range.
 func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitParameter) {
 	if !possible {
 		return nil, nil
@@ -111,8 +111,7 @@ func estimateGamma(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
 }
 
-// mostErlang is the largest shape k of an Erlang distribution to be fitted: beyond it a gamma distribution differs too
-// little from its neighbours.
+// mostErlang is the largest shape k of an Erlang distribution to be fitted: above it, k and k+1 hardly differ.
 const mostErlang = 50
 
 // estimateErlang returns the most likely Erlang distribution: its k is one of the two whole numbers beside the shape of

@@ -192,8 +192,8 @@ func (l *lines) parse(r *row, text string) (found bool, err error) {
 	return r.log != nil, nil
 }
 
-// event returns the meaning of a log message; nil: it is not about a job. An exception has a message of its own, after
-// that of the failure, from the same thread.
+// event returns the event of a job that a message of Sidekiq's log reports, or nil. An exception has a message of its
+// own, after that of the failure, from the same thread.
 func (l *lines) event(at, thread string, context func(key string) string, message string) *logLine {
 	e := &logLine{at: at, job: context("jid"), class: context("class"), elapsed: context("elapsed")}
 	if e.job != "" && (message == "start" || message == "done" || message == "fail") {

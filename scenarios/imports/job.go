@@ -128,7 +128,7 @@ func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	}
 }
 
-// number numbers a job's unnumbered attempts by time, and counts earlier missing ones as failed.
+// number numbers a job's attempts by time if they have no numbers; else it counts those that are missing as failed.
 func (j *job) number() {
 	if len(j.tries) == 0 || j.tries[0].number <= 0 {
 		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })
@@ -220,7 +220,7 @@ func (r *reader) checkTimes(j *job) {
 	}
 }
 
-// noteTimes records which columns of times the file fills at all, so that an empty one counts as a gap.
+// noteTimes records which time columns have a value in any row: a missing one in another row then counts as a gap.
 func (r *reader) noteTimes(rec *record) {
 	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
 	r.told.started = r.told.started || rec.started.known()

@@ -31,7 +31,7 @@ func newObjects(in *input, inArray bool) *objects {
 	return o
 }
 
-// lineCounter maps offsets in the input to line numbers, ahead of the JSON decoder.
+// lineCounter maps offsets in the input to line numbers; the JSON decoder reads through it.
 type lineCounter struct {
 	from   io.Reader
 	read   int64
@@ -129,7 +129,7 @@ func fillRow(r *row, object map[string]any, columns layout) {
 	}
 }
 
-// plainKeys maps keys of an object, spelled as headings are for comparison, to the keys; of equal ones the last counts.
+// plainKeys maps each key of a JSON object, normalized by plainName, to the key; of equal ones the last counts.
 func plainKeys(object map[string]any) map[string]string {
 	plain := make(map[string]string, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {

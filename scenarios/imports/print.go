@@ -23,7 +23,7 @@ type report struct {
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
 
-// table adds a table to the text, with the first left columns aligned to the left; nothing without rows.
+// table adds a table to the text, with its first columns, as many as left, aligned to the left; nothing without rows.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
 		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.TableOptions{}))

@@ -225,7 +225,7 @@ func (r *reader) times(one *row, rec *record) error {
 	return nil
 }
 
-// sharpen records that the file's times are finer than whole seconds, if the time at is.
+// sharpen notes that the recorded times have fractions of a second, if this one has.
 func (r *reader) sharpen(at timestamp) {
 	if at.known() && at%1e9 != 0 {
 		r.coarse = false

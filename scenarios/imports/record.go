@@ -53,7 +53,7 @@ func (k key) hash(n uint64) uint64 {
 	return x ^ x>>31
 }
 
-// recordSort is the subject of a record's row: an attempt, a job, or the end of an attempt.
+// recordSort is what a row of the input is about: an attempt, a job, or the start, the end or the error of an attempt.
 type recordSort uint8
 
 const (
@@ -98,7 +98,7 @@ var states = map[string]jobState{
 	"failed": stateFailed, "failure": stateFailed, "error": stateFailed, "errored": stateFailed, "fail": stateFailed,
 }
 
-// compareRecords orders by job, then by attempt, by time and by place.
+// compareRecords orders records by job, then by attempt, by time and by place in the input.
 func compareRecords(a, b record) int {
 	if c := bytes.Compare(a.key[:], b.key[:]); c != 0 {
 		return c
@@ -200,7 +200,7 @@ func slug(text string, digits bool) string {
 // ScenarioName returns the name of a scenario made from any text, such as the name of a file; "" if nothing is left.
 func ScenarioName(text string) string { return slug(strings.ToLower(text), true) }
 
-// names numbers texts from 1 in the order in which they are first seen, up to a limit.
+// names assigns numbers to texts, from 1 in the order in which they are first seen, up to a limit.
 type names struct {
 	number map[string]uint32
 	all    []string // all[0] is the name for errors without one

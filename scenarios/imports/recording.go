@@ -6,6 +6,9 @@
 //	...
 //	written, err := found.Write(imports.Target{Scenario: "jobs.yaml"})
 //
+// A pause is the time between two attempts of a job; without its jitter, it is the base delay of the retry policy. A
+// repair corrects a mistake in the input that has only one sensible meaning.
+//
 // Records are read once, in any order, and sorted in memory, at most MostRecords of them; samples of them are chosen by
 // a hash of the job's identity. So what is found does not depend on the order of rows.
 package imports
@@ -256,8 +259,8 @@ func (g *gathering) finish() error {
 	return nil
 }
 
-// workers estimates the number of workers: the most that were busy at once for at least the run time of a job. Shorter
-// overlaps do not count: with clocks of several machines a job may seem to begin before the last one ended.
+// workers estimates the number of workers: the most attempts that ran at once, for at least the mean run time in all.
+// Shorter overlaps do not count: between machines with different clocks, a job may seem to begin before the last ended.
 func (g *gathering) workers() {
 	w := &g.found.Workers
 	w.Nodes, w.Named = max(1, len(g.seenNodes)), len(g.seenNodes) > 0

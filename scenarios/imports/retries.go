@@ -21,7 +21,7 @@ type Retry struct {
 	family bool // the keys are a formula, not a table of recorded delays
 }
 
-// Pause holds the 5th, 50th and 95th percentiles of the pauses after the N-th failure, in seconds.
+// Pause holds the 5th, 50th and 95th percentiles of the time from a job's N-th failure to its retry, in seconds.
 type Pause struct {
 	N        int
 	Seen     int64
@@ -42,7 +42,7 @@ const unlimited = "max-attempts: unlimited"
 // hasPreset reports whether a format belongs to a system with a retry preset, which has the same name.
 func hasPreset(format string) bool { return format != "csv" }
 
-// retries finds the retry settings of most jobs, and those of classes that differ.
+// retries infers the retry settings from the records: those of most jobs, and separate ones of classes that differ.
 func (g *gathering) retries() {
 	f := g.found
 	f.Retry = *g.recognise(g.all)
@@ -142,7 +142,7 @@ func (r *Retry) withNever() *Retry {
 	return r
 }
 
-// findLimit finds the limit on attempts of a job: the declared one, or the number of attempts of jobs that died of it.
+// findLimit finds the limit on attempts of a job: the declared one, or the number of attempts after which jobs died.
 func (r *Retry) findLimit(c *collected) {
 	jobs := int64(0)
 	for _, n := range slices.Sorted(maps.Keys(c.most)) {
@@ -180,9 +180,9 @@ func (r *Retry) findNever(g *gathering, c *collected) {
 	slices.Sort(r.Never)
 }
 
-// clearPauses returns the recorded pauses between attempts. blur is how much longer they may be than the delay itself,
-// if they run from the start of an attempt, or to the start of one. For each number of failures only the least blurred
-// count, if there are enough of them.
+// clearPauses returns the recorded pauses between attempts. blur is how much longer, in s, they may be than the retry
+// delay, as those from the start of an attempt include its run time, and those to a start the wait. For each number of
+// failures only the least blurred count, if there are enough of them.
 func (c *collected) clearPauses() (pauses []Pause, blur float64) {
 	var less, more [pauseEnds]float64
 	run, wait := c.service.values(), c.class.Wait

@@ -30,7 +30,7 @@ type File struct {
 	Reader io.Reader
 }
 
-// input is the text of one file behind a source.
+// input is the reader of one input file; it limits the length of a row, and stops when its context is done.
 type input struct {
 	ctx     context.Context
 	file    File
@@ -133,7 +133,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.Fil
 // Unwrap returns the error without the file and line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Repair is a kind of mistake in the input with only one sensible reading, with its count and its first position.
+// Repair counts the rows with one kind of mistake that reading puts right, with the position of the first.
 type Repair struct {
 	What  string // was done about it
 	Count int64  // number of rows, or of jobs if What is about jobs
@@ -141,7 +141,7 @@ type Repair struct {
 	Line  int64
 }
 
-// repair is the kind of mistake behind a Repair.
+// repair is a kind of mistake in the input that reading puts right, since only one meaning is sensible.
 type repair struct {
 	what  string
 	loses bool // data: many of these are an error
@@ -181,10 +181,10 @@ var (
 	noPriority     = keeps("have a priority that is no whole number from -32768 to 32767: left out")
 )
 
-// mostRepaired is the share of rows with data lost by repairs beyond which the whole file is an error.
+// mostRepaired is the largest share of rows from which one kind of repair may take data; above it, the import fails.
 const mostRepaired = 0.1
 
-// repairLog holds the repairs made of each kind.
+// repairLog holds, by kind, how many mistakes in the input were put right.
 type repairLog map[*repair]*repaired
 
 // repaired counts repairs of one kind.

@@ -21,7 +21,7 @@ func (t timestamp) known() bool { return t != unknown }
 // since returns how long t is after earlier, both known.
 func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration(t - earlier) }
 
-// timestamps parses times of one file, all of one sort: dates, or numbers with an origin of their own.
+// timestamps parses the times of an import, all absolute (dates, numbers since 1970) or all from one unknown origin.
 type timestamps struct {
 	zone     *time.Location // zone of times without one; nil: none was given
 	layout   string         // layout of the latest time parsed
@@ -32,7 +32,7 @@ type timestamps struct {
 	repeated bool           // a date was one of two with the same clock time
 }
 
-// tristate is a property common to all times of a file: yes, no, or not known until the first one is read.
+// tristate is a property that all times of an import share: yes, no, or not known until the first one is read.
 type tristate uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	no
 )
 
-// dateLayouts lists the accepted formats of dates, with Z for a zone in any form and without one.
+// dateLayouts lists the accepted layouts of dates, with and without a time zone.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07",
 	"2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00",
@@ -80,8 +80,8 @@ func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	return at, false, err
 }
 
-// leastEpoch and the constants below bound the numbers that count seconds, milliseconds and microseconds since 1970, up
-// to the year 5138; a number below the first of them cannot be a date after 1973.
+// leastEpoch and the constants below decide whether a number counts seconds (up to the year 5138), milliseconds or
+// microseconds since 1970; a number below the first of them cannot be a date after 1973.
 const (
 	leastEpoch  = 1e8
 	mostSeconds = 1e11
@@ -180,8 +180,8 @@ func (m *timestamps) try(layout, text string) (timestamp, error) {
 	return at, nil
 }
 
-// local returns the timestamp, near t, of a local clock time given as if it were UTC. Of two in an hour that comes
-// twice it is the first, unless that is long before the date read last; one in an hour that is skipped is an error.
+// local returns the timestamp, near t, of a local clock time given as if it were UTC. For a time that a clock change
+// repeats it is the first, unless that is long before the date read last; a time that is skipped is an error.
 func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
 	_, before := t.Add(-12 * time.Hour).Zone()
 	_, after := t.Add(12 * time.Hour).Zone()

@@ -104,7 +104,7 @@ const (
 	MostCells = 10_000
 )
 
-// wording holds the messages of one kind of study (sweep, map, tune) for axes that exclude each other.
+// wording holds the error messages about axes that exclude each other or are too many, for one kind of study.
 type wording struct{ none, twice, wider, set, many string }
 
 var (
@@ -116,8 +116,8 @@ var (
 		"the keys have more than %[2]d settings: take fewer values"}
 )
 
-// checkAxes returns an error if two axes overlap, sets fix the key of an axis, there are no axes, or their cells are
-// too many.
+// checkAxes returns an error if there are no axes, two of them overlap, an override in sets fixes the key of one, or
+// their cells are too many.
 func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
 	if len(axes) == 0 {
 		return errors.New(say.none)
@@ -150,7 +150,7 @@ type Wrong struct {
 	combined bool // the problems come from combinations of values; each value alone is valid
 }
 
-// problem is a diagnostic of the scenarios of one or more cells.
+// problem is an error or a warning about the scenario with the values of one or more cells of a study.
 type problem struct {
 	diagnostics.Diagnostic
 	cell  int
@@ -216,9 +216,8 @@ type Note struct {
 	cell  int
 }
 
-// Check loads cells without simulating them. It returns the warnings that the unchanged scenario does not have, and
-// a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found first,
-// without loading all cells.
+// Check loads cells without simulating them. It returns the warnings that the unchanged scenario does not have, and a
+// *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are found first.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
 	var wrong, notes []problem
 	few := p.few()
@@ -266,7 +265,7 @@ func (p *Plan) problemOf(cell int, d diagnostics.Diagnostic) problem {
 	return found
 }
 
-// withProblem returns a list with one more problem, which counts for an equal one in the list if there is one.
+// withProblem returns a list with a problem of one more cell added, or counted with an equal problem in the list.
 func withProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]
@@ -282,7 +281,7 @@ func withProblem(list []problem, p problem) []problem {
 	return append(list, p)
 }
 
-// mostProblems is the highest number of different problems that a Wrong lists.
+// mostProblems is the highest number of different problems that the error about a study's invalid cells lists.
 const mostProblems = 100
 
 // inOrder sorts problems by their first cell; problems of one cell keep their order.

@@ -18,8 +18,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Doctor applies the storms and overloads of every incident of the library to a scenario under one policy: its
-// engine, retry policy, store and jobs.
+// Doctor applies the storms and overloads of every incident of the library (built-in scenarios of known failures) to a
+// scenario under one policy: its engine, retry policy, store and jobs.
 type Doctor struct {
 	Source    Source // scenario to judge, under its baseline or the policy that Source selects
 	Seeds     int
@@ -32,8 +32,8 @@ type Doctor struct {
 // Exposure is the verdict on a scenario in an incident: exposed, not sure, safe or not applicable.
 type Exposure string
 
-// The verdicts of a Finding: the interval lies beyond the limit, within it, or on both sides (or the trouble does not
-// fit the scenario); or the incident cannot happen.
+// The verdicts of a Finding: the metric's interval lies beyond the limit, within it, or on both sides (or the incident
+// does not fit the scenario); or the incident cannot happen.
 const (
 	Exposed Exposure = "exposed"
 	Safe    Exposure = "safe"
@@ -66,8 +66,8 @@ type Finding struct {
 	over     float64             // value of the metric as a multiple of its limit
 }
 
-// Run simulates all incidents that apply, and again, without its trouble, each incident whose limit is not met: if the
-// metric is above half of the limit even then, the limit becomes twice that value. Its errors are those of a sweep.
+// Run simulates the scenario in all incidents that apply, and without each whose limit is not met: if the metric is
+// above half of the limit even then, the limit becomes twice that. Its errors are those of a sweep.
 func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 	p, err := admit(d.Source, d.Seeds)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *Doctor) tell(f *Finding) {
 	}
 }
 
-// judge simulates a row and judges it; a row that is not safe again, given its runs without the trouble.
+// judge simulates a scenario in an incident and sets the verdict; Doctor.Run describes how the limit is chosen.
 func (f *Finding) judge(r *row, simulate simulation) error {
 	settings, runs, err := simulate(&task{sets: r.judged(r.sets)})
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *Finding) judge(r *row, simulate simulation) error {
 	return f.conclude(r, settings, runs)
 }
 
-// conclude sets the verdict on a row by its runs.
+// conclude sets the verdicts on an incident, with and without its cure, from the finished simulations.
 func (f *Finding) conclude(r *row, settings *measure.Settings, runs []measure.Run) error {
 	summary, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *Finding) conclude(r *row, settings *measure.Settings, runs []measure.Ru
 	return nil
 }
 
-// roundUp returns v with two significant digits, not below it; 0 if it is not a number.
+// roundUp rounds v up to two significant digits; 0 if v is no positive number.
 func roundUp(v float64) float64 {
 	if math.IsNaN(v) || v <= 0 {
 		return 0
@@ -173,8 +173,8 @@ func roundUp(v float64) float64 {
 	return math.Ceil(v/unit-1e-9) * unit
 }
 
-// costs lists metrics that a cure may make worse, with their descriptions and the least difference, absolute and as a
-// share of the old value, that counts as a cost.
+// costs lists metrics that an incident's cure may make worse, with their descriptions and the least difference,
+// absolute and as a share of the old value, that counts as a cost.
 var costs = []struct {
 	metric, text string
 	least, share float64
@@ -185,7 +185,7 @@ var costs = []struct {
 	{"store.calls.claim", "claims of the store", 1, 1},
 }
 
-// cost returns, as text, the metrics that are clearly worse with the cure than without; "": none.
+// cost returns, as text, the metrics that are clearly worse with an incident's cure than without it; "": none.
 func cost(s *results.Summary) string {
 	var worse []string
 	for _, c := range costs {
@@ -208,8 +208,8 @@ func cost(s *results.Summary) string {
 	return strings.Join(worse, ", ")
 }
 
-// judgeBy chooses the objective to judge: the first that the bad policies of the incident miss, with the bound that
-// its cures meet, if any.
+// judgeBy chooses the objective for the verdict on an incident: the first that the incident's own bad policies miss,
+// with the bound that its cures meet, if any.
 func (r *row) judgeBy() {
 	for _, expect := range []bool{true, false} {
 		for _, o := range world.Settings(r.library).Objectives {
@@ -249,7 +249,7 @@ func (r *row) bound(value float64) {
 	}
 }
 
-// judged returns overrides with the objective of the row.
+// judged returns overrides with one added that sets the objective of the incident.
 func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	o := &r.objective
 	bound := spec.Bound{Text: strings.TrimPrefix(o.Text, "below ")}

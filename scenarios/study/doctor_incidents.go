@@ -61,8 +61,8 @@ func engine(missing string, met func(e *scenarios.Engine) bool) need {
 	return need{func(sc *scenarios.Scenario) bool { return met(&sc.Engine) }, missing}
 }
 
-// role is the rule for the class of a patient that stands for a class of an incident: the one with the highest score
-// above 0.
+// role is the rule by which a job class of the scenario under test stands for a class of an incident's scenario: it is
+// the class with the highest score above 0.
 type role struct {
 	score   func(p *patient, j *scenarios.JobClass) float64
 	missing string // phrase for a patient without such a class
@@ -89,7 +89,7 @@ var (
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the class of a patient that plays a role, except those in but; nil if none does.
+// cast returns the class of the scenario under test that a role chooses, apart from those in but; nil if none scores.
 func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
 	for i := range p.sc.Jobs {
@@ -125,7 +125,7 @@ func limitOf(d *scenarios.Dependency) float64 {
 	return float64(*cmp.Or(d.Limit.Concurrency, new(scenarios.Count(1))))
 }
 
-// incidents lists the incidents of the library by name.
+// incidents lists, by name, the incidents (built-in scenarios of known failures) that the doctor can apply, with how.
 var incidents = []incident{
 	{name: "abandoned-batches", metric: "duplicates.count", cure: "engine.commit.give-up: requeue"},
 	{name: "acks-lost-by-half", metric: "unfinished.count", cure: "engine.commit.tries: 0"},

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// patient is a scenario under one of its policies, with its load scaled down, before any incident is applied.
+// patient is the scenario that a doctor examines, under one policy and with its load scaled down, without any incident.
 type patient struct {
 	source Source
 	sc     *scenarios.Scenario // the scenario as loaded from source
@@ -80,7 +80,7 @@ func traceRate(sc *scenarios.Scenario, name string) (float64, error) {
 	return float64(len(lines)) / max(1, last), errors.Join(err, file.Close())
 }
 
-// rate returns the mean arrivals per second of a class of the patient or of an incident.
+// rate returns the mean arrivals per second of a job class, of the scenario under test or of an incident.
 func (p *patient) rate(a *spec.Arrivals) float64 {
 	if a.Share != nil {
 		return p.traces[a.File] * a.Share.Float()
@@ -91,8 +91,8 @@ func (p *patient) rate(a *spec.Arrivals) float64 {
 // load returns the mean number of workers that a class keeps busy.
 func (p *patient) load(j *scenarios.JobClass) float64 { return p.rate(&j.Arrivals) * meanRun(j) }
 
-// policies returns the override that compares the patient's own policy, Yours, with Cured: the policy with the keys in
-// cure, or the policy that cure names; "": without Cured.
+// policies returns the override that compares the policy under test, called Yours, with Cured: the same policy with the
+// keys in cure, or another that cure names. Without a cure, there is only Yours.
 func (p *patient) policies(cure string) scenarios.Override {
 	yours := p.policy
 	yours.Label = "Yours"
@@ -107,7 +107,7 @@ func (p *patient) policies(cure string) scenarios.Override {
 	return scenarios.Override{Path: "policies", Value: "[" + strings.Join(list, ", ") + "]"}
 }
 
-// scaled returns the overrides that give the patient a share of its workers, and of its rates and limits as many.
+// scaled returns the overrides that reduce a scenario to a share of its workers, rates and limits.
 func (p *patient) scaled(share float64) []scenarios.Override {
 	e := &p.sc.Engine
 	all := scaledCount(e.Nodes*e.Workers, share)
@@ -172,7 +172,7 @@ func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 	return sets
 }
 
-// thinner returns the override that gives a class a share of its arrivals.
+// thinner returns the override that reduces the arrivals of a job class to a share.
 func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Override {
 	a := j.Arrivals
 	if a.Rate.Num > 0 {
@@ -206,8 +206,8 @@ func rate(perSecond float64) scenarios.Rate {
 	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
 }
 
-// cure returns the incident's cure with the patient's numbers in place of words: TTL/3 is a third of its lease, MOST
-// most of the workers that its own jobs leave idle, MORE a worker more on each node.
+// cure returns the settings that cure the incident, with numbers of the scenario under test in place of words: TTL/3 is
+// a third of its lease, MOST three quarters of its idle workers, MORE one worker more on each node.
 func (r *row) cure() string {
 	e, text := &r.sc.Engine, r.of.cure
 	idle := float64(e.Nodes * e.Workers)

@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// row is an incident applied to a patient.
+// row is an incident applied to the scenario under test: the overrides, and what they are derived from.
 type row struct {
 	*patient
 	of      *incident
@@ -32,7 +32,7 @@ type row struct {
 	objective  measure.Objective
 }
 
-// lay applies an incident to the patient. why is the reason why it does not apply; "" if it does.
+// lay applies an incident to the scenario under test. why is the reason why it does not apply; "" if it does.
 func (p *patient) lay(of *incident) (r *row, why string) {
 	for _, need := range of.needs {
 		if !need.met(p.sc) {
@@ -57,7 +57,7 @@ func (p *patient) lay(of *incident) (r *row, why string) {
 	return r, ""
 }
 
-// charge gives the patient's store the costs of claims that are part of the incident, unless it has costs already.
+// charge gives the store of the scenario under test the incident's costs of claims, unless it has costs already.
 func (r *row) charge() {
 	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, spec.RowCosts{}
 	if own.Scan.Claim == none {
@@ -78,8 +78,8 @@ func libraryScenario(name string) *scenarios.Scenario {
 	return sc
 }
 
-// cast matches the dependencies and classes of the incident with those of the patient; why is the reason if there is
-// no match.
+// cast matches the dependencies and classes of the incident with those of the scenario under test; why is the reason if
+// there is no match.
 func (r *row) cast() (why string) {
 	r.dose = float64(r.sc.Engine.Nodes*r.sc.Engine.Workers) / float64(r.library.Engine.Nodes*r.library.Engine.Workers)
 	for i := range r.library.Dependencies {
@@ -131,7 +131,7 @@ func (r *row) cast() (why string) {
 	return ""
 }
 
-// clock sets the times of the row: those of the incident, without time that the patient's jobs and leases do not need.
+// clock sets the times of the simulation: the incident's, shortened to what the scenario's jobs and leases need.
 func (r *row) clock() {
 	var run, first, end time.Duration // bound of nearly all run times; last start of a class; end of the trouble
 	for i := range r.sc.Jobs {
@@ -174,13 +174,13 @@ func (r *row) clock() {
 	r.calm = slices.Clone(r.sets)
 }
 
-// here converts a time of the incident to a time of the row.
+// here converts a time of the incident's own scenario to the time in the simulation, which may have a shorter lead.
 func (r *row) here(at scenarios.Duration) scenarios.Duration {
 	return max(0, at-scenarios.Duration(r.start-r.lead))
 }
 
-// arrive adds the classes of the incident's trouble. A class that the patient already has only gets the arrivals of
-// batches. Steady classes take their share of the patient's load.
+// arrive adds the job classes that cause the incident. A class that the scenario already has only gets the incident's
+// arrivals, and only batches. Steady arrivals make up as large a share of the load as in the incident.
 func (r *row) arrive() {
 	var trouble, all, own float64 // load in busy workers
 	for i := range r.library.Jobs {
@@ -235,8 +235,8 @@ func (r *row) arrive() {
 	}
 }
 
-// rank returns the priority of a class of the trouble: as much above or below the patient's own classes as it is above
-// or below those that stand for them.
+// rank returns the priority of a class that the incident adds: as far above or below the scenario's own classes as it
+// is from the incident's classes that those stand for.
 func (r *row) rank(priority int16) int16 {
 	above, standing := int16(0), false
 	for _, j := range r.library.Jobs {
@@ -254,7 +254,7 @@ func (r *row) rank(priority int16) int16 {
 	return slices.MaxFunc(r.sc.Jobs, byPriority).Priority + above
 }
 
-// storm adds the storms of the incident, and to the calm row windows of the same names in which nothing happens.
+// storm adds the incident's storms, and to the run without the incident storms of the same names that have no effect.
 func (r *row) storm() {
 	var storms, calm []scenarios.Storm
 	for _, s := range r.library.Storms {
@@ -293,12 +293,12 @@ func (r *row) storm() {
 	}
 }
 
-// hits returns the patient's classes and dependencies that stand for the given ones of the incident.
+// hits returns the classes and dependencies of the scenario under test that stand for the given ones of the incident.
 func (r *row) hits(names []string) []string {
 	return plain.Distinct(plain.Map(names, func(name string) string { return cmp.Or(r.on[name], r.as[name], name) }))
 }
 
-// burst returns a burst of the incident, scaled to the patient's workers, or to its dependency.
+// burst returns a burst of the incident, scaled to the workers or the dependency of the scenario under test.
 func (r *row) burst(b spec.BurstStorm) *spec.BurstStorm {
 	own := &r.library.Jobs[r.library.ClassIndex(b.Class)]
 	b.Class = cmp.Or(r.as[b.Class], b.Class)

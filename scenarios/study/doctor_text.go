@@ -58,8 +58,8 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	return results.MarshalLines(all)
 }
 
-// StoredRows returns the names of the files of rows that a doctor wrote into a folder, by its doctor.json; none if
-// there is no such file, or one of another form.
+// StoredRows returns the names of the scenarios, one for each incident, that a doctor wrote into a folder, by its
+// doctor.json; none if that is missing or has another form.
 func StoredRows(folder string) (names []string) {
 	text, _ := os.ReadFile(filepath.Join(folder, "doctor.json"))
 	var stored diagnosisJSON
@@ -74,7 +74,7 @@ func StoredRows(folder string) (names []string) {
 	return names
 }
 
-// Cases returns a case for each incident that applies: that its limit holds. Under strict an unclear one fails.
+// Cases returns a test case for each incident that applies: its limit holds. Under strict an unclear one fails.
 func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -94,7 +94,7 @@ func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 	return all
 }
 
-// Count returns how many incidents have a verdict.
+// Count returns how many incidents have the given verdict.
 func (d *Diagnosis) Count(e Exposure) (n int) {
 	for i := range d.Findings {
 		if d.Findings[i].Exposure == e {
@@ -114,7 +114,7 @@ func (d *Diagnosis) sort() {
 	})
 }
 
-// WriteDiagnosis writes a row for each incident, and for people a summary.
+// WriteDiagnosis writes a table with a row for each incident and its verdict, and for people a summary before it.
 func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
 	header := []string{"incident", "verdict", "metric", "limit", "yours", "cured", "cure, and what it costs"}
 	var rows [][]string
@@ -152,7 +152,7 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// remedy returns, as text, the cure, its cost and whether it helps.
+// remedy returns, as text, an incident's cure, its cost and whether it is enough.
 func (f *Finding) remedy() string {
 	words := []string{cmp.Or(f.Cure, f.Why)}
 	switch f.Cured.Outcome {

@@ -121,7 +121,7 @@ type estimateJSON struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// rowVerdict is an objective applied to the policy of a row in a shard file.
+// rowVerdict is the verdict on an objective for one policy in one cell, as in a shard file.
 type rowVerdict struct {
 	Metric int `json:"metric"` // index of the metric in the header
 	verdictJSON
@@ -216,8 +216,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 	return l
 }
 
-// readLine parses the line of a cell of the sweep s with size cells. It fails for a line that is damaged or of another
-// sweep.
+// readLine parses the stored result of one cell of the sweep s, which has size cells. It fails for a line that is
+// damaged or of another sweep.
 func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	var l line
 	if err := unseal(text, &l); err != nil {
@@ -284,8 +284,8 @@ func sealed(v any) ([]byte, error) {
 	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
 }
 
-// unseal reads a line that sealed made into v; it returns an error if the checksum is missing or wrong, or if v has not
-// all fields of the line.
+// unseal decodes a line of JSON made by sealed into v; it returns an error if the checksum is missing or wrong, or if v
+// lacks a field of the line.
 func unseal(line []byte, v any) error {
 	line = bytes.TrimRight(line, " \t\r\n")
 	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)

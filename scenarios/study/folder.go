@@ -77,8 +77,8 @@ func shardOf(name string) (s Shard, ending string, ok bool) {
 // List returns shard indexes, which must ascend, in the syntax of a batch system's array jobs: 1,3-5.
 func List(indexes []int) string { return strings.Join(plain.Runs(indexes, "-"), ",") }
 
-// Refusal is an error for a folder that cannot be used: it does not hold, or would mix files with, the sweep in
-// question. It is not an error of reading or writing.
+// Refusal is the error for a folder whose files do not make up the sweep in question, or are of another one. It is not
+// an error of reading or writing.
 type Refusal struct{ why string }
 
 // Error returns the reason of the refusal.
@@ -106,9 +106,8 @@ type Work struct {
 	removeAll func(dir string) error // removes a folder with its content
 }
 
-// Open reads the state of a shard in dir, so that finished cells are not computed again, and changes nothing. It
-// returns an error for a folder with files of another sweep, unless afresh is set: then Start removes them, and the
-// shard's own results.
+// Open reads which cells of a shard are finished in dir, and changes nothing. Files of another sweep in the folder are
+// an error unless afresh is set: then Start removes them, and the shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
 		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}

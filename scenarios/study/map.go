@@ -105,7 +105,7 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 	return values, err
 }
 
-// value returns the mean of a point over its runs, one for each seed, and whether it lies beyond the edge.
+// value returns the mean of the metric at a point of a map over the seeds, and whether most seeds lie beyond the edge.
 func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 	info, _ := measure.Lookup(p.Query.Metric)
 	v := results.MapValue{Mean: math.NaN(), Seeds: len(runs)}
@@ -135,8 +135,8 @@ func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 	return v
 }
 
-// beyond reports whether a value lies beyond the edge of the map. A lower bound means that the event had not come when
-// the run ended: it lies beyond any upper edge. If more is better, it counts as its value.
+// beyond reports whether a value lies beyond the edge, a bound of the map's metric. A lower bound, where the run ended
+// before the event, lies beyond any upper edge; if more is better, it counts as its value.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):
@@ -195,8 +195,8 @@ func (m *Mapped) JSON() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// edgeWords describes the values beyond the edge, as "above 10s"; empty if the measured event never happens there
-// within the run.
+// edgeWords describes the values beyond the edge of a map, as "above 10s"; empty if the measured event never happens
+// there within the run.
 func (p *MapPlan) edgeWords() string {
 	info, _ := measure.Lookup(p.Query.Metric)
 	switch {
@@ -247,7 +247,7 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }
 
-// reason returns why a point has no value, for the first such point; "" if there is none.
+// reason returns why a point of the maps has no value, for the first such point; "" if there is none.
 func (m *Mapped) reason() string {
 	for _, found := range m.Maps {
 		for _, at := range found.Points() {
@@ -274,7 +274,7 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	return t.Write(w, o)
 }
 
-// cell returns a point's value as text, with a sign for the side of the edge.
+// cell returns the value at a point of a map as text, marked if it lies beyond the edge.
 func (m *Mapped) cell(v results.MapValue) string {
 	info, _ := measure.Lookup(m.Query.Metric)
 	text := results.FormatValue(v.Mean, info)
@@ -290,8 +290,8 @@ func (m *Mapped) cell(v results.MapValue) string {
 	return text
 }
 
-// panel returns the map of one policy as rectangles: quarters of the patches, each with the value of its corner, and
-// the segments between those on different sides of the edge.
+// panel returns the map of one policy for drawing: each rectangle between measured points in quarters with the value of
+// their corners, and the lines between quarters on different sides of the edge.
 func (m *Map) panel(label string) results.MapPanel {
 	panel := results.MapPanel{Label: label, Measured: len(m.Values), Full: m.Size()}
 	var beyond, all float64
@@ -326,7 +326,7 @@ func (m *Map) panel(label string) results.MapPanel {
 	return panel
 }
 
-// Points returns the measured points, by Y and X.
+// Points returns the measured points, ordered by Y, then by X.
 func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
 func byYX(a, b Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }

@@ -16,7 +16,7 @@ const mostPoints = 20_000
 // Point is a position on the lattice of a map, in steps, 2^depth of them from one value of an axis to the next.
 type Point struct{ X, Y int }
 
-// Patch is a rectangle of a map of which only the corners have been measured.
+// Patch is a rectangle of a map between four measured points, its corners; inside it nothing is measured.
 type Patch struct{ X0, X1, Y0, Y1 int }
 
 // Lattice is the grid of all points that a map can measure; an exploration measures a part of them.
@@ -25,8 +25,8 @@ type Lattice struct {
 	Steps int     // number of steps from one value of an axis to the next
 }
 
-// NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth
-// times.
+// NewLattice returns all points that a map can measure: the grid of two axes, of at least two ascending values each,
+// with every cell halved depth times.
 func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 	if depth < 0 || depth > MostDepth {
 		return nil, fmt.Errorf("refine %d times: want 0 to %d", depth, MostDepth)
@@ -74,7 +74,7 @@ func halve(r Range, part []Value) {
 	halve(r, part[middle:])
 }
 
-// corners returns the lattice points of the coarse grid, by Y and X.
+// corners returns the points of a map's coarse grid, by Y, then by X.
 func (l *Lattice) corners() []Point {
 	var corners []Point
 	for y := 0; y < len(l.Y); y += l.Steps {
@@ -100,7 +100,7 @@ type Map struct {
 	Patches []Patch                    // patches that cover the map, by Y0 and X0
 }
 
-// Explore measures the coarse grid and refines it near the edge.
+// Explore measures the coarse grid of a map, and halves the cells between points on different sides of its edge.
 func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error)) (*Map, error) {
 	m := &Map{Lattice: l, Values: map[Point]results.MapValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
@@ -139,8 +139,8 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]results.Ma
 	return err
 }
 
-// split returns the map's patches with those of one size that the edge crosses halved, where that is possible, and the
-// corners of the halves.
+// split halves, where possible, the map's rectangles of one size that the edge crosses. It returns all rectangles, and
+// the corners of the new ones, for measuring.
 func (m *Map) split(size int) (patches []Patch, points []Point) {
 	for _, c := range m.Patches {
 		parts := []Patch{c}
@@ -158,7 +158,7 @@ func (m *Map) split(size int) (patches []Patch, points []Point) {
 	return patches, points
 }
 
-// halves returns the parts of a map's patch: four, two where an axis has no value in between, or the patch alone.
+// halves divides a rectangle of a map into four, or into two or one where an axis has no value in between.
 func (m *Map) halves(c Patch) []Patch {
 	parts := []Patch{c}
 	if x := (c.X0 + c.X1) / 2; x > c.X0 && m.X[x].Text != "" {
@@ -179,7 +179,7 @@ func (c Patch) corners() []Point {
 	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
 }
 
-// disagrees reports whether the edge crosses a map's patch: points measured on its rim lie on both sides.
+// disagrees reports whether the edge crosses a rectangle of a map: points measured on its rim lie on both sides.
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
 	for y := c.Y0; y <= c.Y1; y++ {

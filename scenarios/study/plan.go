@@ -213,9 +213,8 @@ func (p *Plan) hash(parts []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
-// hashFiles writes to sum the names and contents of all files that the scenario reads, unchanged or with the values of
-// an axis, in the order of names. A file of an axis that cannot be read is left out: the settings that name it do not
-// load.
+// hashFiles adds to sum the names and contents of all files that the scenario reads with any value of an axis, by name.
+// A file that only an axis names and that cannot be read is left out: settings that name it do not load.
 func (p *Plan) hashFiles(sum io.Writer) error {
 	own := p.base.Files()
 	all := slices.Clone(own)
@@ -237,9 +236,8 @@ func (p *Plan) hashFiles(sum io.Writer) error {
 	return nil
 }
 
-// filesWith returns the files named in the scenario with one value of an axis: alone, and together with the first
-// values of the other axes. There are none unless the last part of the key is `file`, or the value contains the word,
-// perhaps as an escape.
+// filesWith returns the files that the scenario names with one value of an axis, alone or with the first values of the
+// others: none unless the key ends with `file`, or the value has that word, perhaps as an escape.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string
 	text := p.Axes[axis].Range.Values[value].Text

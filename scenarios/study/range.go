@@ -155,7 +155,7 @@ func (r *Range) appendOne(part string) error {
 	return nil
 }
 
-// join notes the dimension of one more number, and whether it is whole. The first value of a list gives it the unit.
+// join updates whether all numbers of a list have one dimension and are whole; the first gives the list its unit.
 func (r *Range) join(n typedNumber) {
 	if len(r.Values) == 0 {
 		r.unit = n.unit
@@ -243,7 +243,7 @@ func (r *Range) appendPoints(part string, a, b typedNumber, count int, log bool)
 
 func (r *Range) add(exact *big.Rat) { r.Values = append(r.Values, r.value(exact)) }
 
-// settle gives all values a common spelling, and their numbers, once the whole list is parsed.
+// settle spells all values of a list in one way and sets their numbers, once the whole list is parsed.
 func (r *Range) settle() {
 	for i := range r.Values {
 		v := &r.Values[i]

@@ -30,8 +30,8 @@ type unit struct {
 	size   *big.Rat // in base units
 }
 
-// units lists the units of one suffix; the last one has none, and all texts end with it. Durations are apart: they may
-// have several suffixes.
+// units lists the units that have one suffix each; the last one, of plain numbers, has none, and all texts end with
+// that. Durations are not listed: they may have several suffixes, as 1m30s.
 var (
 	units = []unit{{aRate, "/s", big.NewRat(3600, 1)}, {aRate, "/m", big.NewRat(60, 1)}, {aRate, "/h", big.NewRat(1, 1)},
 		{aShare, "%", big.NewRat(1, 100)}, {aNumber, "", big.NewRat(1, 1)}}
@@ -88,8 +88,8 @@ func readNumber(text string) (typedNumber, bool) {
 	return typedNumber{text, big.NewRat(int64(length), int64(time.Second)), inSeconds, false}, true
 }
 
-// write returns a number of base units in a scenario's syntax, and the number rounded to that text. A number of endless
-// digits is rounded to four; nothing is shorter than a nanosecond.
+// write returns a number of base units in a scenario's syntax, and the number with that text: rounded to four digits if
+// its decimals are endless, and durations to nanoseconds.
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	if u.sort == aDuration {
 		if _, finite := decimals(exact, 9); !finite {
@@ -111,7 +111,7 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	return text + u.suffix, shown.Mul(shown, u.size)
 }
 
-// decimals returns x as text with at most most digits behind the point, and reports whether that is exact.
+// decimals returns x as text with a limited number of digits behind the point, and reports whether that is exact.
 func decimals(x *big.Rat, most int) (text string, finite bool) {
 	text = quantity.Decimal(x, most)
 	back, _ := new(big.Rat).SetString(text)

@@ -45,7 +45,7 @@ type sweepCell struct {
 	Reason string `json:"reason,omitempty"` // reason why there is no value
 }
 
-// sweepVerdict is an objective applied to the policy of a row.
+// sweepVerdict is the verdict on an objective for the policy of a row.
 type sweepVerdict struct {
 	Metric string `json:"metric"` // metric with its filters
 	verdictJSON

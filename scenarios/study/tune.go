@@ -20,8 +20,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Run searches the best setting for every policy affected by the keys. Run ends with ctx.Err() when ctx is done, and
-// with a *SettingError if a setting cannot be simulated.
+// Run searches for the best setting for every policy affected by the keys. Run ends with ctx.Err() when ctx is done,
+// and with a *SettingError if a setting cannot be simulated.
 func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy string)) (*results.Tuning, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	return t, kept.close(true)
 }
 
-// search searches the best setting for one policy.
+// search searches for the best setting for one policy.
 func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error
@@ -116,7 +116,7 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 	return out, nil
 }
 
-// confirm judges the best setting once more, with as many fresh seeds as chose it.
+// confirm checks the best setting against the objectives once more, with as many fresh seeds as chose it.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) error {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
@@ -147,12 +147,12 @@ type ask struct {
 	from, to int
 }
 
-// arena simulates settings for a search under one policy, in the order of its requests.
+// arena simulates settings for a search under one policy; its answers are in the order of the requests.
 type arena interface {
 	observe(ctx context.Context, asks []ask) ([][]observation, error)
 }
 
-// simulated is an arena that simulates a scenario under one policy.
+// simulated answers the requests of a search by simulating the scenario under one policy.
 type simulated struct {
 	problem   *Problem
 	policy    int // index of the policy in the scenario
@@ -186,7 +186,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	return answers, err
 }
 
-// judge counts a request as done, its setting as judged, and reports progress.
+// judge counts the simulations of an answered request, notes its setting as judged, and reports progress.
 func (s *simulated) judge(a ask) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// search holds the simulated settings, objectives and limits of a search, which bisection and selection embed.
+// search holds what both methods of tuning share: the simulator, the objectives, the confidence and the limit on seeds.
 type search struct {
 	arena      arena
 	objectives []measure.Objective
@@ -58,8 +58,8 @@ type answer struct {
 	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
 }
 
-// bisect searches the best setting by bisection. It judges only a number of candidates that grows with the logarithm of
-// their count, unless their verdicts contradict each other.
+// bisect searches for the best setting by bisection. It judges only a number of candidates that grows with the
+// logarithm of their count, unless their verdicts contradict each other.
 func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	b.tried, b.monotone = map[int]*candidate{}, true
 	n := len(b.order)
@@ -85,8 +85,8 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	return b.answer(), b.err
 }
 
-// neighbours verifies the answer by judging the values next to it: the next easier value must meet all objectives, the
-// one before the last that failed must not. Where verdicts contradict each other it judges all values.
+// neighbours checks the result of a bisection by judging the values next to it: the next easier value must meet all
+// objectives, the one before the last that failed must not. Where verdicts contradict each other it judges all values.
 func (b *bisection) neighbours(ctx context.Context, high int) {
 	for _, at := range []int{high + 1, high - 2} {
 		if at >= 0 && at < len(b.order) {
@@ -104,7 +104,7 @@ func (b *bisection) neighbours(ctx context.Context, high int) {
 	}
 }
 
-// answer returns the first value that meets all objectives.
+// answer returns the result of the bisection: the values tried, and the most wanted one that meets all objectives.
 func (b *bisection) answer() *answer {
 	a := &answer{best: -1, monotone: b.monotone, level: b.level}
 	before := results.Missed // outcome of the value before the best one, or of the last one if there is none
@@ -209,8 +209,8 @@ func (c *candidate) settle(objectives []measure.Objective, confidence float64) {
 	}
 }
 
-// holds reports whether all objectives are still met when fresh seeds are added to those that chose the setting,
-// which may lack a catastrophe that strikes one seed in twenty.
+// holds reports whether all objectives are still met when fresh seeds are added to those that chose the setting, which
+// may by luck lack a failure that is rare.
 func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
 	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
 	outcome, _ := both.judge(objectives, confidence)

@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// selection searches, among the settings that meet all objectives, the one with the smallest goal value.
+// selection searches, among the settings that meet all objectives, for the one with the smallest goal value.
 type selection struct {
 	search
 	indifference float64 // difference in the goal that does not matter, relative, or absolute if the goal is the margin
@@ -23,7 +23,7 @@ type selection struct {
 	decided bool
 }
 
-// choose searches the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
+// choose searches for the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
 func choose(ctx context.Context, s *selection) (*answer, error) {
 	dropped, err := s.halve(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
 
 // halve drops the worse half of the settings until few are left, each round with twice as many seeds. Settings that
-// seem to miss objectives rank last, in the order of their distances.
+// seem to miss objectives rank last, in the order of their distances to them.
 func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
 	var left []*candidate
 	spent := 0
@@ -91,7 +91,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 
 func bySetting(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) }
 
-// pilot is the first stage of the procedure KN: it estimates the variances, and sets the indifference zone.
+// pilot is the first stage of Kim and Nelson's procedure KN: it simulates seeds and sets the indifference zone.
 func (s *selection) pilot(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	if err := s.extend(ctx, s.all, n); err != nil {
@@ -138,7 +138,8 @@ func (s *selection) differenceVariance(a, b *candidate) float64 {
 	return sum / float64(n-1)
 }
 
-// race is the second stage of the procedure KN: rounds of one more seed per candidate, until one is left.
+// race is the second stage of Kim and Nelson's procedure KN: rounds of one more seed for each remaining candidate,
+// after which those that have fallen behind are dropped, until one is left or the seeds are used up.
 func (s *selection) race(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	tries := looks(n, s.most)

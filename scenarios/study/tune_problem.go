@@ -18,8 +18,7 @@ import (
 // Aim is the criterion for the best of the settings that meet all objectives.
 type Aim uint8
 
-// Margin and the constants below are the aims of a search. The zero Aim is the greatest margin to the
-// objectives.
+// Margin and the constants below are the aims of a search; the zero Aim is the greatest margin to the objectives.
 const (
 	Margin Aim = iota
 	Minimize
@@ -120,7 +119,7 @@ func (p *Problem) checkKey() error {
 	return nil
 }
 
-// choosePolicies drops the policies that are not affected by any key, where all keys are keys of policies.
+// choosePolicies drops the policies that no key affects, if all keys are parameters of policies.
 func (p *Problem) choosePolicies() {
 	named, all := map[int]bool{}, false
 	for i := range p.Axes {
@@ -161,7 +160,7 @@ func (p *Problem) chooseObjectives() error {
 
 func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }
 
-// number returns the number of a setting on the first axis, or the index of its value where values are words.
+// number returns the value of a setting on the first axis as a number, or its index where values are words.
 func (p *Problem) number(setting int) float64 {
 	at := p.plan.Sweep.Position(setting)[0]
 	if n := p.plan.Sweep.Axes[0].Numbers; n != nil {

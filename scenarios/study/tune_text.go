@@ -71,7 +71,7 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	}
 }
 
-// sayBracket adds the sentences for a best setting next to a better value that is still unclear.
+// sayBracket adds the sentences for a search in which a value better than the best setting is still unclear.
 func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
 	best, beyond, most := text(a.tried[a.best]), "above", "at most"

@@ -14,7 +14,7 @@ import (
 	"qsim/engine"
 )
 
-// stormsProcess and the constants below are the tracks (processes, threads) of a Chrome trace, nodes last.
+// stormsProcess and the constants below are the process and thread numbers of the tracks in a Chrome trace, nodes last.
 const (
 	stormsProcess = 1
 	storeProcess  = 2
@@ -53,7 +53,7 @@ type attempted struct {
 	Ended   string `json:"ended,omitempty"`
 }
 
-// microseconds is a duration that JSON has in microseconds, exactly.
+// microseconds is a duration that is written to JSON in microseconds, without rounding.
 type microseconds time.Duration
 
 // MarshalJSON returns the duration in microseconds with its fraction.
@@ -66,10 +66,10 @@ func (m microseconds) MarshalJSON() ([]byte, error) {
 }
 
 // Chrome writes a window of time as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for
-// each worker of each node with its executions, one for each storm, and for refusals of the store. With o.Job, it has a
-// track for the states of that job, and executions of that job only. Arrows lead from one attempt of a job to the next.
-// stopped is the time at which the limit, a number of lines, was reached, below 0 if it was not; the trace is complete
-// up to there.
+// each worker of each node with its executions, one for each storm, and some for lost leases, fenced commits and dead
+// jobs. With o.Job, it has a track for the states of that job, and executions of that job only. Arrows lead from one
+// attempt of a job to the next. stopped is the time at which the limit, a number of lines, was reached, below 0 if it
+// was not; the trace is complete up to there.
 func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (stopped Span, err error) {
 	stopped = none
 	c := &chrome{s: s, o: o, out: bufio.NewWriter(w), runs: map[place]*slice{}, lanes: map[int32][]bool{},
@@ -131,7 +131,7 @@ type chrome struct {
 	state  *slice                  // present state of the job
 }
 
-// head writes the beginning of a Chrome trace and the names of the tracks above the nodes.
+// head writes the beginning of a Chrome trace, the names of the tracks above those of the nodes, and the storms.
 func (c *chrome) head() {
 	about, _ := json.Marshal(struct {
 		Scenario string `json:"scenario"`

@@ -12,7 +12,7 @@ import (
 // Interest is a criterion for an interesting job, such as the longest wait.
 type Interest string
 
-// WorstWait and the constants below are the interests, in the order in which they are listed.
+// WorstWait and the constants below are the criteria for interesting jobs, in the order in which they are listed.
 const (
 	WorstWait Interest = "worst-wait" // the longest wait of a ready job for a claim
 	Duplicate Interest = "duplicate"  // executed to a success most often, more than once
@@ -24,7 +24,7 @@ const (
 // Interests returns all criteria for interesting jobs, in the order in which they are listed.
 func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
 
-// Finding is the job found for one interest.
+// Finding is the job found by one criterion for interesting jobs.
 type Finding struct {
 	Interest Interest     `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
 	Job      engine.JobID `json:"-"`               // ID of the job; 0: there is none
@@ -33,9 +33,9 @@ type Finding struct {
 	Jobs     int64        `json:"jobs"`            // number of jobs of that kind
 }
 
-// Find runs the simulation and returns a finding for each of Interests: of equal jobs the first, and for waits with the
-// number of all jobs. It stores some tens of bytes for every job that has not ended, lost a lease or was fenced, and,
-// where dead jobs are made ready again, for every dead one.
+// Find runs the simulation and returns the most extreme job by each of Interests, of equal ones the first, with the
+// number of jobs that meet it; for waits, that of all jobs. It stores some tens of bytes for every job that has not
+// ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{},
 		redrives: s.seen.Does(fault.Redrive)}
@@ -54,7 +54,7 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	return f.findings(), nil
 }
 
-// candidate is the most extreme job found so far for an interest.
+// candidate is the most extreme job found so far by one criterion, such as the longest wait.
 type candidate struct {
 	job      engine.JobID
 	score    float64
@@ -128,7 +128,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer compares a job with the most extreme one so far for an interest, and with first counts it for that.
+// offer makes a job the one found by a criterion if it is more extreme than the one so far; with first, it is counted.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {
@@ -139,7 +139,7 @@ func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int
 	}
 }
 
-// findings returns the job found for each interest; waits that are not over at the end of the run count.
+// findings returns the job found by each criterion; waits that are not over at the end of the run count.
 func (f *finder) findings() (all []Finding) {
 	worst := f.best[WorstWait]
 	for id, j := range f.open {

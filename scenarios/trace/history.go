@@ -72,7 +72,7 @@ const (
 	replaced         // its process died, and another runs on the node
 )
 
-// held reports whether an event of its node affects an attempt: it holds the lease, or its handler runs.
+// held reports whether a crash or a freeze of its node affects an attempt: it holds its lease, or its handler runs.
 func (a *Attempt) held() bool {
 	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
@@ -136,7 +136,7 @@ func (t *jobTracer) see(e *engine.Event) {
 	}
 }
 
-// machine records a change of a node's state, also in the history if the node holds the job.
+// machine records a change of a node's state, also in the history of the job if the node holds that.
 func (t *jobTracer) machine(e *engine.Event) {
 	node := t.nodes[e.Node]
 	switch e.Kind {

@@ -1,6 +1,6 @@
 // Package trace prints the events of one simulation of a scenario, one policy under one seed: the history of one job,
-// all events in a window of time, or jobs that are extreme in some way. A simulation is repeated for each question: it
-// is cheaper than keeping what happened, and equal to the byte.
+// all events in a window of time, or jobs that are extreme in some way. The simulation is run again for each question,
+// which is cheaper than storing its events; every run of it has the same events.
 //
 // Events are printed as they happen and not kept, so that a window of a run of any length takes no memory.
 package trace
@@ -74,11 +74,11 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough is returned by functions that see events if they need no further ones.
+// errEnough is the error by which a function that is called with each event of a run ends the run without a failure.
 var errEnough = errors.New("nobody looks any more")
 
-// watch runs the simulation until that time and calls see with each event until see returns an error, which watch
-// returns unless it is errEnough. see must not keep the event.
+// watch runs the simulation until the given time and calls see with each event. An error of see ends the run, and is
+// returned unless it is errEnough. see must not keep the event.
 func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -99,7 +99,7 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 	return err
 }
 
-// watcher passes events to a function and on to a recorder.
+// watcher is a recorder that passes each event to a function, and on to another recorder.
 type watcher struct {
 	next   engine.Recorder
 	see    func(e *engine.Event) error // nil after an error

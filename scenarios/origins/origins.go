@@ -32,7 +32,7 @@ func Of(sc *spec.Scenario, sets []spec.Override) []spec.Setting {
 	return e.settings
 }
 
-// OfPolicy returns the settings of Of that policy i overrides in its `with:`.
+// OfPolicy returns those of the settings, as Of does, that policy i overrides in its `with:`.
 func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	v := sc.Variant(i)
 	if v == sc {
@@ -91,7 +91,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns the YAML node in the file's map given from which the value of key was decoded.
+// source returns the YAML node from which the value of key was decoded, within given, a map of the scenario file.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	if node := tree.Lookup(given, key); node != nil {
 		return node
@@ -133,7 +133,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds the retry settings of a class that overrides some.
+// retry adds the retry settings of a job class that overrides some of the scenario's.
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
 	base := tree.Lookup(e.sc.Origin().Full, "retry")
@@ -180,7 +180,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// unsaid adds the keys left out below path with their default behaviour, and the default parameters of a policy.
+// unsaid adds the keys below path that are left out, with their default behaviour, and a policy's default parameters.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
 	for _, k := range reference.Table {

@@ -20,10 +20,9 @@ func Width(parallel int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Each calls do for the pieces of work 0 to n-1, begun in this order on width goroutines. When a piece fails, none
-// begins any more, the context of the later ones is cancelled and the earlier ones go on: the error is that of the
-// first piece that fails, whatever the width. When ctx is done it is ctx.Err(). Each returns when all goroutines have
-// ended.
+// Each calls do for the tasks 0 to n-1, begun in this order on width goroutines. When a task fails, none begins any
+// more, the contexts of later ones are cancelled and earlier ones go on: the error is that of the first task that
+// fails, whatever the width. When ctx is done it is ctx.Err(). Each returns when all goroutines have ended.
 func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int) error) error {
 	w := work{caller: ctx, n: n, failedAt: n, running: map[int]context.CancelFunc{}}
 	var group sync.WaitGroup
@@ -41,15 +40,15 @@ func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int)
 	return ctx.Err()
 }
 
-// work is the state of one call of Each.
+// work is the state of one call of Each: the tasks still to begin, those that run, and the first failure.
 type work struct {
 	caller context.Context
 	mutex  sync.Mutex
-	n      int // pieces; no more than have begun once there are enough or one has failed
+	n      int // tasks; no more than have begun once there are enough or one has failed
 	next   int
 
 	running  map[int]context.CancelFunc
-	failed   error // error of the first piece, in order, that failed
+	failed   error // error of the first task, in order, that failed
 	failedAt int
 }
 
@@ -84,15 +83,14 @@ func (w *work) end(i int, err error) {
 	}
 }
 
-// Gate limits how many pieces of work are under way at once, among all users of the Gate: to its capacity. A nil Gate
-// has no limit.
+// Gate is a semaphore: it limits how many tasks, of all its users together, run at once. A nil Gate has no limit.
 type Gate chan struct{}
 
-// NewGate returns a Gate for as many pieces at once as Width returns.
+// NewGate returns a Gate for as many tasks at once as Width returns.
 func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
 
 // Enter waits for a free place and returns nil, or ctx.Err() once ctx is done. Each Enter without error needs a Leave.
-// On a single processor it first yields to other goroutines, such as progress, timers and callers that give up.
+// It first yields to other goroutines (progress, timers, callers that give up), which a single processor needs.
 func (g Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return ctx.Err()

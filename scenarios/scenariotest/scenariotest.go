@@ -1,4 +1,4 @@
-// Package scenariotest runs scenarios as Go tests, so that go test gates a policy:
+// Package scenariotest runs scenarios as Go tests, so that go test fails if a policy misses an objective:
 //
 //	func TestOutage(t *testing.T) { scenariotest.Run(t, "outage.yaml", queue.Polite) }
 package scenariotest

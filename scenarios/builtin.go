@@ -18,16 +18,16 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// builtin holds the scenario files built into the program: those of each of the shelves.
+// builtin holds the scenario files built into the program, in the folders that shelves lists.
 //
 //go:embed *.yaml incidents/*.yaml published/*.yaml
 var builtin embed.FS
 
-// shelves lists the folders of built-in scenarios, in the order of look-up by name.
+// shelves lists the folders of built-in scenarios, in the order in which OpenBuiltin searches them for a name.
 var shelves = []string{".", "incidents", "published"}
 
-// folderOf returns the folder of the files that a scenario names: that of its own file, with the files of the program
-// beside it for a built-in one.
+// folderOf returns the folder in which the files that a scenario names are looked up: that of the scenario's own file;
+// for a built-in scenario the files built into the program are searched, too.
 func folderOf(scenario string) *spec.Folder {
 	own := filepath.Dir(scenario)
 	if slices.Contains(shelves, own) {
@@ -42,7 +42,7 @@ type BuiltinInfo struct {
 	Description string
 }
 
-// Builtin returns the built-in scenarios, by name: those without a folder, then incidents, then published results.
+// Builtin returns the built-in scenarios, sorted by name: those outside any folder, then incidents, then published.
 func Builtin() []BuiltinInfo {
 	var all []BuiltinInfo
 	for _, name := range builtinNames() {
@@ -66,8 +66,8 @@ func builtinNames() (names []string) {
 	return names
 }
 
-// OpenBuiltin returns the source of the built-in scenario with that name, whose folder may be left out, and its name
-// for diagnostics.
+// OpenBuiltin returns the YAML text of the built-in scenario with that name, whose folder may be left out, and display,
+// its name for error messages.
 func OpenBuiltin(name string) (display string, src []byte, found bool) {
 	for _, shelf := range shelves {
 		display = path.Join(shelf, name) + ".yaml"
@@ -152,8 +152,8 @@ func readFile(path string) ([]byte, error) {
 	return readAll(file)
 }
 
-// readAll reads at most one byte more of a file than Load accepts, so that Load refuses too large a file without it
-// all being in memory.
+// readAll reads a file, but at most one byte more than Load accepts: Load then refuses a larger file, which need not be
+// in memory as a whole.
 func readAll(file io.Reader) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(file, tree.MostBytes+1))
 	if err != nil {

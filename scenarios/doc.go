@@ -1,8 +1,10 @@
-// Package scenarios is the language of scenario files: the load, the trouble and the policies that a file
-// names. Package world runs them.
+// Package scenarios is the language of scenario files: it reads, checks and documents them. Package world runs them.
 //
-// A scenario is a page of YAML, read strictly: an unknown key, a duration without a unit or a storm on a
-// class that does not exist is an error with its position, and all errors come at once.
+// A scenario describes a job queue under load: classes of jobs with their arrivals and run times; storms, which are
+// faults or bursts with a window of time; the fetch policies to compare, which decide what a worker claims next, each
+// under the same seeds (independent repetitions); and objectives, which are bounds on metrics such as a quantile of
+// waits. A fresh job has had no attempt yet. A scenario is a page of YAML, read strictly: an unknown key, a duration
+// without a unit or a storm on a class that does not exist is an error with its position, and all errors come at once.
 //
 //	display, src, err := scenarios.Open("retry-storm") // a file, or a built-in one
 //	sc, problems := scenarios.Load(display, src, []scenarios.Override{{Path: "engine.workers", Value: "80"}})
@@ -11,13 +13,12 @@
 //		os.Exit(2)
 //	}
 //
-// A loaded Scenario has been checked and its defaults are filled in. A policy may override keys for itself
-// (`with:`): Variant is the scenario under that policy. Resolved writes a scenario with every default, for
-// the files of a result; it loads to an equal scenario.
+// A loaded Scenario has been checked and its defaults are filled in. A policy may override keys for itself (`with:`):
+// Variant returns the scenario under that policy. Resolved writes the scenario with every default.
 //
-// Loading has four steps: package tree makes a plain tree of the text, without aliases and merges; overrides
-// replace values in the tree; package spec completes the tree with the defaults and converts it to structs; package
-// validate compares the values with each other. Every node of the tree keeps its position for the errors of each step.
+// Loading has four steps: package tree makes a plain tree of the text, without aliases and merges; overrides replace
+// values in the tree; package spec completes the tree with the defaults and converts it to structs; package validate
+// compares the values with each other. Every node of the tree keeps its position for the errors of each step.
 //
 // This package loads, and has the scenarios and the schema that are built into the program. The language itself lies
 // below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference, what is

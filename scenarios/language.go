@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Scenario and the types below are what a scenario is made of, in package spec.
+// Scenario and the types below, of packages spec and reference, are the parts of a scenario and of its documentation.
 type (
 	Scenario     = spec.Scenario     // content of one scenario file
 	Engine       = spec.Engine       // processes of the queue and their store
@@ -32,16 +32,16 @@ type (
 	Kinds        = reference.Kinds   // kinds of storms, arrivals, distributions and backoffs
 )
 
-// Set returns the override that gives the key at path a value of a type of the language, such as a JobClass.
+// Set returns the override that sets the key at path to a Go value of one of this package's types, such as a JobClass.
 func Set(path string, value any) Override { return spec.Set(path, value) }
 
-// Presets returns all presets in the order in which they are listed. The caller must not change their nodes.
+// Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
 func Presets() []Preset { return spec.Presets() }
 
 // PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
 func PresetNamed(name string) *Preset { return spec.PresetNamed(name) }
 
-// Troubles returns the keys that name the kinds of storm.
+// Troubles returns the keys that name the kinds of storm, such as crash and burst.
 func Troubles() []string { return spec.Troubles() }
 
 // PolicyKinds returns the kinds of policies that scenarios can use, with their parameters.
@@ -50,15 +50,15 @@ func PolicyKinds() []policies.Kind { return policies.Kinds() }
 //go:embed scenario.schema.json
 var schema []byte
 
-// language returns the reference of the language.
+// language returns the documentation of scenario files, which is read from the JSON schema once.
 var language = sync.OnceValue(func() *reference.Language { return reference.Read(schema, spec.Troubles()) })
 
-// Keys returns every key of the language, a map before its keys.
+// Keys returns the documentation of every key of scenario files, that of a map before that of its keys.
 func Keys() []reference.Key { return slices.Clone(language().Keys) }
 
-// KeyOf returns the reference entry for a path in a scenario as reference.Language does.
+// KeyOf returns the documentation of the key at a path in a scenario, as reference.Language.KeyOf does.
 func KeyOf(path string) (reference.Key, bool) { return language().KeyOf(path) }
 
-// AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller
-// must not change them.
+// AllKinds returns the documentation of all kinds of storms, arrival processes, distributions and backoffs. The caller
+// must not change it.
 func AllKinds() *reference.Kinds { return &language().Kinds }

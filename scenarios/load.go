@@ -51,7 +51,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	return l.finish(l.expand(given, ""))
 }
 
-// named returns file with a name added if it has none: that of the file path.
+// named returns the YAML of a scenario with a name added if it has none: the base name of its file, if that is valid.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if tree.Lookup(file, "name") != nil || checks.BadTitle(base) != "" {
@@ -62,7 +62,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	return tree.Merged(file, own)
 }
 
-// expand returns the YAML of a scenario with its short forms replaced by long ones.
+// expand returns the YAML of a scenario with its shorthands written out, and collects the errors in them.
 func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	whole, problems := expand(given)
 	l.add(problems, policy)
@@ -70,7 +70,7 @@ func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	return whole
 }
 
-// loader collects the diagnostics while one scenario is loaded.
+// loader holds the diagnostics found while one scenario is loaded.
 type loader struct {
 	sets   []Override
 	files  *spec.Folder
@@ -79,7 +79,7 @@ type loader struct {
 	failed []*yaml.LoadError // short forms that could not be expanded
 }
 
-// override returns the YAML of a scenario after one override.
+// override returns the YAML of a scenario with one override applied; unchanged, after adding an error, if it is wrong.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
 	value, problems := parse(set, index)
 	l.add(problems, "")
@@ -106,7 +106,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks the YAML of a scenario, and a variant for each policy with overrides.
+// finish decodes and checks a scenario and, for each policy with overrides, a variant with these.
 func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	sc := l.check(given, "", validate.NoPolicy)
 	variants := make([]*Scenario, len(sc.Policies))
@@ -126,8 +126,8 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	return sc, ds
 }
 
-// check decodes the scenario given and adds its problems. If policy is not empty, given has the overrides of that
-// policy, which has the index number: problems found without the overrides are not repeated.
+// check decodes the YAML of a scenario and collects its problems. If policy, a label, is not empty, the YAML includes
+// the overrides of that policy, whose index is number, and problems found without them are not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := spec.Decode(given, l.files)
 	l.add(problems, policy)
@@ -190,8 +190,8 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 // mostFound is the highest number of diagnostics of one file.
 const mostFound = 1000
 
-// checkEntries returns errors for text that would take the parser too long. It counts separators of entries, wherever
-// they are; the depth of nesting has a limit of its own.
+// checkEntries returns an error for a text with so many YAML entries that parsing it would take too long: it counts the
+// characters that separate entries, even inside quotes.
 func checkEntries(src []byte) diagnostics.List {
 	n, line := 0, 1
 	for _, c := range src {

@@ -41,7 +41,7 @@ func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
 	return node, problems
 }
 
-// namesFile reports whether a value sets a key file, at its path or anywhere below it.
+// namesFile reports whether an override names a file to read: it sets the key file at its path, or inside its value.
 func namesFile(path string, value *yaml.Node) bool {
 	if path == "file" || strings.HasSuffix(path, ".file") {
 		return true
@@ -62,7 +62,7 @@ func position(index int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
 }
 
-// apply returns root with the value at path replaced. New keys get the position of at.
+// apply returns the YAML tree root with the value at a path replaced. Added keys get the file position of the node at.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	for _, word := range words {
@@ -108,7 +108,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	return tree.Merged(node, over), nil
 }
 
-// another is the path element for a new element of a list.
+// another is the path element by which an override appends an element to a list, as in policies.+.
 const another = "+"
 
 func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
@@ -150,11 +150,11 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	return &result, nil
 }
 
-// noStorm is the value of an override that takes a storm away: storms.NAME=none.
+// noStorm is the value of an override that removes a storm: storms.NAME=none.
 const noStorm = "none"
 
-// withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override took away, and
-// how many of how many went with it.
+// withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override removed, and
+// the numbers of objectives removed and of all.
 func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gone, of int) {
 	list := tree.Lookup(given, "objectives")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -199,8 +199,8 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	return given, problems
 }
 
-// notForPolicy returns an error for an override that a policy cannot have. It may change some parts of a scenario only,
-// and not rename, add or remove classes or storms: the policies would not be comparable.
+// notForPolicy returns an error for an override that a policy cannot have: of a part of the scenario that is not
+// overridable, or one that renames, adds or removes classes or storms, after which policies would not be comparable.
 func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
 	if !slices.Contains(overridable, words[0]) {

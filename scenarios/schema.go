@@ -20,9 +20,8 @@ import (
 //
 //go:generate go test -tags schema -run ^TestSchemaFile$ . -rewrite
 
-// Schema returns the JSON schema (draft 2020-12) of scenario files, for editors. Load
-// refuses whatever the schema does, and more: what goes together, and names. The caller
-// must not change it.
+// Schema returns the JSON schema (draft 2020-12) of scenario files, for editors. Load refuses whatever the schema
+// refuses; it also checks references by name, and keys that must agree. The caller must not change the schema.
 func Schema() []byte {
 	added := policies.AddedKinds()
 	if len(added) == 0 {
@@ -97,14 +96,14 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	}[typ]
 }
 
-// when returns a schema that requires then if key has that value.
+// when returns a JSON schema that applies the schema then to objects in which a key has that value.
 func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 	properties := jsonschema.NewProperties()
 	properties.Set(key, &jsonschema.Schema{Const: value})
 	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
 }
 
-// unsigned and the constants below are patterns for texts of numbers.
+// unsigned and the constants below are regular expressions, in the JSON schema, for numbers written as text.
 const (
 	unsigned   = `([0-9]+\.?[0-9]*|\.[0-9]+)`
 	exponent   = `([eE][+-]?[0-9]+)?`

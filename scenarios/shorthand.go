@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// expand returns the YAML of a scenario with short forms replaced by long ones: a list for one policy or one class hit,
-// a policy for its kind, arrivals for a rate, and a map for the text of an objective. Other values stay as they are.
+// expand returns the YAML of a scenario with its shorthands written out: one policy or one class hit as a list, the
+// kind of a policy as a policy, a rate as Poisson arrivals, and the text of an objective as a map.
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
 	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{
@@ -28,7 +28,7 @@ func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 
 type expander struct{ problems []*yaml.LoadError }
 
-// keys returns a map in which the values of some keys are replaced, each by its function.
+// keys returns a YAML map with the values of some keys replaced by the results of functions; nil drops the key.
 func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *yaml.Node) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return node
@@ -46,8 +46,8 @@ func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *ya
 	return &result
 }
 
-// list returns a function that expands the elements of a list by item; name is the key with an element's name. It
-// reports a map in place of the list, with the list to write instead.
+// list returns a function that writes out a list of the scenario: a single word becomes a list, and each element is
+// replaced by item's result. For a map in place of the list it adds an error; name is the key that names an element.
 func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
@@ -79,7 +79,7 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 	}
 }
 
-// job expands the short forms of a job class: its arrivals.
+// job writes out the shorthand of a job class: a bare rate becomes Poisson arrivals.
 func (e *expander) job(node *yaml.Node) *yaml.Node {
 	return e.keys(node, map[string]func(*yaml.Node) *yaml.Node{"arrivals": func(value *yaml.Node) *yaml.Node {
 		if value.Kind != yaml.ScalarNode {
@@ -89,7 +89,7 @@ func (e *expander) job(node *yaml.Node) *yaml.Node {
 	}})
 }
 
-// storm expands the short forms of a storm: the classes hit.
+// storm writes out the shorthand of a storm: a single class in hits becomes a list.
 func (e *expander) storm(node *yaml.Node) *yaml.Node {
 	hits := func(trouble *yaml.Node) *yaml.Node {
 		return e.keys(trouble, map[string]func(*yaml.Node) *yaml.Node{"hits": func(value *yaml.Node) *yaml.Node {

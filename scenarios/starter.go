@@ -39,7 +39,7 @@ objectives:
   - {metric: fresh.wait.p99, during: payments-down, below: 5s, policies: [inflight-cap]}
 `
 
-// Starter returns the text of a new scenario, with a preset unless preset is empty.
+// Starter returns the text of a new scenario to be edited; preset, if not empty, names the settings of a known system.
 func Starter(name, preset string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func WithSchema(src []byte) []byte {
 	return aboveFirstKey(anyModeline.ReplaceAll(src, nil), modeline+"\n")
 }
 
-// aboveFirstKey returns a scenario with a line above its first key.
+// aboveFirstKey returns the text of a scenario with a line inserted above its first key.
 func aboveFirstKey(src []byte, line string) []byte {
 	at := len(src)
 	if key := firstKey.FindIndex(src); key != nil {

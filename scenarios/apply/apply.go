@@ -1,4 +1,5 @@
-// Package apply writes the settings of a scenario as the settings of a job system.
+// Package apply translates the settings of a scenario, which describes a simulated job queue, into the configuration of
+// a real job system such as River or SQS, by the table systems.yaml.
 package apply
 
 import (
@@ -12,7 +13,7 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// Line is a key of a scenario, or a map with its keys, as a system has it.
+// Line is a key of a scenario, or a map of keys, with its value and the setting of a job system to the same effect.
 type Line struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
@@ -20,8 +21,8 @@ type Line struct {
 	Cannot  string `json:"cannot,omitempty"` // reason why there is no Setting
 }
 
-// Result holds the keys in which a scenario, under one of its policies, differs from the preset of a system, and the
-// keys that the system leaves to its user.
+// Result is a scenario under one of its policies in the settings of a job system: for the keys that differ from the
+// system's defaults, which are its preset, and for those that its user must set in any case.
 type Result struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
@@ -34,7 +35,7 @@ type Result struct {
 	Alike        int      `json:"alike"` // number of keys with the value of the preset
 }
 
-// sheet is a scenario on its way into the settings of a system.
+// sheet is the state of the translation of one scenario into the settings of a job system.
 type sheet struct {
 	*Result
 	system *System
@@ -44,8 +45,7 @@ type sheet struct {
 	done   map[string]bool     // translations, by scope and key
 }
 
-// To writes the settings of a scenario under one of its policies for a system. sets are the overrides that sc was
-// loaded with.
+// To translates a scenario, loaded with the overrides sets, into a system's settings under the policy with that index.
 func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
 	preset := scenarios.PresetNamed(system.Name)
 	t := &sheet{system: system, sc: sc.Variant(policy),
@@ -82,8 +82,8 @@ func below(path string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return path == k || strings.HasPrefix(path, k+".") })
 }
 
-// Find returns the setting of a system for a key of the language, or the reason why there is none; neither for a
-// key unknown to the system, or one of WorldKeys.
+// Find returns the translation of a scenario's key into a setting of a job system, or the reason why there is none;
+// neither for a key that the system's table lacks, or one of WorldKeys.
 func Find(system *System, key string) (row *Translation, cannot string) {
 	for i := range system.Translations {
 		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
@@ -98,7 +98,7 @@ func Find(system *System, key string) (row *Translation, cannot string) {
 	return nil, ""
 }
 
-// key adds the setting for one key of the scenario.
+// key adds the system's setting for one key of the scenario, unless the key has the preset's value.
 func (t *sheet) key(s *scenarios.Setting) {
 	key, scope, class := s.Path, "", -1
 	if k, known := scenarios.KeyOf(s.Path); known {
@@ -134,7 +134,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 	}
 }
 
-// translate adds a setting for the scenario, or for a class of it.
+// translate adds the setting that a row of the table gives, for the whole scenario or for one job class.
 func (t *sheet) translate(row *Translation, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
 	value, _ := v.of(row.Key) // none of a map
@@ -149,7 +149,7 @@ func (t *sheet) translate(row *Translation, scope string, class int) {
 	t.Settings = append(t.Settings, line)
 }
 
-// policy adds the setting for the policy.
+// policy adds the system's setting for the fetch policy, or that it has none.
 func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return

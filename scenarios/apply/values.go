@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios"
 )
 
-// values resolves the names in the text of a translation to the settings of a scenario.
+// values replaces the placeholders in a translation's text by values of a scenario.
 type values struct {
 	t     *sheet
 	row   *Translation
@@ -26,7 +26,7 @@ type values struct {
 	name  string // in the text, whose value is looked for
 }
 
-// of returns the value of a key of the language in the scope: that of the class, or else that of all classes.
+// of returns the value of a scenario's key: that of the class for which values translates, or else that of all classes.
 func (v *values) of(key string) (value string, there bool) {
 	if rest, ofClass := strings.CutPrefix(key, "jobs.CLASS."); ofClass {
 		value, there = v.t.mine[v.scope+rest]
@@ -40,7 +40,7 @@ func (v *values) of(key string) (value string, there bool) {
 	return value, there
 }
 
-// joined returns the values of a map, and of the keys that its setting includes, as text.
+// joined returns, as text, the values of the keys of a map, and of the further keys that the same setting covers.
 func (v *values) joined() string {
 	var parts []string
 	for _, k := range scenarios.Keys() {
@@ -56,10 +56,10 @@ func (v *values) joined() string {
 	return strings.Join(parts, ", ")
 }
 
-// placeholder matches the names in the text of a translation, with the unit that some have.
+// placeholder matches the placeholders in the text of a translation, such as {value}, some with a unit: {value:ms}.
 var placeholder = regexp.MustCompile(`\{([a-z-]+)(?::([a-z]+))?\}`)
 
-// setting returns the text of the translation with values for its names. The error states why there is none.
+// setting returns the text of the translation with its placeholders replaced. The error states why there is none.
 func (v *values) setting(value string) (string, error) {
 	as := v.row.As
 	if kind, _ := v.of(v.row.Key + ".kind"); v.row.Kinds != nil {
@@ -83,8 +83,8 @@ func (v *values) setting(value string) (string, error) {
 	return text, problem
 }
 
-// presumed returns an error if the translation's text ignores a part of the value: a key of a map that the text lacks,
-// an unmet condition on another key, a timeout longer than the setting's value, or a poll shorter than the cooldown.
+// presumed returns an error if the setting would not do what the scenario asks: its text lacks a key of the map,
+// another key has not the value that it needs, a job's timeout is longer, or the poll is shorter than the cooldown.
 func (v *values) presumed(as, value string) error {
 	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
@@ -120,7 +120,7 @@ func (v *values) presumed(as, value string) error {
 	return nil
 }
 
-// word returns the text that replaces a name in a translation.
+// word returns the text that replaces a placeholder in a translation, with durations in the unit.
 func (v *values) word(name, unit string) (string, error) {
 	switch v.name = name; name {
 	case "value":
@@ -157,7 +157,7 @@ func (v *values) word(name, unit string) (string, error) {
 	return v.converted(value, unit)
 }
 
-// ofRetry returns the text that replaces a name of the retry policy.
+// ofRetry returns the text that replaces a placeholder for the retry policy: its delays, or the range of its jitter.
 func (v *values) ofRetry(name, unit string) (string, error) {
 	b, err := v.t.sc.RetryPolicy(v.class)
 	if err != nil {
@@ -194,7 +194,7 @@ func (v *values) ofRetry(name, unit string) (string, error) {
 	return strings.Join(words, ", "), nil
 }
 
-// mostDelays bounds the delays that are listed of a retry policy that goes on for longer.
+// mostDelays is the most delays that a setting lists. A retry policy whose delays differ after these has no setting.
 const mostDelays = 25
 
 // delaysOf returns the delay after each failure before jitter, the last of which repeats; an error if more than
@@ -219,7 +219,7 @@ func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 	return delays, nil
 }
 
-// spread returns the range of the factor by which jitter multiplies a delay; false for other jitter.
+// spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; false: it is no factor.
 func spread(j policies.Jitter) (low, span float64, known bool) {
 	share := j.Share().Float()
 	of, known := map[policies.JitterKind][2]float64{
@@ -246,7 +246,7 @@ func (v *values) converted(value, unit string) (string, error) {
 	return value, v.bounded(value, "")
 }
 
-// duration returns a duration in a unit.
+// duration returns a duration as text in a unit; an error if the unit, or the bounds of the translation, forbid it.
 func (v *values) duration(d time.Duration, unit string) (string, error) {
 	seconds := number(d.Seconds())
 	if err := v.bounded(seconds, " s"); err != nil {
@@ -276,7 +276,7 @@ func (v *values) duration(d time.Duration, unit string) (string, error) {
 	return seconds, nil
 }
 
-// bounded returns an error for a number, or one of seconds, out of the bounds of the translation.
+// bounded returns an error if a number, in seconds for a duration, is outside the bounds of the translation.
 func (v *values) bounded(word, unit string) error {
 	x, err := strconv.ParseFloat(word, 64)
 	switch s := v.row; {

@@ -1,6 +1,6 @@
-// Package checked holds what became of comparing presets with the libraries that they describe: which rules of the
-// real, unmodified library a preset follows, how far off the others are, and which metrics suffer. The suite in
-// scenarios/conform writes its table, conform.yaml.
+// Package checked has the results of comparing presets, the settings of known job systems, with the real, unmodified
+// libraries: which observed behaviours (rules) a preset reproduces, how far off the others are, and which metrics
+// suffer. The suite in scenarios/conform writes these to conform.yaml.
 package checked
 
 import (
@@ -68,7 +68,7 @@ func Of(p *scenarios.Preset) *Comparison {
 	return &Comparison{Preset: p.Name}
 }
 
-// Hash returns a hash of a preset's values: a comparison with another hash is out of date.
+// Hash returns a hash of a preset's values: a Comparison with another hash was made before the preset was changed.
 func Hash(p *scenarios.Preset) string {
 	var b strings.Builder
 	for _, s := range p.Settings() {
@@ -113,7 +113,7 @@ func (c *Comparison) Sentence(p *scenarios.Preset) string {
 	return text
 }
 
-// Held returns the names of the rules that hold.
+// Held returns the names of the rules that the preset follows.
 func (c *Comparison) Held() (names []string) {
 	for _, r := range c.Rules {
 		if r.Verdict == "holds" {
@@ -123,7 +123,7 @@ func (c *Comparison) Held() (names []string) {
 	return names
 }
 
-// Sentence returns a sentence on how far a rule is off, and why.
+// Sentence returns a sentence on how far the preset deviates from its library in a rule, and why.
 func (r *Rule) Sentence() string {
 	if r.Cause != "" {
 		return r.size() + ": " + r.Cause
@@ -131,7 +131,7 @@ func (r *Rule) Sentence() string {
 	return r.size()
 }
 
-// size returns, as text, the figure that decides a rule: the library's and the preset's.
+// size returns, as text, the figure by which a rule is judged: its value in the library and in the preset.
 func (r *Rule) size() string {
 	text := fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated)
 	if r.Off != "" {
@@ -140,8 +140,8 @@ func (r *Rule) size() string {
 	return text
 }
 
-// Measured returns the lines on the deviations of the preset from its library, each with its size as far as a rule
-// measured it. Presets of designs, not of systems, have no library to measure.
+// Measured returns a line for each known deviation of a preset from its library, with its size if a rule measured it.
+// Presets of designs have no library, and their lines no size.
 func Measured(p *scenarios.Preset) (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"
@@ -158,8 +158,8 @@ func Measured(p *scenarios.Preset) (lines []string) {
 	return lines
 }
 
-// Misses returns warnings, one for each preset of the scenario whose rules are off in a way that affects a metric of
-// the objectives or of Measure. A retry policy has the rules about keys of retry, an engine all others.
+// Misses returns a warning for each preset of a scenario's engine or, by the rules about retry, of its retry policies
+// that deviates from its library in a way that affects a metric of the objectives or of Measure.
 func Misses(sc *scenarios.Scenario) (lines []string) {
 	metrics := map[string]bool{}
 	for _, o := range sc.Objectives {
@@ -185,8 +185,8 @@ func Misses(sc *scenarios.Scenario) (lines []string) {
 	return lines
 }
 
-// miss returns a sentence about the rules of the retry policy, or of the engine, that are off and affect any of
-// metrics; "" if none is.
+// miss returns a sentence on the deviations of a preset's retry policy, or else of its engine, that affect any of
+// metrics; "" if there are none.
 func (c *Comparison) miss(retry bool, metrics []string) (line string) {
 	more := 0
 	for _, r := range c.Rules {

@@ -31,8 +31,8 @@ type Checker struct {
 	Asked   func(reference.Rule, []any) // called for every rule of a single key, with the key's path
 }
 
-// New returns a checker of the tree full, whose nodes in preset come from the preset of that name; failed are the
-// positions of values that could not be decoded, and unknown those of unknown keys.
+// New returns a checker of the YAML tree full, in which preset names the preset that a node comes from, if any; failed
+// are the positions of values that could not be decoded, and unknown those of unknown keys.
 func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
 	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
 }
@@ -63,7 +63,7 @@ func (c *Checker) Node(path ...any) *yaml.Node {
 	return node
 }
 
-// Key returns the YAML node of the key at the end of path, or else the nearest node around it.
+// Key returns the YAML node of the last key of path or, if the file lacks it, the innermost node around it.
 func (c *Checker) Key(path ...any) *yaml.Node {
 	parent := c.Node(path[:len(path)-1]...)
 	if name, ok := path[len(path)-1].(string); ok {
@@ -126,7 +126,7 @@ func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quanti
 	return e
 }
 
-// Add adds an error whose text is made already at a node.
+// Add adds the error e at a node.
 func (c *Checker) Add(at *yaml.Node, e *quantity.Error) { c.report(at, diagnostics.Error, e) }
 
 // AddAll adds errors that have their positions already.
@@ -142,8 +142,8 @@ func (c *Checker) Clean() bool {
 	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, isError)
 }
 
-// unsaid reports whether a value may be a default by mistake: a map around it has an unknown key, perhaps a
-// misspelling of it; its rules are then not checked.
+// unsaid reports whether the file may lack a value by mistake: a map around it has an unknown key, perhaps the right
+// one misspelt. The rules for the value are then not checked.
 func (c *Checker) unsaid(path []any) bool {
 	if node := c.Node(path...); node != nil && node.Line != 0 {
 		return false
@@ -273,8 +273,8 @@ func BadTitle(name string) string {
 	return "want only a-z, 0-9 and -"
 }
 
-// BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. Canceled
-// attempts and those with an expired lease have not failed: the engine sets these kinds.
+// BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. The kinds that
+// the engine itself sets, for cancelled attempts and expired leases, are reserved.
 func BadErrorKind(name string) string {
 	if name == engine.Canceled.Name() || name == engine.LeaseExpired.Name() {
 		return "it is the engine's own word, for what it does itself"

@@ -10,17 +10,17 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// Section is a map of a scenario that several rules are about. The rules name its keys by their paths below it, such as
-// lease.ttl; an empty path is the map itself.
+// Section is one map of a scenario's YAML, such as a job class, for checking several of its keys. These are named by
+// their paths below it, such as lease.ttl; an empty path is the map itself.
 type Section struct {
 	whole *Checker
 	path  []any
 }
 
-// In returns the map at a path of keys and indexes.
+// In returns the Section of the map at a path of keys and indexes.
 func (c *Checker) In(path ...any) Section { return Section{c, path} }
 
-// In returns the map at a path below s.
+// In returns the Section of the map at a path below s.
 func (s Section) In(path ...any) Section { return Section{s.whole, slices.Concat(s.path, path)} }
 
 // To returns the path, from the root of the scenario, of a key of s.
@@ -32,8 +32,8 @@ func (s Section) To(key string) []any {
 	return path
 }
 
-// Fault adds an error to the first of keys that the file contains if a rule is broken. With a colon behind it, the one
-// key itself has the error, not its value. The caller may add help or a note to what it returns in any case.
+// Fault adds an error if a rule is broken, at the value of the first of keys (separated by spaces) in the file or, for
+// one key with a colon behind it, at that key. The caller may add help or a note to the result in any case.
 func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quantity.Error {
 	if !broken {
 		return &quantity.Error{}
@@ -81,7 +81,7 @@ func (s Section) Has(key string) bool { return s.Node(key) != nil }
 // Node returns the YAML node of the value of a key, or nil.
 func (s Section) Node(key string) *yaml.Node { return s.whole.Node(s.To(key)...) }
 
-// CheckKeys checks every key of the scenario against its rule.
+// CheckKeys checks every key of the scenario against its rule in the table of package reference.
 func (c *Checker) CheckKeys() {
 	for _, key := range reference.Table {
 		if key.Rule != (reference.Rule{}) {
@@ -90,7 +90,7 @@ func (c *Checker) CheckKeys() {
 	}
 }
 
-// hold checks against the rule r all keys below path that match the pattern rest.
+// hold checks all keys below path that match the pattern rest, in which * is any list element, against the rule r.
 func (c *Checker) hold(r reference.Rule, path []any, rest []string) {
 	switch list := c.Node(path...); {
 	case len(rest) == 0:
@@ -104,7 +104,7 @@ func (c *Checker) hold(r reference.Rule, path []any, rest []string) {
 	}
 }
 
-// holdOne checks the key at path. A value that cannot be decoded has been reported.
+// holdOne checks the key at path against the rule r, unless its value could not be decoded.
 func (c *Checker) holdOne(r reference.Rule, path []any) {
 	if r.Required && !c.Required(path...) || c.Node(path...) == nil {
 		return

@@ -13,9 +13,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Cause returns the likely cause of a syntax error that the parser reports later in the text: a character that looks
-// like a space, a dash for a hyphen, or a template. It then moves mark there. It is nil if the text has no such
-// mistake.
+// Cause returns the likely mistake behind an error that the YAML parser reports at it or later in the text: a character
+// that looks like a space, a dash for a hyphen, or a placeholder of a template language. It then moves mark there. It
+// is nil if the text has no such mistake.
 func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(s.lines) {
 		return nil
@@ -59,8 +59,8 @@ func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// Alike adds to found all further templates or odd spaces in a text that is invalid YAML because of one, since the
-// parser stops at the first.
+// Alike adds to found, if its first error is about a template placeholder or an odd space, the errors about all further
+// ones: the parser stops at the first.
 func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found
@@ -82,7 +82,7 @@ func (s *Source) Alike(found List) List {
 	return found
 }
 
-// mostAlike is the highest number of such mistakes reported for one text: each template takes another parse.
+// mostAlike is the most errors that Alike reports for one text: each template placeholder takes another parse.
 const mostAlike = 20
 
 // withAt returns ds with an error at a position, unless there is one already.
@@ -125,7 +125,7 @@ type lastLine struct {
 // template matches placeholders for values in the notations of other tools, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the value at a position of the file with templates replaced; KEY if it has none.
+// pathAt returns the path of the key whose value, or placeholder for one, is at a position of the file; KEY if unknown.
 func (s *Source) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(s.text, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := tree.Parse(masked)
@@ -180,13 +180,13 @@ var spacesLookAlike = map[rune]string{
 	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space",
 }
 
-// neverClosed reports whether an error about a missing closing mark is positioned at the end of the text.
+// neverClosed reports whether an error is about a bracket or quote never closed, which the parser notices only later.
 func neverClosed(e *yaml.LoadError) bool {
 	return strings.Contains(e.Message, "unexpected end of stream") ||
 		strings.Contains(e.Message, "did not find expected ','")
 }
 
-// syntaxErrors lists the parser's errors about text that is not valid YAML, with the words for an author.
+// syntaxErrors lists the errors of the YAML parser, by a part of their text, with the wording for the file's author.
 var syntaxErrors = []struct {
 	says, message, help string
 	alone               bool // the place where the value around it starts is of no help
@@ -225,8 +225,8 @@ func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	return &quantity.Error{Message: strings.TrimPrefix(e.Message, "yaml: "), Note: context(e)}
 }
 
-// context returns the place where the value around an error starts, in words; "" if it is not known, or that of the
-// error.
+// context returns, in words, the line on which the value around an error starts; "" if it is not known, or the value
+// starts at the error.
 func context(e *yaml.LoadError) string {
 	if e.ContextMsg == "" || e.ContextMark.Line <= 0 || e.ContextMark == e.Mark {
 		return ""

@@ -21,13 +21,13 @@ type Source struct {
 	last   lastLine
 }
 
-// NewSource returns a text whose values have not been indexed.
+// NewSource returns the Source of a text. Index adds the positions of its values.
 func NewSource(text []byte) *Source {
 	return &Source{text: text, lines: splitLines(text), width: map[yaml.Mark]*yaml.Node{},
 		around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
 }
 
-// Index records the positions of the scalars in a node of the text, at a path, and the paths of their keys.
+// Index records the positions and the paths of all values in a YAML node of the text, whose own path is path.
 func (s *Source) Index(node *yaml.Node, path string) {
 	mark := yaml.Mark{Line: node.Line, Column: node.Column}
 	if node.Kind == yaml.ScalarNode {

@@ -20,7 +20,7 @@ func Lookup(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// Position returns the index of key among the content of a plain map, or -1.
+// Position returns the index of the node of a key in the Content of a YAML map, or -1.
 func Position(node *yaml.Node, key string) int {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return -1
@@ -59,13 +59,13 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// Copied returns a copy of a node, without what is in it, at the position of at.
+// Copied returns a copy of a YAML node without its children, with the file position of the node at.
 func Copied(node, at *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value,
 		Line: at.Line, Column: at.Column}
 }
 
-// ListOf returns a list of items at the position of at.
+// ListOf returns a YAML list of items with the file position of the node at.
 func ListOf(at *yaml.Node, items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: items}
 }
@@ -83,7 +83,7 @@ func OneLine(value *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
 
-// Place moves node and all nodes in it to the position of at.
+// Place gives a YAML node, and all nodes in it, the file position of the node at.
 func Place(node, at *yaml.Node) {
 	node.Line, node.Column = at.Line, at.Column
 	for _, c := range node.Content {
@@ -143,7 +143,7 @@ func inFlow(node *yaml.Node) *yaml.Node {
 	return &flow
 }
 
-// Word returns the text of a key of a node, "" if it has none.
+// Word returns the text of the value of a key in a YAML map, "" if there is none.
 func Word(node *yaml.Node, key string) string {
 	if value := Lookup(node, key); value != nil {
 		return value.Value
@@ -151,7 +151,7 @@ func Word(node *yaml.Node, key string) string {
 	return ""
 }
 
-// Plain removes the quotes of scalars that do not need any.
+// Plain drops the style of a YAML node and all nodes in it, so that only scalars that need quotes are written in them.
 func Plain(node *yaml.Node) *yaml.Node {
 	node.Style = 0
 	for _, child := range node.Content {
@@ -160,7 +160,7 @@ func Plain(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// MapOf returns a map of pairs; its keys, and its values that are not nodes, get the position of at.
+// MapOf returns a YAML map of keys and values, in turn; strings among them get the file position of the node at.
 func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
 	for _, p := range pairs {
@@ -208,11 +208,11 @@ func InOrder(node *yaml.Node) *yaml.Node {
 	return plain
 }
 
-// Strict holds the decoding options that refuse unknown keys. Double keys were refused before: the library's search
+// Strict holds the decoding options that refuse unknown keys. Parse itself refuses duplicate keys: the library's search
 // for them takes time quadratic in their number.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
-// AllInOrder returns the values of a map, each in the order of InOrder.
+// AllInOrder returns a copy of a map of YAML nodes with each node as InOrder returns it.
 func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {
 	result := maps.Clone(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -208,7 +208,7 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// Replacing lists the keys that set the kind of a map: see replaces.
+// Replacing lists the keys that name the kind of a map. A map with one replaces the map that it overlays: see replaces.
 var Replacing = []string{"kind", "dist", "process"}
 
 // exclusive lists pairs of keys that exclude each other: setting one drops the other.

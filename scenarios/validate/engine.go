@@ -97,8 +97,8 @@ func (c *validator) checkTimes(e *spec.Engine) {
 // mostSteps is the highest number of elements in a list of delays.
 const mostSteps = 10_000
 
-// checkEarlyAck reports limits on jobs in flight where the claim is the ack: the store has no record of acked jobs that
-// still run.
+// checkEarlyAck refuses limits on jobs in flight together with ack: early, by which a claim acks its jobs: the store
+// has no record of acked jobs that still run.
 func (c *validator) checkEarlyAck() {
 	if !c.sc.Engine.Ack.Value() {
 		return

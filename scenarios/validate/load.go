@@ -160,9 +160,9 @@ func (c *validator) checkEndless(i int) {
 	e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
 }
 
-// checkExpiries reports too many recoveries for one run where each lease is recovered the instant it expires. A reaper
-// holds recovered jobs under a lease of its own, which nothing extends; leases of workers expire too if there are no
-// heartbeats in time.
+// checkExpiries refuses settings with too many recoveries for one run, where each lease is recovered the instant it
+// expires. A reaper holds recovered jobs under a lease of its own, which nothing extends; leases of workers expire too
+// if there are no heartbeats in time.
 func (c *validator) checkExpiries() {
 	e := &c.sc.Engine
 	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.Sound() || tooLarge(e) {
@@ -178,7 +178,7 @@ func (c *validator) checkExpiries() {
 		fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
 }
 
-// tooOften reports something that happens more often than one run can make it happen, at a key.
+// tooOften adds an error at a key if a run would have more events of a kind, such as polls, than one run can have.
 func tooOften(in checks.Section, key string, times float64, what string) *quantity.Error {
 	const most = reference.MostTicks
 	return in.Fault(times > most, key, "one run would make %.1g %s: at most %.0g", times, what, float64(most))

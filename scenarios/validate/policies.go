@@ -86,7 +86,7 @@ func (c *validator) checkPolicy(i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked now: one with overrides is checked with them.
+// seen reports whether a policy is checked in this pass: one with overrides is checked in the pass with these.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
@@ -238,8 +238,8 @@ func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *sp
 	in.Fault(!good, key, "%s wants %s", metric.Name, want)
 }
 
-// checkNeeds warns, if the scenario has no errors, of policies without effect: they act on a feature, such as tenants,
-// that the scenario lacks, and so claim as fifo; not of those that an objective expects to miss.
+// checkNeeds warns, if the scenario has no errors, of a policy without effect: it acts on a feature, such as tenants,
+// that the scenario lacks, and so claims as fifo. It does not warn if an objective expects the policy to miss.
 func (c *validator) checkNeeds() {
 	if !c.Clean() {
 		return

@@ -47,7 +47,7 @@ func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	in.Warn(late && s.Repeat == nil, "for at", "the storm ends at %v, after the arrivals end (%v)", end, whole)
 }
 
-// mostRepeats is the highest number of windows of one storm, and mostEvents that of the event that triggers one.
+// mostRepeats is the most windows of one storm, and mostEvents the highest nth, the number of the triggering event.
 const (
 	mostRepeats = 10_000
 	mostEvents  = 1_000_000_000

@@ -1,5 +1,5 @@
-// Package validate finds what is wrong with a scenario whose single values are well-formed, section by section: values
-// that contradict each other, names of nothing, more than one run can hold, and settings without effect.
+// Package validate finds mistakes in a scenario (a job queue with its load, faults and policies) whose single values
+// are well-formed: values that contradict each other, names of nothing, too large runs, and settings without effect.
 package validate
 
 import (
@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// NoPolicy is the index of a policy for a scenario as it is without the overrides of any.
+// NoPolicy stands, in place of a policy's index, for a scenario without the overrides of any policy.
 const NoPolicy = -1
 
 // validator compares the values of a scenario with each other, with the run and with what the scenario names.

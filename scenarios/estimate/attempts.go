@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// mostTries is the highest limit of attempts of one job that is treated as a limit: a higher one is as good as none.
+// mostTries is the highest limit on the attempts of one job that counts as a limit; a higher one is taken for none.
 const mostTries = 1000
 
 // failing is one way in which attempts of a job class can fail, with its share.
@@ -23,8 +23,8 @@ type failing struct {
 	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
-// Attempts returns the most attempts of a class that can fail in any one way, and for that way the mean seconds of an
-// attempt and the number of jobs: +Inf attempts if no time passes between them, 0 if the retries of all ways end soon.
+// Attempts estimates the failed attempts of a class in one run, for the way of failing that has most of them, with the
+// mean seconds of an attempt and the number of jobs: +Inf if they take no time, 0 if all retries end soon.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)
@@ -39,8 +39,8 @@ func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	return most, takes, jobs
 }
 
-// attempts returns the number of attempts that can fail in the way f under the retry settings r, or the same as a
-// policy, b: +Inf if no time passes between attempts, and 0 if the retries end soon.
+// attempts estimates how many attempts fail in the way f in one run, under the retry settings r, as a policy b: +Inf if
+// no time passes between attempts, and 0 if the retries end soon.
 func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -80,7 +80,7 @@ func overhead(sc *spec.Scenario, jobs float64) float64 {
 	return time + e.Commit.Linger.Std().Seconds()
 }
 
-// lateDelay returns the mean backoff, in seconds, after the last failure of a job that fits into total seconds.
+// lateDelay returns the mean backoff, in seconds, before the last retry that a job has within total seconds.
 func lateDelay(b *policies.Backoff, total float64) float64 {
 	delay, passed := 0.0, 0.0
 	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
@@ -90,8 +90,8 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the least mean backoff, in seconds: that of a job whose failures do not count, so that its backoff
-// does not grow.
+// freeDelay returns the shortest mean backoff, in seconds, after any number of failures: a job whose failures are not
+// counted may always have that.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -171,7 +171,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	return all
 }
 
-// mostJobsOf returns the most jobs of a class: with bursts, the limit of a run for a trace, and at least one.
+// mostJobsOf estimates the jobs of a class in one run with bursts, at least 1; of a trace as many as a run can have.
 func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return reference.MostJobs
@@ -185,7 +185,7 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns an attempt's mean run time in seconds: of instead, or if it is nil the service time.
+// takes returns the mean run time of an attempt in seconds: that of instead or, if it is nil, the mean service time.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()
@@ -193,7 +193,7 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	return job.Service.Dist().Mean()
 }
 
-// above returns the share of draws from d that are longer than limit seconds, accurate to a thousandth of a millionth.
+// above returns the probability that a draw from d is longer than limit seconds, with an error below 1e-9.
 func above(d dist.Dist, limit float64) float64 {
 	low, high := 0.0, 1.0
 	for range 30 {
@@ -212,8 +212,8 @@ func above(d dist.Dist, limit float64) float64 {
 	return 0
 }
 
-// JobsOf returns the expected number of jobs of a class without storms, including all copies by callers; 0 for a trace,
-// whose length is not known.
+// JobsOf returns the expected number of jobs of a class without storms, each with all copies that its caller may
+// enqueue; 0 for a trace, whose length is not known.
 func JobsOf(job *spec.JobClass, duration spec.Duration) float64 {
 	a := &job.Arrivals
 	count := a.MeanRate() * a.Length(duration).Seconds()
@@ -231,7 +231,7 @@ func copies(job *spec.JobClass) float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// BurstJobs returns the number of jobs that a storm adds to the usual arrivals, including copies.
+// BurstJobs returns the most jobs that a storm brings, copies included; with a factor, all arrivals in its windows.
 func BurstJobs(sc *spec.Scenario, s *spec.Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)

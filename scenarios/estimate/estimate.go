@@ -1,5 +1,5 @@
-// Package estimate computes how large a run will be, before there is one: how many jobs come, how many attempts may
-// fail, and how much memory a simulation takes.
+// Package estimate computes how large a run of a scenario (a simulated job queue with its load) will be, before there
+// is one: how many jobs come, how many attempts may fail, and how much memory a simulation takes.
 package estimate
 
 import (
@@ -25,7 +25,7 @@ const (
 	bytesAtLeast  = 1 << 20
 )
 
-// Of returns the most jobs that a simulation holds: those in flight, those that wait for their retries, and
+// Of estimates the jobs and the memory of a simulation at its fullest: jobs in flight, jobs that wait for a retry, and
 // those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces.
 func Of(sc *spec.Scenario) Footprint {
 	var jobs, most, work, waiting float64

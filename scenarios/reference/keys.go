@@ -1,6 +1,6 @@
-// Package reference describes the keys of the language, apart from any scenario: the table of their defaults and rules,
-// the tables of the kinds of distributions, backoffs and arrival processes, the words of other systems for them, and
-// their documentation, which comes from the JSON schema.
+// Package reference documents the keys of scenario files: the table of their defaults and rules, the tables of the
+// kinds of distributions, backoffs and arrival processes, the words of other job systems for them, and their
+// descriptions, which come from the JSON schema.
 package reference
 
 import (
@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Entry describes one key of the language: its default, the rule for its value, and the behaviour without it.
+// Entry describes one key of scenario files: its default, the rule for its value, and the behaviour without it.
 type Entry struct {
 	Path    string // path of the key, in which * stands for each element of a list
 	Default string // default as YAML; empty: none
@@ -36,7 +36,7 @@ func named(noun string) Rule { return Rule{Name: noun} }
 
 func (r Rule) needed() Rule { r.Required = true; return r }
 
-// free and the variables below are the common rules of keys, such as required, and reasons for their bounds.
+// free and the variables below are common rules for keys: none, a duration above 0, and a key that must be there.
 var (
 	free     = Rule{}
 	positive = Rule{Positive: true}
@@ -48,10 +48,10 @@ const (
 	batch  = "since a call carries them all"
 )
 
-// Table lists the keys with a default or a rule of their own; the schema names required keys in this order. Keys with
-// nothing but a default stand together, in the row of the key above them. Keys of the kinds of distributions,
-// backoffs and arrival processes are in the tables of kinds, keys of storms in the files
-// storm_KIND.go of package spec.
+// Table lists the keys of scenario files with their rules and defaults, in the order in which the schema names required
+// keys. A key with nothing but a default stands in the default of the map around it. Keys of the kinds of
+// distributions, backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go
+// of package spec.
 var Table = []Entry{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -196,7 +196,7 @@ const (
 	MostPhases       = 10_000_000 // pairs of on and off phases
 )
 
-// starred returns a path with * in place of each placeholder in capitals.
+// starred returns a path with * in place of each placeholder in capitals: jobs.*.service for jobs.CLASS.service.
 func starred(path string) string {
 	words := strings.Split(path, ".")
 	for i, w := range words {
@@ -226,8 +226,8 @@ var WordFor = map[string]string{
 	"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy",
 }
 
-// WithName returns the parts of a path with those that spell a name, which may contain dots, joined to its first part.
-// Of several names it is the longest.
+// WithName returns the elements of a path, the first few of them joined if they spell one of names, which may contain
+// dots: the longest such name.
 func WithName(path, names []string) []string {
 	for n := len(path); n > 1; n-- {
 		if name := strings.Join(path[:n], "."); slices.Contains(names, name) {

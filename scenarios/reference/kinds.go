@@ -12,15 +12,15 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// KindTable lists the kinds of a map, such as those of distributions, each with the keys it takes.
+// KindTable lists the kinds of a sort of map in scenario files, such as of a distribution, and the keys of each kind.
 type KindTable struct {
 	what string // noun for the map: "distribution"
 	Key  string // key that names the kind: "dist"
 	Rows []kindRow
 }
 
-// kindRow is one combination of keys by which a kind can be given; a kind may have several, one after the other, the
-// first of which has its documentation.
+// kindRow is a combination of keys that defines a kind, such as mean and cv of a lognormal distribution. A kind may
+// have several, one after the other, the first of which has its documentation.
 type kindRow struct {
 	Kind               string
 	Required, Optional []string
@@ -99,7 +99,7 @@ var Processes = KindTable{what: "arrival process", Key: "process", Rows: []kindR
 
 var startStop = []string{"start", "stop", "only"}
 
-// Check returns errors for keys of a map that its kind does not take.
+// Check returns errors for the keys that a map lacks, or that its kind does not take.
 func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	name := tree.Lookup(node, t.Key)
 	if name == nil {
@@ -148,12 +148,12 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	return slices.MaxFunc(rows, func(a, b kindRow) int { return cmp.Compare(given(a), given(b)) })
 }
 
-// missing returns the keys that a kind given in this way requires and a map does not have.
+// missing returns the keys that this combination requires and a map does not have.
 func (r kindRow) missing(node *yaml.Node) []string {
 	return slices.DeleteFunc(slices.Clone(r.Required), func(key string) bool { return tree.Lookup(node, key) != nil })
 }
 
-// spell returns the keys of a kind of map as text.
+// spell returns a sentence with the keys that a kind takes, for messages; rows are its combinations of keys.
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {
@@ -183,7 +183,7 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 // Doc returns the documentation of a kind, such as a storm or a distribution.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].doc }
 
-// takes reports whether a kind given in this way may have a key.
+// takes reports whether a key may be in this combination of keys.
 func (r kindRow) takes(key string) bool {
 	return slices.Contains(r.Required, key) || slices.Contains(r.Optional, key)
 }

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Key is the reference entry of one key of the language.
+// Key is the documentation of one key of scenario files.
 type Key struct {
 	Path     string   `json:"path"`               // path, with capitals for names of list elements: jobs.CLASS.service
 	Value    string   `json:"value"`              // description of the values: duration, late | early, map
@@ -22,7 +22,7 @@ type Key struct {
 	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
 }
 
-// Kind is the reference entry of one kind of a map, such as a distribution or a storm, with its keys.
+// Kind is the documentation of one kind of a map, such as the exponential distribution or the crash storm.
 type Kind struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
@@ -33,7 +33,7 @@ type Kind struct {
 // Kinds lists the kinds of storms, arrivals, distributions and backoffs.
 type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 
-// Language is the reference of the language: every key, a map before its keys, and every kind of a map.
+// Language is the documentation of scenario files: of every key, a map before its keys, and of every kind of a map.
 type Language struct {
 	Keys  []Key
 	Kinds Kinds
@@ -41,7 +41,7 @@ type Language struct {
 	root, defs *yaml.Node // the schema, and its definitions by Go type
 }
 
-// KeysIn returns the keys of the maps of a Go type, in their order; nil if it is none of the language.
+// KeysIn returns the keys of the map that is decoded to a Go type, in their order; nil if no map is.
 func (l *Language) KeysIn(in string) (keys []string) {
 	of := tree.Lookup(l.defs, in)
 	switch in {
@@ -56,8 +56,8 @@ func (l *Language) KeysIn(in string) (keys []string) {
 	return keys
 }
 
-// KeyOf returns the reference entry for a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of a
-// class's retry have the entries of retry, keys of a policy's `with:` the entries of the keys that they override.
+// KeyOf returns the documentation of the key at a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of
+// a class's retry have that of retry, keys of a policy's `with:` that of the keys that they override.
 func (l *Language) KeyOf(path string) (Key, bool) {
 	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
 		path = rest
@@ -79,8 +79,8 @@ func (l *Language) KeyOf(path string) (Key, bool) {
 // DefinitionsAt is the prefix of references to the schema's definitions.
 const DefinitionsAt = "#/$defs/"
 
-// Read computes the reference from the schema of the language, which contains the comments of the structs; storms
-// are the keys that name the kinds of storm. A schema that is no YAML makes it panic.
+// Read returns the documentation that the JSON schema contains, including the comments of the structs; storms are the
+// keys that name the kinds of storm. It panics for a schema that is not valid YAML.
 func Read(schema []byte, storms []string) *Language {
 	root, problems := tree.Parse(schema) // JSON is YAML, so the parser keeps the order of the values
 	if len(problems) > 0 {
@@ -102,13 +102,13 @@ func Read(schema []byte, storms []string) *Language {
 	return l
 }
 
-// placeholders maps each list of a scenario to the word for an element's name in the path of a key.
+// placeholders maps each list of a scenario to the placeholder for an element's name, as in jobs.CLASS.service.
 var placeholders = map[string]string{
 	"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER",
 }
 
-// walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
-// returned once.
+// walk returns the keys below a path, whose JSON schema is s. The costs per row, the same for every kind of store call,
+// are returned once.
 func (l *Language) walk(path string, s *yaml.Node) []Key {
 	var all []Key
 	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(l.defs, "RowCosts")
@@ -129,7 +129,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the JSON schema of the long form of a value that has a short one, too.
+// long returns, from the JSON schema of a value that has a short form too, that of its long form; otherwise s.
 func long(s *yaml.Node) *yaml.Node {
 	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
 	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {
@@ -206,7 +206,7 @@ func (l *Language) value(s *yaml.Node) string {
 	return "text"
 }
 
-// ofTable returns the kinds of a table, with the keys in the schema's definition def.
+// ofTable returns the documentation of the kinds in a table, with their keys from the schema's definition def.
 func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	var kinds []Kind
 	all := l.walk("", tree.Lookup(l.defs, def))

@@ -113,7 +113,7 @@ var Synonyms = sync.OnceValue(func() (all []synonym) {
 	return all
 })
 
-// help returns the hint to write the key instead of the word, for a map of the type in.
+// help returns the advice to write the key instead of the other system's word, in a map of the Go type in.
 func (s *synonym) help(l *Language, in string) string {
 	if s.Key == "" {
 		return s.Hint
@@ -205,7 +205,7 @@ func MeansElsewhere(word string, key any) bool {
 	})
 }
 
-// plainWord returns a word in the spelling of the synonyms.
+// plainWord returns a word as the table of synonyms spells it: in lower case, without - and _.
 func plainWord(word string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 }

@@ -23,7 +23,7 @@ type (
 	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // effect of an execution timeout
 )
 
-// Either is a choice between two words, which mean true or false as the comment of W has it.
+// Either is a choice between two words, for false and true; the comments of the types below give the meaning of true.
 type Either[W quantity.Words[bool]] = quantity.Choice[bool, W]
 
 // TimedOut is the effect of an execution timeout, see engine.KindConfig.
@@ -32,7 +32,7 @@ type TimedOut struct{ WaitOut, Free bool }
 // Late is the treatment of jobs in the late answer to a claim that the node has given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
 
-// fences and the variables below hold the words of Choice types.
+// fences and the types below define the words of each Choice, and their values.
 type (
 	fences        struct{}
 	places        struct{}
@@ -116,7 +116,7 @@ func (nodeNames) Words() ([]string, []bool)   { return words("new kept", false, 
 func (leaseChecks) Words() ([]string, []bool) { return words("store local", false, true) }
 func (finds) Words() ([]string, []bool)       { return words("in-flight lease", true, false) }
 
-// words returns the words of a Choice, which a text holds, with their values.
+// words splits text into the words of a Choice and returns them with their values.
 func words[T any](text string, values ...T) ([]string, []T) { return strings.Fields(text), values }
 
 // Wake is the rule for waking nodes at once when jobs become ready: one node (written true or one), all or none
@@ -133,7 +133,7 @@ func (w *Wake) UnmarshalText(text []byte) error {
 	return err
 }
 
-// MarshalYAML returns the rule in the spelling of scenarios.
+// MarshalYAML returns the wake rule as scenario files spell it: true (for one), all or false.
 func (w Wake) MarshalYAML() (any, error) {
 	switch w {
 	case "one":

@@ -69,7 +69,7 @@ type Nodes struct {
 	That bool    // the node of the event that triggered the storm
 }
 
-// thatNode is the word for the node of the event that triggers a storm.
+// thatNode is the word that selects, among nodes, the one on which the event happened that triggered the storm.
 const thatNode = "that"
 
 // UnmarshalYAML reads a count, a share, a list of indexes, or "that".
@@ -85,7 +85,7 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 	return node.Load(&n.CountOrShare)
 }
 
-// MarshalYAML returns the nodes in the spelling of scenarios.
+// MarshalYAML returns the nodes as scenario files spell them.
 func (n Nodes) MarshalYAML() (any, error) {
 	if n.That {
 		return tree.Scalar(thatNode), nil

@@ -25,8 +25,8 @@ func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
 	return sc, append(problems, l.problems...)
 }
 
-// notInDigits returns an error for each whole number that is not written in plain digits, among those that the YAML
-// library parses: it reads 010 as 8, a Count as 10.
+// notInDigits returns an error for each of the keys version, seed and priority whose value is not in plain digits: the
+// YAML library, which parses these, would read 010 as 8, while a Count of 010 is 10.
 func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	nodes := []*yaml.Node{tree.Lookup(full, "version"), tree.Lookup(full, "seed")}
 	if jobs := tree.Lookup(full, "jobs"); jobs != nil {
@@ -129,8 +129,8 @@ func (d *Dependency) fill() {
 	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
-// Finish completes a scenario without mistakes by its variants, one for each policy with overrides and nil for others,
-// and numbers what all of them have.
+// Finish adds to a valid scenario its variants, one for each policy with overrides and nil for others, and gives error
+// kinds and tenants numbers that are the same in all variants.
 func (sc *Scenario) Finish(variants []*Scenario) {
 	sc.variants = variants
 	sc.nameErrors()

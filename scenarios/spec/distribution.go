@@ -62,7 +62,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	return d.buildAt(node)
 }
 
-// Drawn returns a copy of the distribution to draw values from, in seconds; nil for none.
+// Drawn returns a copy of the distribution in the form from which values are drawn, in seconds; nil if d is nil.
 func (d *Distribution) Drawn() *dist.Dist {
 	if d == nil {
 		return nil
@@ -95,7 +95,7 @@ func (d Distribution) MarshalYAML() (any, error) {
 	return &node, nil
 }
 
-// Average returns the mean of a distribution as a duration, at most the longest.
+// Average returns the mean of a distribution as a duration, capped at quantity.Longest.
 func (d Distribution) Average() Duration {
 	return Duration(math.Min(d.dist.Mean()*1e9, float64(quantity.Longest)))
 }
@@ -103,7 +103,7 @@ func (d Distribution) Average() Duration {
 // Dist returns the distribution to draw values from, in seconds.
 func (d *Distribution) Dist() dist.Dist { return d.dist }
 
-// build returns the distribution for package dist. The error names the parameter at fault.
+// build returns the distribution as a dist.Dist, for drawing. The error names the parameter at fault.
 func (d *Distribution) build() (dist.Dist, error) {
 	seconds := func(v *Duration) float64 { return v.Std().Seconds() }
 	switch {
@@ -137,7 +137,7 @@ func empirical(values []Duration) (dist.Dist, error) {
 	return dist.Empirical(plain.Map(values, func(v Duration) float64 { return v.Std().Seconds() }))
 }
 
-// buildAt sets the distribution for package dist from a checked map; errors are at node.
+// buildAt sets d.dist from the other fields of d; an error has the position of its parameter in node, or of node.
 func (d *Distribution) buildAt(node *yaml.Node) error {
 	built, err := d.build()
 	if err == nil {

@@ -132,7 +132,7 @@ type Promoter struct {
 // On reports whether a promoter is configured.
 func (p *Promoter) On() bool { return !p.Every.IsNone() }
 
-// Leader is the configuration of the leader election behind owner: leader.
+// Leader is the configuration of the leader election between nodes, for maintenance by one node (owner: leader).
 type Leader struct {
 	TTL   Duration `yaml:"ttl"`   // time until leadership expires unless it is renewed
 	Renew Duration `yaml:"renew"` // interval at which the leader renews, and the others try to become leader
@@ -152,7 +152,7 @@ type Store struct {
 	Parallel Count        `yaml:"parallel"` // calls served at once, the rest wait their turn; 0: no limit
 }
 
-// Scan holds the costs of calls for the rows that lie in the store when they are served, by kind of call.
+// Scan holds, by kind of call to the store, the time that a call takes for the rows that it scans there.
 type Scan struct {
 	Claim   RowCosts `yaml:"claim,flow"`   // costs of a claim
 	Commit  RowCosts `yaml:"commit,flow"`  // costs of a commit

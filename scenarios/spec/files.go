@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Folder is the root of the files named in a scenario: the scenario's folder, or the program for built-in ones.
+// Folder is the folder in which the files named in a scenario are looked up: the scenario's own, or the program's.
 type Folder struct {
 	path    string
 	shipped fs.FS                // files of the program, by their paths, for the scenarios built into it; nil for others
@@ -29,8 +29,8 @@ type Folder struct {
 	bad     map[string]error     // errors of the files that could not be read
 }
 
-// NewFolder returns the folder at a path; shipped has files built into the program that may stand in for its own, and
-// may be nil.
+// NewFolder returns the folder at a path; shipped, if not nil, has files built into the program, which are used where
+// the folder lacks them.
 func NewFolder(path string, shipped fs.FS) *Folder {
 	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]error{}}
 }
@@ -86,7 +86,7 @@ const (
 	mostValueBytes = 32 << 20
 )
 
-// eachLine calls use with each of the first lines of a file, until it returns an error, and returns their number.
+// eachLine calls use with each of the first most lines of a file, until it returns an error, and counts the lines.
 func (f *Folder) eachLine(name string, most int, use func(line string) error) (n int, err error) {
 	file, err := f.open(name)
 	if err != nil {
@@ -160,7 +160,7 @@ func (sc *Scenario) readValues() []*yaml.LoadError {
 	return sc.files.blame(sc.tree.Full, nil)
 }
 
-// complete reads the values of the empirical distributions inside a value that have them in files.
+// complete reads the files of all empirical distributions inside a Go value, which it finds by reflection.
 func (f *Folder) complete(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -186,7 +186,7 @@ func (f *Folder) complete(v reflect.Value) {
 	}
 }
 
-// blame adds the errors in files of values to problems, at the YAML nodes that name the files.
+// blame adds to problems the errors in files of empirical distributions, at the YAML nodes that name the files.
 func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.LoadError {
 	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
 		if own := (*quantity.Error)(nil); errors.As(f.bad[file.Value], &own) {

@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// CopyBits and IndexBits are the widths of the lower parts of a job's ID, which is the same under every policy: class
-// plus 1, index among the class's arrivals (of its own for a burst), and copy (the caller may resubmit).
+// CopyBits and IndexBits are the widths in bits of the lower two of a job ID's three parts: class plus 1, number of the
+// arrival in the class or burst, and copy (callers may enqueue copies). The ID is the same under every policy.
 const (
 	CopyBits   = 8
 	IndexBits  = 44

@@ -47,7 +47,7 @@ func (o *Over) IsDefault() bool {
 	return o.Slow == nil && o.Fail.Float() == 1 && o.RejectsIn.IsNone()
 }
 
-// Conflict is optimistic locking of a dependency's one row, which is read and written there and back: see Dependency.
+// Conflict is the optimistic locking of the row in a dependency that each call reads and then writes: see Dependency.
 type Conflict struct {
 	Network Distribution `yaml:"network"` // one-way delay of the read and of the write
 }
@@ -96,10 +96,10 @@ type Tenants struct {
 	Names []string `yaml:"names,omitempty,flow"` // names of the tenants: the same name in several classes is one tenant
 }
 
-// Patience is the impatience of callers: After it enqueued a copy of its job that is not done, a caller gives up on the
-// copy and enqueues another, Resubmits times at most. It is answered if some copy is done within After of that copy's
-// enqueuing. Nobody cancels old copies. With a Budget, the callers of a class have enqueued at no time more further
-// copies than that share of their first ones so far; who finds it spent gives up for good.
+// Patience is the impatience of callers: whoever finds a copy of a job not done After it was enqueued gives up on it
+// and enqueues another, Resubmits times at most. A caller is answered if some copy is done within After of its
+// enqueuing. Nobody cancels old copies. With a Budget, the callers of a class have at no time enqueued more further
+// copies than that share of their first ones so far; a caller that finds it spent gives up for good.
 type Patience struct {
 	After     Duration `yaml:"after"`     // time that a caller waits for a copy; more than 0s
 	Resubmits Count    `yaml:"resubmits"` // most further copies of one caller, in [0, 255]
@@ -107,12 +107,12 @@ type Patience struct {
 	Budget *Share `yaml:"budget,omitempty"`
 }
 
-// Serial is the ordering of jobs by key: see JobClass.
+// Serial makes jobs of a class run one at a time, in order, if they have the same key: see JobClass.
 type Serial struct {
 	Keys Count `yaml:"keys"` // number of keys, drawn uniformly; at least 1
 }
 
-// Fails is the description of failures of a class's attempts: see JobClass.
+// Fails describes the failures of a class's attempts: how many, after what run time, with which error kinds.
 type Fails struct {
 	Rate  Share         `yaml:"rate"`            // share of attempts that fail
 	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time

@@ -11,15 +11,15 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// layers overlays the defaults with the presets named in a scenario, and those with the scenario's own values. A preset
-// lies below everything that the file and its overrides set.
+// layers merges the YAML of a scenario from three layers: the defaults, over them the presets that it names, and on top
+// its own values, of the file and its overrides.
 type layers struct {
 	Preset   map[*yaml.Node]string // name of the preset that a node comes from
 	problems []*yaml.LoadError
 }
 
-// base returns the YAML values that the scenario given does not set itself: the defaults, overlaid by the presets for
-// engine and retry. The retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML upon which the scenario given is overlaid: the defaults, overlaid by the presets for engine and
+// retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := reference.DefaultTrees()[""]
 	engine := tree.Lookup(tree.Lookup(given, "engine"), "preset")
@@ -42,7 +42,7 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	return base
 }
 
-// Class returns the retry settings that a class does not set itself: base, overlaid by the preset of the class.
+// Class returns the retry settings upon which a class's own are overlaid: base, overlaid by the class's preset if any.
 func (l *layers) Class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := l.retry(at); p != nil {
@@ -51,7 +51,7 @@ func (l *layers) Class(base, own *yaml.Node) *yaml.Node {
 	return base
 }
 
-// retry returns the preset of a node's name if it has retry settings, nil otherwise.
+// retry returns the preset that a node names, if it has retry settings; nil otherwise, after adding an error.
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
@@ -61,7 +61,7 @@ func (l *layers) retry(at *yaml.Node) *Preset {
 	return p
 }
 
-// named returns the preset of a node's name; if there is none, nil after adding an error.
+// named returns the preset that a node names; if there is none, nil after adding an error.
 func (l *layers) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil // a value that is no word is reported when it is decoded
@@ -75,7 +75,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// overlaid returns base with a preset's value of a key over its own, placed where the preset is named.
+// overlaid returns base with the value of a key overlaid by a preset's, whose nodes get the position of the node at.
 func (l *layers) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
 	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, l.placed(value, at, name)))
 }

@@ -91,7 +91,7 @@ func (sc *Scenario) ErrorNames() []string {
 	return plain.Distinct(names)
 }
 
-// nameErrors numbers the error kinds of sc and all its variants.
+// nameErrors gives the error kinds of sc and its variants numbers that are the same in all of them.
 func (sc *Scenario) nameErrors() {
 	var names []string
 	for _, v := range sc.all() {
@@ -102,7 +102,7 @@ func (sc *Scenario) nameErrors() {
 	}
 }
 
-// all returns sc and its variants.
+// all returns sc and its variants, each of which is sc with the overrides of one policy.
 func (sc *Scenario) all() []*Scenario {
 	return slices.DeleteFunc(append([]*Scenario{sc}, sc.variants...), func(v *Scenario) bool { return v == nil })
 }
@@ -121,7 +121,7 @@ func (sc *Scenario) Variant(i int) *Scenario {
 // Longest returns the longest virtual time of a run: duration plus drain.
 func (sc *Scenario) Longest() time.Duration { return sc.Duration.Std() + sc.Drain.Std() }
 
-// Does reports whether the scenario has a storm with a control (a fault injected into the engine) of that kind.
+// Does reports whether a storm of the scenario injects a fault of that kind into processes or the store.
 func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
 		c := s.Effect().Control

@@ -32,7 +32,7 @@ func Before(a, b string) bool {
 	}) < 0
 }
 
-// Set returns the override that gives the key at path a value of a type of this package, such as a JobClass.
+// Set returns the override that sets the key at path to a Go value of one of this package's types, such as a JobClass.
 func Set(path string, value any) Override {
 	node := tree.Dumped(value)
 	return Override{Path: path, Value: tree.OneLine(&node)}

@@ -19,7 +19,7 @@ import (
 // retries are both ready; 0: no guarantee.
 func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }
 
-// Policy is one of the policies compared.
+// Policy is one of the fetch policies that a scenario compares, with its parameters and its overrides of other keys.
 type Policy struct {
 	Kind  string `yaml:"kind"`  // which policy it is: `qsim list policies` describes them
 	Label string `yaml:"label"` // name in tables and charts, at most 40 characters; unique

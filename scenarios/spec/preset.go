@@ -57,7 +57,7 @@ var presets = sync.OnceValue(func() []Preset {
 	return all
 })
 
-// Presets returns all presets in the order in which they are listed. The caller must not change their nodes.
+// Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
 func Presets() []Preset { return slices.Clone(presets()) }
 
 // PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.

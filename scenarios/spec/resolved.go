@@ -24,7 +24,7 @@ func (sc *Scenario) Resolved() []byte {
 	return out
 }
 
-// Canonical returns sc with its free-form parts in a fixed order.
+// Canonical returns sc with its free-form maps, such as a policy's overrides, in sorted order, to write equal YAML.
 func (sc *Scenario) Canonical() *Scenario {
 	plain := *sc
 	preset := PresetNamed(sc.Engine.Preset)

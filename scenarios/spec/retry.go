@@ -83,8 +83,8 @@ func kindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.E
 	return kinds
 }
 
-// normalize converts retry settings to one form: of the limit on attempts, of no jitter for a random delay, and of a
-// factor for a backoff that grows linearly.
+// normalize converts retry settings to one form: max-retries to max-attempts, a missing factor of an exponential
+// backoff to 2, and any jitter of a random delay to none.
 func (r *Retry) normalize() {
 	if r.Backoff.Kind == "exponential" && r.Backoff.Factor == 0 {
 		r.Backoff.Factor = 2

@@ -1,9 +1,9 @@
-// Package spec has the content of a scenario as Go values: its sections as structs, the words, numbers and
-// distributions in them, and the kinds of storm, one a file. It decodes them from YAML over presets and defaults, reads
-// the files that they name, and writes them back with every key (Resolved). Its methods compute what follows from the
-// values: the retry policy of a class, the number of a tenant, the name of a job, the scenario under one policy.
-//
-// A value alone is checked where it is decoded; what several must agree on is checked by package validate.
+// Package spec has the content of a scenario as Go values. A scenario describes a job queue under load: job classes;
+// storms, faults or bursts with a window of time, one kind a file; fetch policies, compared under the same seeds; and
+// objectives, bounds on metrics. A fresh job has had no attempt yet. Decode reads a scenario from YAML over presets and
+// defaults, with the files that it names, and Resolved writes it with every key. Methods compute what follows from the
+// values: the retry policy of a class, the number of a tenant, the name of a job, the scenario under one policy. A
+// value alone is checked where it is decoded; what several must agree on is checked by package validate.
 package spec
 
 import (

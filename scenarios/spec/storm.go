@@ -10,8 +10,8 @@ import (
 	"qsim/scenarios/checks"
 )
 
-// Storm is a named fault, with its kind as one of the pointers to a Trouble. It has a window of time, which may come
-// again, or begins with an event.
+// Storm is a named fault or burst with a window of time, which may repeat, or with an event that triggers it. One of
+// the pointers to a Trouble is set: the kind of storm, with its keys.
 type Storm struct {
 	Name string   `yaml:"name"` // name for objectives and paths: a-z, 0-9, - and _
 	At   Duration `yaml:"at"`   // start of the storm; with on: delay after that event
@@ -45,7 +45,7 @@ type Storm struct {
 	Repeat     *Repeat         `yaml:"repeat,omitempty"` // repetition of the window; see Starts. Left out: none
 }
 
-// troubleFields lists the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
+// troubleFields holds the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
 var troubleFields, troubles = func() (fields []int, keys []string) {
 	storm, trouble := reflect.TypeFor[Storm](), reflect.TypeFor[Trouble]()
 	for i := range storm.NumField() {
@@ -57,10 +57,10 @@ var troubleFields, troubles = func() (fields []int, keys []string) {
 	return fields, keys
 }()
 
-// Troubles returns the keys that name the kinds of storm.
+// Troubles returns the keys that name the kinds of storm, such as crash and burst.
 func Troubles() []string { return append([]string(nil), troubles...) }
 
-// Trouble returns the fault of a storm and its key; nil for a storm with an error.
+// Trouble returns the fault of a storm and the key that names its kind; nil if the storm has none.
 func (s *Storm) Trouble() (Trouble, string) {
 	v := reflect.ValueOf(s).Elem()
 	for k, i := range troubleFields {
@@ -115,8 +115,8 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble reports errors in the keys of the storm's fault, against the engine and the dependencies of the scenario
-// around the storm, which is the section in.
+// CheckTrouble adds to c the errors in the keys of the storm's fault: each against its rule, and against the engine and
+// the dependencies of the scenario. in is the storm's section.
 func (s *Storm) CheckTrouble(c *checks.Checker, in checks.Section, e *Engine, dependencies []Dependency) {
 	t, key := s.Trouble()
 	own := &stormChecker{in.In(key), in, c, e, dependencies, s}

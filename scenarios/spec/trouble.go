@@ -16,20 +16,20 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Trouble is the fault of one kind of storm: its keys, with a rule for each as in checkKeys, and its effect. Each has a
-// file of its own, storm_KIND.go, and a field of Storm.
+// Trouble is implemented by each kind of storm, such as CrashStorm: a struct of the kind's keys, with their rules as in
+// checkKeys, that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm.
 type Trouble interface {
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
 	effect(lasts Duration) Effect
 }
 
-// checkedTrouble is a Trouble some of whose keys must agree.
+// checkedTrouble is a kind of storm with checks beside the rules of its single keys, such as of keys that must agree.
 type checkedTrouble interface {
 	// check reports errors in the keys of the fault beside those that checkKeys finds.
 	check(c *stormChecker)
 }
 
-// stormChecker checks the keys of one storm, which are its section, against the scenario around it.
+// stormChecker checks the keys of one storm, which are its Section, against the scenario that contains the storm.
 type stormChecker struct {
 	checks.Section
 	around   checks.Section // of the storm with its window
@@ -76,7 +76,7 @@ const (
 )
 
 // checkKeys checks each key of a fault by its type and its tag `rule`. The tag makes it required: positive is a time
-// above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%. A stall must be true.
+// above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%; stall, the value true.
 func (c *stormChecker) checkKeys(t Trouble) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")

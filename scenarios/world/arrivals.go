@@ -32,8 +32,7 @@ const (
 	drawAccept = 3 // whether that candidate arrives, or that line of a trace comes once more
 )
 
-// newProcess returns the arrival process of a class under one seed, to be closed if it is an io.Closer. The processes
-// are drawn, exactly, by these methods:
+// newProcess returns the arrival process of a class under one seed; the caller closes it if it is an io.Closer.
 func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, error) {
 	a := &sc.Jobs[class].Arrivals
 	stop := engine.Time(sc.Duration)
@@ -105,8 +104,8 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 	return d.rand.Uniform(keyed.ForArrival, uint64(spec.JobID(d.class, number)), 0, n)
 }
 
-// renewal is an arrival process with independent gaps on the scale of expected arrivals, so that a low rate stretches
-// the gaps in time.
+// renewal is an arrival process with independent gaps, each drawn as a number of expected arrivals and turned into time
+// by the arrival rate, so that a low rate stretches the gaps.
 type renewal struct {
 	draws classDraws
 	intensity
@@ -143,8 +142,8 @@ type intensity struct {
 	until  float64
 }
 
-// after returns the time by which that many arrivals are expected after at, which must not be before that of an earlier
-// call; stop if it is not before that.
+// after returns the time at which the arrival rate, integrated from at on, reaches that many expected arrivals; stop if
+// it does not before. at must not be before that of an earlier call.
 func (x *intensity) after(at, arrivals float64) float64 {
 	if at < x.until {
 		if end := at + float64(arrivals/x.steady); end <= x.until {

@@ -15,7 +15,7 @@ import (
 
 // Bounds are upper bounds on the durations of jobs, calls and processes of a simulation once all storms are over. They
 // are computed from the configuration, the jobs that arrive and the outcomes of their attempts, which follow from the
-// seed.
+// seed. A checker of invariants reports a run that exceeds them.
 type Bounds struct {
 	*Setup
 	Node    engine.Config // configuration of each node
@@ -42,7 +42,7 @@ type Bounds struct {
 	undisturbed func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
-// ForEver is a duration without an end.
+// ForEver stands for a duration without a bound.
 const ForEver = 1000 * time.Hour
 
 // Bounds computes the bounds of a simulation.
@@ -152,15 +152,15 @@ func (b *Bounds) Rules() check.Rules {
 	return r
 }
 
-// way returns the longest round trip of a store call; trip returns that and the time after which the call counts as
-// lost.
+// way returns an upper bound on the round trip of a store call. trip adds to it the timeout after which a call without
+// an answer counts as lost.
 func (b *Bounds) way() time.Duration {
 	return 2*slices.Max(b.most[:]) + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
 }
 
 func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }
 
-// callTrip is the longest round trip of a store call about so many jobs.
+// callTrip returns an upper bound on the round trip of a store call about that many jobs.
 func (b *Bounds) callTrip(op engine.Op, jobs int) time.Duration {
 	return 2*b.most[op] + b.perJob*time.Duration(jobs) + time.Millisecond
 }
@@ -172,7 +172,7 @@ func (b *Bounds) pauses() (d time.Duration) {
 	return d
 }
 
-// idle returns the longest time that a worker may be idle, after the storms, while a job is ready.
+// idle returns an upper bound on the time for which a worker stays idle, after the storms, while a job is ready.
 func (b *Bounds) idle() time.Duration {
 	d := max(b.poll, b.Node.Fetch.ErrorPause) + b.trip()
 	if b.Node.Commit.Backpressure > 0 { // until the outcomes pending are committed
@@ -181,26 +181,26 @@ func (b *Bounds) idle() time.Duration {
 	return d
 }
 
-// looking returns the longest mean time between two jobs of a worker under a backlog: claims follow one another,
-// each with a full batch.
+// looking returns an upper bound on the mean time that a worker takes to get its next job while jobs are ready: that of
+// as many claims, one after the other, as fill all workers of a node.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 	return time.Duration(claims) * (16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch))
 }
 
-// settleOutcome returns the longest time from the end of an execution until the store has committed its outcome.
+// settleOutcome returns an upper bound on the time from the end of an execution until its outcome is committed.
 func (b *Bounds) settleOutcome() time.Duration {
 	return b.Node.Commit.Linger + 4*(b.Node.Commit.Timeout+b.trip()) + b.pauses()
 }
 
-// Rest returns the longest time that a process still holds leases or calls once no work is left.
+// Rest returns how long a run must go on without work until no process holds leases or waits for answers any more.
 func (b *Bounds) Rest() time.Duration {
 	return b.Heal + b.Patience() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 }
 
-// recovery returns the longest time from the expiry of a lease to the recovery of its job, without faults, if calls do
-// not wait for each other and at most that many jobs are in flight.
+// recovery returns an upper bound on the time from the expiry of a lease to the recovery of its job, without faults, if
+// calls do not wait for each other and at most that many jobs are in flight.
 func (b *Bounds) recovery(jobs int) time.Duration {
 	c := &b.Node.Reaper
 	if c.Off {
@@ -216,7 +216,7 @@ func (b *Bounds) recovery(jobs int) time.Duration {
 	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
 }
 
-// lease returns the longest time from a claim to the expiry of its lease; 0: unlimited.
+// lease returns an upper bound on the time for which a lease lasts that nobody extends any more; 0: unlimited.
 func (b *Bounds) lease() time.Duration {
 	if l := &b.Node.Lease; l.TTL < ForEver {
 		return max(l.TTL, l.Max)
@@ -224,7 +224,7 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries returns the assumed attempts per job: 16 where the limit is higher than 1000 or there is none.
+// tries returns the most attempts assumed for a job: 16 where their limit is above 1000, or there is none.
 func (b *Bounds) tries() int {
 	n := b.retry.MaxAttempts
 	if n <= 0 || n > 1000 {
@@ -236,7 +236,7 @@ func (b *Bounds) tries() int {
 	return n
 }
 
-// abreast returns the number of jobs in flight under a backlog.
+// abreast returns the most jobs that can be in flight at once while jobs are ready: by the workers and the limits.
 func (b *Bounds) abreast(workers int) int {
 	n := b.Nodes * workers
 	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
@@ -247,7 +247,7 @@ func (b *Bounds) abreast(workers int) int {
 	return max(1, n)
 }
 
-// promotions returns the longest time to promote that many waiting (scheduled) jobs.
+// promotions returns an upper bound on the time to promote that many waiting (scheduled) jobs.
 func (b *Bounds) promotions(jobs int) time.Duration {
 	p := &b.Node.Promoter
 	if p.Every == 0 {
@@ -256,9 +256,9 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 	return (max(p.Every, b.every) + b.first + p.Gap + b.trip()) * time.Duration(1+jobs/p.Batch)
 }
 
-// Most returns a time after Heal within which every job has ended in the worst case: all attempts of all jobs, one
-// after the other where necessary, each with every possible pause and recovery. Deadline gives a closer bound, from the
-// jobs left at that time.
+// Most returns an upper bound on the time from Heal, when the storms are over, until every job has ended: all attempts
+// of all jobs, one after the other where necessary, each with every possible pause and recovery. Deadline gives a
+// closer bound, from the jobs left at Heal.
 func (b *Bounds) Most() time.Duration {
 	e := &b.Node
 	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() +
@@ -282,14 +282,15 @@ func (b *Bounds) Most() time.Duration {
 	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
 }
 
-// Patience returns the longest time without any job's event, after Heal and before the last job has ended.
+// Patience returns an upper bound on the time without any event of a job, after the storms and while jobs are left: a
+// run that is silent for longer is stuck.
 func (b *Bounds) Patience() time.Duration {
 	idle := b.recovery(b.Come) + 2*b.settleOutcome() + 3*b.trip() + b.retry.Max + b.poll + b.Node.Promoter.Every + b.every
 	return 2*(idle+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates returns the longest time for which a policy may hold back ready jobs while workers are idle, if that many
-// attempts fail.
+// hesitates returns an upper bound on the time for which a policy may hold back ready jobs while workers are idle, if
+// that many attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
 	case "breaker": // one probe each minute and a tenth, which any failure delays, here and at another dependency

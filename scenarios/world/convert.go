@@ -108,7 +108,7 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	return o
 }
 
-// delaysOf returns the one-way delays of calls to and from the store; nil for the zero Op, which is no call.
+// delaysOf returns the distributions of the one-way delays of store calls, by operation; nil for the zero Op.
 func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	return [engine.NumOps]*scenarios.Distribution{
 		engine.OpClaim: &s.Claim, engine.OpCommit: &s.Commit, engine.OpExtend: &s.Extend, engine.OpRecover: &s.Recover,
@@ -116,7 +116,7 @@ func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	}
 }
 
-// linksOf returns the delays of calls to and from the store, and their costs for the rows in it.
+// linksOf returns the delays of calls to and from the store, and the time that calls take for the rows in it.
 func linksOf(s *spec.Store) sim.Links {
 	l := sim.Links{PerJob: s.PerJob.Dist()}
 	for op, d := range delaysOf(s) {

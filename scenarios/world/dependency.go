@@ -81,7 +81,7 @@ func (d *dependency) over(now engine.Time) bool {
 	return false
 }
 
-// hangUp ends an attempt's call, if any.
+// hangUp ends an attempt's call to the dependency, if the attempt has one.
 func (d *dependency) hangUp(now engine.Time, who delivery) {
 	if n := d.calling[who]; n > 0 {
 		if d.calling[who]--; n == 1 {
@@ -160,7 +160,7 @@ type step struct {
 	write bool
 }
 
-// way draws one of an attempt's four network delays: to the row and back of the read 0 and 1, of the write 2 and 3.
+// way draws the n-th of an attempt's four one-way delays: 0 and 1 of its read of the row, 2 and 3 of its write.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
@@ -191,7 +191,7 @@ func (r *row) won(now engine.Time, who delivery) bool {
 	return a != nil && a.won
 }
 
-// end removes an attempt that ended or was stopped from the attempts at updating the row.
+// end drops the state of an attempt to update the row, which has ended; if its write is under way, once that arrives.
 func (r *row) end(now engine.Time, who delivery) {
 	r.catchUp(now)
 	switch a := r.attempts[who]; {

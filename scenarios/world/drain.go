@@ -25,9 +25,9 @@ type left struct {
 	step  time.Duration // time between two attempts, besides their delay
 }
 
-// Deadline returns the latest time at which every job has ended, and the longest wait of a ready job for its claim
-// while all workers are busy. It is called at Heal, and computes them from the jobs in the store, those still to come,
-// and the fates of their attempts, which follow from the seed.
+// Deadline returns an upper bound on the time at which every job has ended, and one on the wait of a ready job while
+// all workers are busy. It is called at Heal, when the storms are over, and computes them from the jobs in the store,
+// those still to come, and the outcomes of their attempts, which follow from the seed.
 func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
 	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
 	var all []memstore.Unfinished
@@ -67,7 +67,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds to l the attempts still possible for a job.
+// need adds the attempts that are still possible for a job to the remaining work l.
 func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 	most := b.tries()
 	if limit := b.retry.MaxAttempts; limit > 0 && limit <= 1000 {
@@ -101,7 +101,7 @@ func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 	l.chain = max(l.chain, chain)
 }
 
-// drain returns the longest time until all remaining jobs have ended.
+// drain returns an upper bound on the time until all remaining jobs have ended.
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
 	// The time between two attempts occupies a worker only while it claims the next job.

@@ -84,8 +84,8 @@ func (g *guard) audit(s *sim.Sim) {
 	g.checker.Sweep(LiveJobs(store))
 }
 
-// settle compares the totals of the run with the recorded events, and reports whether an invariant broke. With whole,
-// the totals count all claims and deaths. In a run that ended before its time, every job must have ended.
+// settle compares the totals of the run with the recorded events, and reports whether an invariant broke. whole is set
+// if the totals count all claims and deaths. In a run that ended before its limit, every job must have ended.
 func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 	if g.checker == nil {
 		return false

@@ -24,7 +24,7 @@ type Mechanism struct {
 	Commits  Calls
 }
 
-// Calls sums the answered store calls of one operation.
+// Calls sums the answered store calls of one operation, such as claims: their number, rows and time.
 type Calls struct {
 	Count, Rows int64
 	Took        time.Duration
@@ -101,7 +101,7 @@ func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 	}
 }
 
-// Attempt counts an execution.
+// Attempt counts an execution in the phase in which it began, and adds its run time to each phase that it overlaps.
 func (m *Mechanics) Attempt(began, ended time.Duration) {
 	m.at(began).Attempts++
 	m.last = max(m.last, ended)
@@ -112,12 +112,12 @@ func (m *Mechanics) Attempt(began, ended time.Duration) {
 	}
 }
 
-// bounds returns the start and the end of a phase on the wall clock; the end of the last is never, there too.
+// bounds returns the start and the end of a phase on the wall clock. The last phase has no end.
 func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends one run: further calls and executions belong to another run of the same scenario.
+// Over ends one run and adds its phases' lengths: further calls and executions belong to another run of the scenario.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -33,8 +33,8 @@ type callers struct {
 // enqueueDelay returns how long the enqueue of a job that arrives at that time takes.
 type enqueueDelay = func(at engine.Time, j *engine.NewJob) time.Duration
 
-// patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first and further
-// copies so far.
+// patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first copies of jobs
+// and of further ones so far.
 type patience struct {
 	of              *spec.Patience
 	firsts, further uint64
@@ -46,7 +46,7 @@ func (p *patience) pays() bool {
 	return share == nil || share.Num > 0 && (p.further+1)*uint64(share.Den) <= p.firsts*uint64(share.Num)
 }
 
-// deadline is the time at which a caller gives up on its latest copy.
+// deadline is the time at which a caller gives up on the latest copy of its job.
 type deadline struct {
 	at    engine.Time
 	order uint64 // tie-breaker at one instant: the order in which the waits began
@@ -67,7 +67,7 @@ func patienceOf(sc *scenarios.Scenario) []time.Duration {
 	return all
 }
 
-// newCallers returns callers around w if any class of sc has impatient ones, else nil.
+// newCallers returns the workload w with impatient callers, or nil if no class of sc has any.
 func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay enqueueDelay) *callers {
 	if patienceOf(sc) == nil {
 		return nil

@@ -77,8 +77,8 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.judge()
 }
 
-// judge calls Enough for each seed once that seed and all before it have ended under every policy. Simulations are
-// taken in order, so that those after the last needed seed do not matter, even if they fail.
+// judge calls Options.Enough for each seed once that seed and all before it have ended under every policy. Simulations
+// are taken in order, so that those after the last needed seed do not matter, even if they fail.
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.options.Enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {

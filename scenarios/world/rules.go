@@ -16,7 +16,7 @@ import (
 )
 
 // rules returns the invariants of a run that do not depend on its jobs: those of every run and, where calls are quick,
-// those that hold after the last storm. Bounds gives closer ones.
+// those that hold after the last storm. Type Bounds gives closer ones, from the jobs.
 func (w *world) rules(rand keyed.Rand) check.Rules {
 	r := w.promises(rand)
 	if isCalm(w.sc) {
@@ -148,8 +148,8 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 // longestRun is an upper bound on the virtual time of any run.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves returns how long the effect of a storm, such as a delayed call, may outlast the storm's window, with the store
-// at its usual speed.
+// leaves returns how long the effect of a storm, such as a delayed call, may last after the storm's window, with the
+// store at its usual speed.
 func leaves(sc *scenarios.Scenario, x *spec.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
@@ -226,7 +226,7 @@ func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }
 
-// answered returns the shortest call timeout.
+// answered returns the shortest timeout of any store call.
 func answered(sc *scenarios.Scenario) time.Duration {
 	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
 }

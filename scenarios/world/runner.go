@@ -1,11 +1,12 @@
-// Package world runs scenarios: it makes the simulated world of one, its arrivals, handlers, dependencies, network
-// and storms, hands it to the simulation seed by seed, and measures what happens there.
+// Package world runs scenarios: it makes the simulated world of one, its arrivals, handlers, dependencies, network and
+// storms (faults or bursts with a window of time), hands it to the simulation for each policy and seed (repetition),
+// and measures what happens there: metrics, such as the wait of fresh jobs, which have had no attempt yet.
 //
 //	sc, problems := scenarios.Load(display, src, nil)
 //	runs, err := world.Run(ctx, sc, world.Options{})
 //
-// This package defines the meaning of scenarios, package scenarios their syntax: that package has no simulation,
-// this one no YAML.
+// This package defines the meaning of scenarios, package scenarios their syntax: that package has no simulation, this
+// one no YAML.
 package world
 
 import (
@@ -95,7 +96,7 @@ type world struct {
 	checked  bool
 }
 
-// newWorld returns the world of a policy of base, an index of Policies.
+// newWorld returns the world of the scenario base under the policy with that index.
 func newWorld(base *scenarios.Scenario, policy int) (*world, error) {
 	sc, label := base.Variant(policy), base.Policies[policy].Label
 	w := &world{sc: sc, index: policy, node: engineConfig(&sc.Engine), store: storeOptions(sc),
@@ -122,7 +123,7 @@ func withoutStorms(sc *scenarios.Scenario) *scenarios.Scenario {
 	return &calm
 }
 
-// stepsBetweenChecks is the most events that a simulation runs after an interrupt: some milliseconds.
+// stepsBetweenChecks is the number of events simulated between two checks whether ctx is done: some milliseconds.
 const stepsBetweenChecks = 1 << 14
 
 // replicate runs one seed and, for the metric slowdown, also without storms.

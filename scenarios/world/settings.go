@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Windows returns the storms that begin at a known time, in order of their start. A crash lasts until the processes are
-// back.
+// Windows returns the windows of the storms that begin at a known time, in order of their start. That of a crash lasts
+// until the processes are back.
 func Windows(sc *scenarios.Scenario) []measure.Window {
 	var windows []measure.Window
 	for i := range sc.Storms {
@@ -108,7 +108,7 @@ func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Setti
 	return s
 }
 
-// objectivesOf returns the objectives, one for each policy named in them.
+// objectivesOf returns the objectives for measurement; one that names several policies becomes one for each.
 func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	var all []measure.Objective
 	for i := range sc.Objectives {

@@ -73,8 +73,8 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	return s
 }
 
-// befell counts that the control (storm effect) with that index had an effect on some node, for Met; indexes past the
-// storms' own, added by a caller that altered the configuration, are ignored.
+// befell counts, for Met, that the injected fault with the index control had an effect on some node. Faults that a
+// caller added to the configuration, which have higher indexes than those of storms, are ignored.
 func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 	if of := s.troubles.ofControl; control < len(of) {
 		s.handlers.met[of[control]]++

@@ -11,8 +11,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Speed is the ratio of scenario time to wall-clock time: Num/Den, exactly, both in [1, 10^6]. The zero Speed is no
-// speed.
+// Speed is the ratio of scenario time to wall-clock time: Num/Den, both in [1, 10^6]. The zero Speed is not valid.
 type Speed struct{ Num, Den int64 }
 
 // mostSpeed is the largest Speed; its inverse is the smallest.

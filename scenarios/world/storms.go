@@ -35,7 +35,7 @@ func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed
 	return t
 }
 
-// troublesOf returns the troubles of a scenario. The nodes that they hit are drawn by the seed.
+// troublesOf returns the effects of a scenario's storms. The nodes that they hit are drawn by the seed.
 func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 	t := &troubles{}
 	for i := range sc.Storms {
@@ -60,7 +60,7 @@ func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 	return t
 }
 
-// addControls adds the control (fault) of storm i: one for each node, or for each window if it goes from node to node.
+// addControls adds the injected faults of storm i: one for each node, or for each window if it goes from node to node.
 func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes []int32) {
 	add := func() { t.controls, t.ofControl = append(t.controls, c), append(t.ofControl, i) }
 	if c.Rolls { // node after node, from the first on in each window
@@ -84,7 +84,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	}
 }
 
-// triggered returns the control (fault) c with its trigger: the time or the event at which the storm begins.
+// triggered returns the injected fault c with its trigger: the time or the event at which the storm begins.
 func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	w := windowOf(s)
 	c.At, c.Times, c.Every = w.From, w.Times, w.Every
@@ -101,8 +101,8 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. A kind of
-// storm has one share and one factor: attempts fail, hang or kill, and are slower or fewer.
+// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. One share
+// and one factor do for every kind of storm: no kind makes attempts both fail and hang, say.
 type strike struct {
 	fault.Window
 	storm  int              // index in Scenario.Storms
@@ -113,7 +113,7 @@ type strike struct {
 	factor float64          // factor on run times, the limit or the rate of arrivals
 }
 
-// strikeOf returns the effect of storm i, as its strike and complete.
+// strikeOf returns the effect of storm i, both as a strike and in full.
 func strikeOf(sc *scenarios.Scenario, i int) (strike, spec.Effect) {
 	x := sc.Storms[i].Effect()
 	s := strike{Window: windowOf(&sc.Storms[i]), storm: i, rate: cmp.Or(x.Fails, x.Hangs, x.Kills),
@@ -148,8 +148,8 @@ type level struct {
 	factor float64
 }
 
-// levels is a factor as a function of time: the product of those of storms. Its first level begins at 0. Times may only
-// grow from call to call.
+// levels is a factor as a function of time: the product of all storms' factors. Its first level begins at 0. Times may
+// only grow from call to call.
 type levels struct {
 	all []level
 	at  int // index of the present level
@@ -186,8 +186,8 @@ func levelsOf(storms []strike, until engine.Time) levels {
 	return l
 }
 
-// now returns the factor at the time at, which must not be before that of an earlier call, and the end of its validity:
-// Never for no end.
+// now returns the factor at the time at, which must not be before that of an earlier call, and the time until which it
+// is valid, Never for no end.
 func (l *levels) now(at float64) (factor, until float64) {
 	for l.at+1 < len(l.all) && l.all[l.at+1].from <= at {
 		l.at++

@@ -8,8 +8,8 @@ import (
 	"qsim/policies"
 )
 
-// Watch wraps the policies of nodes so that a checker verifies their plans against right, a reference instance of each
-// policy, and against the policy's guarantees.
+// Watch wraps the policies of nodes so that a checker verifies their plans and claims. right returns the policy that
+// the nodes should follow: plans are verified by its guarantees.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
 	c *check.Checker) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
@@ -22,7 +22,7 @@ func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
 	}
 }
 
-// reader makes a policy an engine.StatsReader.
+// reader adds to a policy the method by which it reads statistics of the store, see engine.StatsReader.
 type reader struct {
 	engine.Policy
 	every time.Duration
@@ -31,8 +31,8 @@ type reader struct {
 // StatsEvery returns the interval between the policy's reads of statistics of the store.
 func (r reader) StatsEvery() time.Duration { return r.every }
 
-// readsLike returns the wrapper of a policy, as a reader if the policy reads statistics of the store: as often, on a
-// clock of that speed.
+// readsLike returns the wrapper of a policy, as a reader of statistics of the store if the policy is one: at the same
+// interval, converted to a clock of that speed.
 func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 	if r, ok := policy.(engine.StatsReader); ok {
 		return reader{wrapper, speed.Real(r.StatsEvery())}
@@ -40,7 +40,7 @@ func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 	return wrapper
 }
 
-// told is a fetch policy wrapped for a checker, which verifies its plans, and its observations against the plans.
+// told is a fetch policy wrapped for a checker of invariants, which verifies its plans, and claims against the plans.
 type told struct {
 	engine.Policy
 	law     policies.Law // law of the policy's plans; nil: none
@@ -104,8 +104,8 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// answered notes how many jobs the latest plan has brought, fresh ones first. A plan that has brought something, and of
-// one class all that it asked for, has not found that class empty.
+// answered records how many jobs of a class the latest plan has brought; fresh ones are observed first. If it brought
+// all that it asked for of a class, more may be ready, and a node with idle workers must plan again.
 func (t *told) answered(o *engine.Observation) {
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)

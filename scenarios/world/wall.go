@@ -61,7 +61,7 @@ func (w *Wall) WakesAll() bool { return w.setup.Config.Wake == sim.WakeAll }
 // WakesNone reports whether engines only poll for ready jobs.
 func (w *Wall) WakesNone() bool { return w.setup.Config.Wake == sim.WakeNone }
 
-// Length returns the end of arrivals, and the latest end of the run.
+// Length returns the times at which arrivals end and at which the run ends at the latest.
 func (w *Wall) Length() (arrivals, all time.Duration) {
 	return w.speed.Real(w.setup.Scenario.Duration.Std()), w.speed.Real(time.Duration(w.setup.Config.Until))
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Delays holds measured delays of a machine and its store, from a run on the wall clock, for use in a simulation. They
-// are samples in the time of the wall clock since the start of that run; an empty list stands for no delay. A
-// simulation draws the delays of a time from those measured near the time of the run that stands for it.
+// are samples in the time of the wall clock since the start of that run; an empty list stands for no delay. At each
+// time a simulation draws from the delays that were measured near the corresponding time of the run.
 type Delays struct {
 	Calls  [engine.NumOps][]CallDelay
 	PerJob [engine.NumOps]time.Duration // time added to the answer for each job but the first
@@ -60,7 +60,7 @@ func (s *Stalls) Append(more *Stalls) {
 	s.Over += more.Over
 }
 
-// Phase is a part of a scenario for which a part of the measured run stands.
+// Phase is a part of a scenario, with the part of a measured run from which a simulation draws its delays.
 type Phase struct {
 	From     time.Duration // scenario time at which it begins; it ends where the next one begins
 	Measured Span          // part of the measured run, repeated as long as the phase lasts
@@ -116,14 +116,14 @@ func (d *Delays) Overlay() *Overlay {
 	return o
 }
 
-// unrepeated is the length of measured time that is not repeated.
+// unrepeated is a length of measured time longer than any run, for measurements that are not to be repeated.
 const unrepeated = 1 << 62
 
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// turned returns how far into the measured part of a phase a simulation begins. Those of other numbers begin far from
-// each other: the steps are the golden section of its length.
+// turned returns how far into the measured part of a phase a simulation begins, by its number Draw. Simulations begin
+// far from each other: their numbers are multiplied by the golden section of the part's length.
 func (o *Overlay) turned(p *Phase) time.Duration {
 	if !p.Steady {
 		return 0
@@ -131,7 +131,7 @@ func (o *Overlay) turned(p *Phase) time.Duration {
 	return time.Duration(float64(o.Draw*goldenSection>>11) / (1 << 53) * float64(p.Measured.For))
 }
 
-// measuredAt returns the time of the measured run that stands for a time of the scenario, and the part that it is in.
+// measuredAt returns the measured time that corresponds to a time of the scenario, and the measured span of its phase.
 func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	i := len(o.phases) - 1
 	for i > 0 && o.phases[i].From > now {
@@ -141,7 +141,7 @@ func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	return p.Measured.From + (now-p.From+o.turned(p))%p.Measured.For, p.Measured
 }
 
-// repeated returns the measured spans that begin in a simulation until a time, in order, as phases have them.
+// repeated returns the measured spans as they recur in a simulation until a time, in order: each phase repeats its own.
 func (o *Overlay) repeated(until engine.Time, phases []Phase, spans []Span) (all []Span) {
 	for i := range phases {
 		p, end := &phases[i], time.Duration(until)

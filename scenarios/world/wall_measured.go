@@ -81,7 +81,7 @@ type callKey struct {
 	id     uint64
 }
 
-// drawOverrun and the next constants number the draws of run times and call delays; handlers.go has lower ones.
+// drawOverrun and the next constants number the random draws of measured delays, beside the draws in handlers.go.
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
@@ -90,7 +90,7 @@ const (
 	drawEnqueue = 3
 )
 
-// drawn draws one of the values that were measured near the time that stands for now, by a uniform number.
+// drawn draws, by a uniform number, one of the values measured near the time of the run that corresponds to now.
 func (s *series[T]) drawn(o *Overlay, now engine.Time, u float64) (value T) {
 	at, in := o.measuredAt(time.Duration(now))
 	if near := s.near(at, o.moment, in, u); near != nil {
@@ -99,12 +99,12 @@ func (s *series[T]) drawn(o *Overlay, now engine.Time, u float64) (value T) {
 	return value
 }
 
-// sample draws one of the delays that were measured near the time that stands for now.
+// sample draws, by a uniform number, one of the delays measured near the time of the run that corresponds to now.
 func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.Duration {
 	return of.drawn(m.Overlay, now, u).For
 }
 
-// Request draws the delays of a call, and returns that on its way to the store.
+// Request draws the delays of a call, there and back, and returns that on its way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
@@ -152,7 +152,7 @@ func (m *measured) announce(now engine.Time) time.Duration {
 	return m.through(now, m.sample(now, &m.wake, m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
-// enqueue draws the delays of a job's enqueue, and returns that until the store shows it.
+// enqueue draws the delays of a job's enqueue, and returns the time until the store shows the job.
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	e := m.enqueued.drawn(m.Overlay, at, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
 	if j.Delay == 0 {
@@ -161,7 +161,7 @@ func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	return e.Late
 }
 
-// claimed counts the waits of claimed jobs from the time at which the store notes that they are ready.
+// claimed lengthens the waits of claimed jobs: the store counts them as ready for some time before it shows them.
 func (m *measured) claimed(c *engine.Call) {
 	for i := range c.Leases {
 		l := &c.Leases[i]
@@ -176,7 +176,7 @@ func (m *measured) claimed(c *engine.Call) {
 func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
 
 // Begin begins an execution, with a measured overrun added to its run time. Executions that end at the same time have
-// the same overrun: those of one claim that run equally long, whose ends one timer brings.
+// the same overrun: those of one claim that run equally long, which one timer ends.
 func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := m.handlers.Begin(now, node, j)
 	if m.began != nil {
@@ -192,7 +192,7 @@ func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.Err
 	return m.handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// End records the end of an execution, for the counts by phase too.
+// End passes on the end of an execution, which it also counts by phase if Mechanics is set.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
 		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))

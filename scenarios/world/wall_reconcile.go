@@ -97,7 +97,7 @@ type life struct {
 	successes int64
 }
 
-// job sets the times of the events of one job and counts its outcome.
+// job corrects the times of one job's events to when they took effect at the store, and counts the job's outcome.
 func (r *reconciler) job(events []engine.Event) {
 	var l life
 	r.promoted = r.promoted[:0]
@@ -179,7 +179,7 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
-// close counts a job that is unresolved at the end.
+// close counts a job that is neither done nor dead at the end of the run.
 func (r *reconciler) close(l *life, job engine.JobID) {
 	if !l.known || l.state == engine.Done || l.state == engine.Dead {
 		return

@@ -55,7 +55,7 @@ func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
 // together then, and a backlog forms that as many slow calls spread over the run would not cause.
 const moment = 50 * time.Millisecond
 
-// momentLeast is the least number of delays in a window: it is longer for operations that are rare.
+// momentLeast is the least number of delays to draw one from: if fewer lie in the window, it is made longer.
 const momentLeast = 8
 
 // series holds measured values in ascending order of their times.
@@ -80,9 +80,9 @@ func newSeries[T timedMeasurement[T]](measured []T, speed Speed) (s series[T]) {
 	return s
 }
 
-// near returns one of the values in a span of time that are at most half before or after t, chosen by a uniform number
-// u in (0, 1); where those are fewer than momentLeast, one of about that many neighbours, beyond the span if it has too
-// few; nil if the series is empty.
+// near returns one of the values that were measured within the span in, at most half before or after t, by a uniform
+// number u in (0, 1). If those are fewer than momentLeast, it chooses among about that many neighbours, also outside
+// the span if that has too few. It returns nil if the series is empty.
 func (s *series[T]) near(t, half time.Duration, in Span, u float64) *T {
 	n := len(s.times)
 	if n == 0 {

@@ -22,7 +22,7 @@ const (
 	LeftOut Verdict = "left out" // there is nothing to measure it by, for Reason
 )
 
-// confidence is the level of the two-sided intervals of measurements: t(0.9995).
+// confidence is the confidence level of the two-sided intervals: they use Student's t at the quantile 0.9995.
 const confidence = 0.999
 
 // Quantity is one expected quantity of a verify row with its measurement. Values are in the unit of the row.
@@ -112,8 +112,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half returns the half-width of the interval. If all replications have the same value it is 0; for a share it is at
-// least the bound on the probability of an event that was never seen.
+// half returns the half-width of the confidence interval. If all replications have the same value it is 0; for a share
+// it is at least the bound on the probability of an event that was never seen.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -129,7 +129,7 @@ func (a *answer) half() float64 {
 	return half
 }
 
-// allowed returns the largest half-width of the interval at which a verdict is possible: see the package comment.
+// allowed returns the largest half-width of the confidence interval that allows a verdict: see the package comment.
 func (a *answer) allowed() float64 {
 	expected, _ := a.value.(float64)
 	expected = math.Abs(expected)
@@ -183,7 +183,7 @@ func (a *answer) loose() bool {
 // rare is the probability below which a measured one cannot be distinguished from 0.
 const rare = 1e-5
 
-// wants estimates, from the replications so far, how many the allowed width of the interval takes.
+// wants estimates, from the replications so far, how many are needed for the interval to become as narrow as allowed.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()

@@ -1,7 +1,8 @@
 // Package verify compares the simulator with results known independently: closed forms of queueing theory, exact Markov
-// chains, fluid models and traces computed by hand, each with its source. A Row holds the expected values of a model;
-// Check builds the model as a scenario, runs it through the whole queue (store, fetcher, committer, leases; calls to
-// the store take no time) and compares.
+// chains, fluid models and traces computed by hand, each with its source. A Row (verify row) has the parameters of a
+// model and the expected values of some quantities; Check builds the model as a scenario, runs it through the whole
+// queue (store, fetcher, committer, leases; calls to the store take no time) and compares. Fresh jobs have had no
+// attempt yet; a storm is a timed fault.
 //
 //	for _, row := range verify.Rows() {
 //		result, err := verify.Check(ctx, row, verify.Options{})
@@ -22,10 +23,10 @@
 //
 //   - 1 % of what is expected, 2 % for a 99th percentile;
 //   - 5 % for the variance or second moment of waits for lognormal services of a coefficient of
-//     variation above 1, for what a poll seldom leaves over and for the spread of a coin's
-//     windows, where 1 % would take 25 times as long as all else in the row;
+//     variation above 1, for the mean number of jobs that a poll leaves, and for the standard deviation
+//     of fresh claims in random windows, where 1 % would take 25 times as long as all else in the row;
 //   - for a probability 1 % of it or 0.002, whichever is more, but not more than half of it
-//     or 1e-5; it is never less than what may go unseen in so many trials;
+//     or 1e-5; the half-width is never less than the bound for an event not seen in so many trials;
 //   - where the load is above 0.8, 4 % of it, also for a 99th percentile, and 10 % for a
 //     second moment;
 //   - for the levels in and after a storm 1 % of the highest one, and 4 % of each.

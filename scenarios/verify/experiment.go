@@ -130,7 +130,7 @@ func valueOf(run *measure.Run, metric string) (float64, bool) {
 	return v.Value, !v.Null && v.Bound == ""
 }
 
-// measureAll runs replications until every interval is narrow enough, or cannot become so.
+// measureAll runs replications until every confidence interval is narrow enough, or a limit is reached.
 func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
 	for round := 0; ; round++ {
 		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
@@ -200,12 +200,12 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 // disagreement is the error for a metric that differs from the observer's own value.
 type disagreement string
 
-// Error returns the metric with both values.
+// Error returns the metric with its reported value and the observer's own.
 func (d disagreement) Error() string { return string(d) }
 
 // relaxation returns the relaxation time, in seconds, in which a queue of c workers forgets its initial state:
-// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); for service of another variability than
-// the exponential's times (1+cv²)/2.
+// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); times (1+cv²)/2, but at least 1, for
+// service times with the coefficient of variation cv. rate is cμ.
 func relaxation(load, rate, cv float64) float64 {
 	root := 1 - math.Sqrt(min(load, 0.99))
 	return max((1+float64(cv*cv))/2, 1) / (rate * root * root)

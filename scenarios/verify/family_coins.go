@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// coinWindows is the number of windows of claims in one replication of coins.
+// coinWindows is the number of windows of claims that coins measures in one replication.
 const coinWindows = 50
 
-// coins returns an experiment on windows of claims, each claim of a fresh job with probability phi.
+// coins returns an experiment on windows of n random claims, each of a fresh job with probability phi, else of a retry.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {

@@ -61,7 +61,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept returns the gauge (measured quantity) of one of watchBacklog's numbers, NaN if its event never happened.
+// kept returns the gauge (measurement) of one of watchBacklog's numbers, NaN if it was never set.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {
@@ -98,7 +98,7 @@ func metastable(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// staleWork returns an experiment with a queue whose capacity falls for a while.
+// staleWork returns an experiment on a queue whose capacity falls for a while: when it completes jobs in time again.
 func staleWork(p *params) ([]experiment, error) {
 	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
 	dip, patience := p.positive("duration"), p.positive("timeout")

@@ -15,9 +15,8 @@ import (
 
 // Leases that lapse.
 
-// lapsing returns a family of models with a worker for each job and leases without heartbeats; a job with an expired
-// lease is claimed again after a delay. The token is taken at the expiry, so that a commit in between comes too late;
-// fence none lets it count.
+// lapsing returns a family of models with a worker for each job and leases without heartbeats: a job is claimed again
+// some time after its lease has expired, and a commit after the expiry counts only where there is no fence.
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")

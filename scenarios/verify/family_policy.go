@@ -27,7 +27,7 @@ func meanService(p *params) service {
 	return service{exponential(mean), mean, 1}
 }
 
-// freshFirst returns an experiment on fresh jobs at one worker under fresh-first; retries do not affect them.
+// freshFirst returns an experiment on fresh jobs at one worker under the policy fresh-first, for any backoff.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
 	word := p.text("service")
@@ -44,14 +44,14 @@ func freshFirst(p *params) ([]experiment, error) {
 	return retrying(rate, own, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}"), nil
 }
 
-// freshFirstOrbit returns an experiment with c exponential workers under fresh-first, retries included.
+// freshFirstOrbit returns an experiment with exponential services at c workers under the policy fresh-first.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
 	return retrying(p.positive("lam"), own, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
 		"{kind: fresh-first}"), nil
 }
 
-// policyChain returns an experiment with c exponential workers under any policy, optionally capping retries in flight.
+// policyChain returns an experiment with exponential services at c workers, under the row's policy and cap on retries.
 func policyChain(p *params) ([]experiment, error) {
 	rate, own, c, fail := p.positive("lam_f"), exponentialService(p), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
@@ -117,7 +117,7 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe does nothing: the policy learns nothing from claims.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// saturated returns an experiment where each claim is of a fresh job with probability phi, else of an endless retry.
+// saturated returns an experiment on fresh jobs among endless retries: each claim is fresh with probability phi.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil

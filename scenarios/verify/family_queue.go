@@ -33,7 +33,7 @@ func constantService(name string) func(p *params) service {
 	}
 }
 
-// variedService returns a function from a row to a service time with the row's mean and coefficient of variation.
+// variedService returns a function that makes a service time with the mean and the variation in a verify row.
 func variedService(dist string) func(p *params) service {
 	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
@@ -61,7 +61,7 @@ func byMoments(p *params, first, second string) service {
 	}
 }
 
-// plainQueue returns the family of models with one class at c workers, first come first served; manyServers requires c.
+// plainQueue returns the family of FIFO queues with one class at c workers; manyServers makes the parameter c required.
 func plainQueue(of func(p *params) service, manyServers bool) family {
 	return func(p *params) ([]experiment, error) {
 		rate, own, c := p.positive("lam"), of(p), 1
@@ -90,7 +90,7 @@ func priorities(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// classWaits returns the gauges of the waits of two classes: of the first, high, and of the second, low.
+// classWaits returns the gauges (measurements) of the waits of two classes: of the first, high, and of the second, low.
 func classWaits() map[string]gauge {
 	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {

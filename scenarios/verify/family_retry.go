@@ -75,8 +75,8 @@ func feedbackAtOnce(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 
-// decorrelatedDrawn returns an experiment that measures the delay before the n-th retry of failing jobs. Times are in
-// ms.
+// decorrelatedDrawn returns an experiment that measures the delay before the n-th retry under decorrelated jitter with
+// a cap. Times are in ms.
 func decorrelatedDrawn(p *params) ([]experiment, error) {
 	base, most, n := p.positive("base"), p.positive("cap"), p.count("retry")
 	const unit = 1e-3
@@ -162,9 +162,9 @@ const (
 	kneeSettle = 100 // seconds after which earlier savings are used up
 )
 
-// kneeOf returns an experiment in which calls fail first at a rate a tenth below a retry budget's knee, then above. The
-// knee is between the two if the budget pays for all retries at first, so that every call succeeds in the end, and not
-// later; it is the failure rate at which unlimited retries would be as many as the budget pays for: 1-1/load.
+// kneeOf returns an experiment that locates a retry budget's knee: the failure rate at which unlimited retries would be
+// as many as the budget pays for, 1-1/load. Calls fail at a rate a tenth below the expected knee, then a tenth above;
+// the knee is between the two if every call succeeds in the end at the first rate, and not at the second.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

@@ -47,7 +47,7 @@ func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	return math.NaN()
 }
 
-// whenIs returns the gauge of the time of the n-th event of a kind and class.
+// whenIs returns the gauge (measurement) of the time of the n-th event of a kind and class.
 func whenIs(kind engine.EventKind, class, n int) gauge {
 	return same(func(o *observer) float64 { return o.when(kind, class, n) })
 }

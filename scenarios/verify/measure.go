@@ -25,7 +25,7 @@ const (
 	ofLimit               // a whole number that a share of all keeps, see gauge.law
 )
 
-// gauge is the measurement of one quantity in a replication.
+// gauge is a way of measuring one quantity in each replication, and of comparing it with the expected value.
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // value in a replication; NaN: none
@@ -61,7 +61,7 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
-// listed applies a function to the list of an observer, NaN if it is empty.
+// listed returns a function of the list of values that an observer has collected, NaN if it is empty.
 func listed(of func(list []float64) float64) observed {
 	return func(o *observer) float64 {
 		if len(o.list) == 0 {
@@ -81,7 +81,7 @@ func spread(list []float64) float64 {
 	return squares/n - float64(sum*sum)/(n*n)
 }
 
-// total returns the gauge of a counter's sum over all classes.
+// total returns the gauge (measurement) of a counter's sum over all classes.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 
 func variance(sum, squares, n counter) gauge {
@@ -91,7 +91,7 @@ func variance(sum, squares, n counter) gauge {
 	})
 }
 
-// level returns the gauge of a time average: of the sum of some levels.
+// level returns the gauge of the time average of a number of jobs: of the sum of some levels, such as ready jobs.
 func level(which ...int) gauge {
 	return mean(func(o *observer) float64 {
 		total := 0.0
@@ -102,7 +102,7 @@ func level(which ...int) gauge {
 	})
 }
 
-// claimRate returns the gauge of claims per second, of retries alone or of fresh jobs alone, or of both.
+// claimRate returns the gauge (measurement) of claims per second: of fresh jobs, of retries, or of both.
 func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }

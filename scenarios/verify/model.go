@@ -85,7 +85,7 @@ func build(row Row) (*model, []error) {
 	return m, problems
 }
 
-// quantities returns the names of the quantities, without quantiles, that the model measures; a list has one name.
+// quantities returns the names of the quantities that the model measures, without quantiles; a list counts as one.
 func (m *model) quantities() []string {
 	var names []string
 	for _, x := range m.experiments {
@@ -108,7 +108,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// ask has the experiment measure the expected values that it can measure and no earlier experiment does.
+// ask gives the experiment the expected values that it can measure and that no earlier experiment measures.
 func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 	for i, it := range expected {
 		if answers[i] != nil || boundOf(it.path) != "" {

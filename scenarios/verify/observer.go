@@ -264,12 +264,12 @@ func (o *observer) sum(which counter) float64 {
 	return total
 }
 
-// length returns the length of the window, in seconds.
+// length returns the length of the measured window of time, in seconds.
 func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
-// claimed returns the number of claims within the window of time, for some priority classes.
+// claimed returns the number of claims within the measured window of time: of fresh jobs, of retries, or of both.
 func (o *observer) claimed(classes ...engine.Class) (total float64) {
 	for _, class := range classes {
 		total += o.clockClaims[class]

@@ -10,8 +10,8 @@ import (
 	"qsim/results/plain"
 )
 
-// TableCell is the value of one metric under one policy, with its verdicts and its change from the baseline, as texts
-// shared by all tables and pages.
+// TableCell is a cell of the results table: the value of one metric under one policy, its change from the baseline
+// policy and the verdicts of the objectives on it, as texts that the terminal and the reports print alike.
 type TableCell struct {
 	Mean     float64    // mean over the seeds; NaN: no value, for Reason
 	Value    string     // the value as text: 4m13s, ≥ 2h00m, or plain.Missing
@@ -29,7 +29,7 @@ type TableCell struct {
 	difference *Contrast // difference from the baseline; nil: there is none
 }
 
-// CellOf returns the table cell of the metric q under policy i of the summary s; its field Best is not set.
+// CellOf returns the results table's cell for the metric q and the policy with index i; its field Best is not set.
 func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
@@ -58,7 +58,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	return cell
 }
 
-// lookup returns the description of the metric of q, in the unit that objectives on it use.
+// lookup returns the description of the metric of q, with values in % if an objective on it has its bound in %.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
 	for i := range s.Objectives {
@@ -127,8 +127,7 @@ func FormatChange(ratio float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
 }
 
-// AlikeText is the common value of a column in which all policies are equal: "no dead jobs", "attempts per
-// job 1.2 (✓ ≤ 2)".
+// AlikeText describes a column in which all policies are equal: "no dead jobs", "attempts per job 1.2 (✓ ≤ 2)".
 func (c *Column) AlikeText() string {
 	cell := &c.Cells[0]
 	text := c.Label + " " + cell.Value
@@ -150,8 +149,7 @@ func (c *Column) AlikeText() string {
 	return text
 }
 
-// FormatValue returns a value in the unit of its metric as text: 4m13s, 8.8s, 120ms, 97%, 4.43, 12,300; Missing for
-// NaN.
+// FormatValue returns a value in its metric's unit as text: 4m13s, 8.8s, 120ms, 97%, 4.43, 12,300; Missing for NaN.
 func FormatValue(v float64, info measure.MetricInfo) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -169,7 +167,8 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 	return strings.Replace(plain.Grouped(plain.Digits(v, 3)), "-", "−", 1)
 }
 
-// vague is the ratio of an interval's half-width to the value from which the value is printed with one digit.
+// vague is a threshold: a value is printed with one digit if its confidence interval's half-width is more than this
+// many times the value itself.
 const vague = 5
 
 // FormatEstimate returns the value of an estimate as text, a lower bound with ≥ before it.
@@ -219,11 +218,11 @@ func groupedBound(bound string) string {
 	return plain.Grouped(bound)
 }
 
-// Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
+// Expected reports whether v is a miss that the scenario expects: it counts neither as met nor as a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
-// Kind returns how a verdict counts: as met (as wanted), missed (not as wanted), expected (a miss that the scenario
-// expects) or unclear.
+// Kind returns how a verdict counts: "met", "missed" (also an objective met that the scenario expects to be missed),
+// "expected" (a miss that the scenario expects) or "unclear".
 func (v *Verdict) Kind() string {
 	switch {
 	case v.Outcome == Unclear:
@@ -236,14 +235,13 @@ func (v *Verdict) Kind() string {
 	return "met"
 }
 
-// inUnitOf returns the metric's description with the unit of an objective's bound: a ratio that may exceed 1 is printed
-// in % if its bound is.
+// inUnitOf returns the metric's description, with values in % if it is a ratio and the objective's bound is in %.
 func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
 	info.Share = info.Share || info.Unit == "1" && strings.HasSuffix(bound, "%")
 	return info
 }
 
-// Words returns the value of a verdict with its interval as text, for a table.
+// Words returns the measured value that a verdict is about, with the half-width of its confidence interval, as text.
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
 	info = inUnitOf(info, v.Text)

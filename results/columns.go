@@ -13,7 +13,7 @@ import (
 // Part is the group of a column in a results table: metrics of objectives, additional metrics, or costs of a policy.
 type Part uint8
 
-// metrics of objectives
+// Gets, Asked and Pays are the groups of columns: metrics of the objectives, other requested metrics, and costs.
 const (
 	Gets  Part = iota // metrics of the objectives
 	Asked             // metrics requested in addition to the objectives'
@@ -47,7 +47,7 @@ type Column struct {
 	within float64 // half-width of the equivalence band, as a share of the baseline's value
 }
 
-// Find returns the column of the metric q, folded or not; nil if there is none.
+// Find returns the column of the metric q, also if all policies are equal in it; nil if the table has none.
 func (t *Table) Find(q measure.Query) *Column {
 	sought := func(c *Column) bool { return c.Query == q }
 	return cmp.Or(plain.Find(t.Columns, sought), plain.Find(t.Alike, sought))
@@ -77,7 +77,8 @@ func objectiveQueries(s *measure.Settings) []measure.Query {
 	return plain.Map(s.Objectives, func(o measure.Objective) measure.Query { return o.Query })
 }
 
-// tableQueries returns all metrics that the table of the summary may have: one family of tests.
+// tableQueries returns all metrics that the results table may show: in Holm's correction for multiple tests, the
+// differences in these metrics are one family.
 func (s *Summary) tableQueries() (queries []measure.Query) {
 	if s.Settings != nil {
 		queries = TableQueries(s.Settings)
@@ -87,8 +88,7 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	return plain.Distinct(queries, priceQueries())
 }
 
-// TableOf returns the results table of a summary. It needs no Settings: without them an objective that no policy has
-// a verdict on has no column.
+// TableOf returns the results table of a summary. Without its Settings, an objective without any verdict has no column.
 func TableOf(s *Summary) *Table {
 	t := &Table{Policies: s.labels()}
 	if len(s.Policies) == 0 {
@@ -143,8 +143,8 @@ func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 	}
 }
 
-// fold moves the columns in which all policies have the same value to Alike, if there are several policies; one column
-// stays.
+// fold moves the columns in which all policies have the same value to Alike, which is printed as one line; at least one
+// column stays. In a table of one policy it drops the costs that are 0 instead.
 func (t *Table) fold() {
 	if len(t.Policies) < 2 {
 		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Part == Pays && c.zero() && c.Goals == nil })
@@ -179,8 +179,7 @@ func ColumnOf(s *Summary, q measure.Query) Column {
 	return c
 }
 
-// alike reports whether all policies have the same printed value in the column, and the same verdicts. Equal lower
-// bounds are not the same value.
+// alike reports whether all policies have the same printed value (not a lower bound) and the same verdicts in a column.
 func (c *Column) alike() bool {
 	for i := range c.Cells {
 		a, b := &c.Cells[i], &c.Cells[0]

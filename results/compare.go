@@ -7,8 +7,8 @@ import (
 	"qsim/results/plain"
 )
 
-// compare computes each policy's differences from the baseline. The comparisons that the table shows are one family of
-// tests, all others another.
+// compare computes each policy's differences from the baseline. In Holm's correction for multiple tests, the
+// differences that the results table shows are one family, and all others another.
 func (s *Summary) compare() {
 	base := s.BaselinePolicy()
 	inTable := s.tableQueries()
@@ -45,8 +45,8 @@ func (s *Summary) Baseline() int {
 	return max(slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Baseline }), 0)
 }
 
-// difference returns the mean difference of e from base over the seeds in which both have a value, with its interval
-// and test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
+// difference returns the mean difference of the estimate e from base over the seeds in which both have a value, with
+// its interval and test, the mean of base over these seeds, and their number; NaN and 0 if there are no such seeds.
 func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
 	var a, b sample
 	a.values, b.values = bothKnown(base.Values, e.Values)
@@ -65,8 +65,8 @@ func bothKnown(a, b []float64) (ofA, ofB []float64) {
 	return ofA, ofB
 }
 
-// decide adjusts the p values of a family of contrasts by Holm's procedure and marks the significant ones as shown. One
-// without any difference in any seed is not tested, and has the adjusted value 1.
+// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant ones as shown. A
+// difference that is 0 in every seed is not tested, and has the adjusted value 1.
 func decide(family []*Contrast) {
 	tested := make([]float64, len(family))
 	for i, d := range family {
@@ -83,7 +83,7 @@ func decide(family []*Contrast) {
 	}
 }
 
-// sure reports whether a difference keeps its sign however much higher a value is that is only a lower bound.
+// sure reports whether a difference keeps its sign even if those of the two values that are lower bounds are higher.
 func sure(difference float64, bound, baseBound string) bool {
 	return (bound == "" || difference > 0) && (baseBound == "" || difference < 0)
 }
@@ -104,7 +104,8 @@ func (s *Summary) judge() {
 	}
 }
 
-// policiesOf returns the policies that an objective names: by label, or else all of that kind; all for "".
+// policiesOf returns the policies that an objective is set for, by its policy field: the one with that label, or else
+// all of that kind; all policies if the field is empty.
 func (s *Summary) policiesOf(name string) (policies []*PolicySummary) {
 	if p := s.labelled(name); p != nil && name != "" {
 		return []*PolicySummary{p}
@@ -120,9 +121,9 @@ func (s *Summary) policiesOf(name string) (policies []*PolicySummary) {
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
 const DefaultSameWithin = 0.05
 
-// Likeness is the result of an equivalence test, for a difference that is not significant: equivalent, or the number of
-// seeds that would decide. Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the
-// printed 95 % interval, which is stricter than the 90 % interval of two one-sided tests at 5 %.
+// Likeness is the result of an equivalence test of two values: equivalent, or the number of seeds that would decide.
+// Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the printed 95 % interval,
+// which is stricter than the 90 % interval of two one-sided tests at 5 %.
 type Likeness struct {
 	Same bool // the whole interval lies within the equivalence band around the baseline
 	// Tell is about how many seeds would show a difference or equivalence, while neither is shown; 0: no
@@ -136,8 +137,9 @@ func Equivalent(low, high, base, within float64) bool {
 	return low >= -band && high <= band // NaN is not
 }
 
-// likeness judges a difference with a 95 % interval of ± half from n values. base is the mean of the baseline's
-// values, tests the number of differences that are tested together, bound true if a value is only a lower bound.
+// likeness tests two values for equivalence, given their difference with a 95 % interval of ± half from n seeds. base
+// is the mean of the baseline's values, tests the number of tests made together, bound true if a value is only a lower
+// bound.
 func likeness(difference, half, base, within float64, n, tests int, shown, bound bool) Likeness {
 	switch {
 	case bound, math.IsNaN(half):
@@ -170,7 +172,7 @@ func (d *Contrast) Mark() string {
 	return ""
 }
 
-// FindLikeness judges all changes anew, with an equivalence band of ± within, in [0, 1), of the base's value.
+// FindLikeness repeats the equivalence test of all changes, with a band of ± within, in [0, 1), times the base's value.
 func (c *Comparison) FindLikeness(within float64) {
 	c.SameWithin = within
 	tests := plain.Count(c.Changes, func(d Change) bool { return !math.IsNaN(d.P) })
@@ -181,8 +183,8 @@ func (c *Comparison) FindLikeness(within float64) {
 	}
 }
 
-// FindLikeness judges all differences to the baseline anew, with an equivalence band of ± within, in [0, 1), of
-// the baseline's value.
+// FindLikeness repeats the equivalence test of every policy against the baseline, with an equivalence band of ± within,
+// in [0, 1), times the baseline's value.
 func (s *Summary) FindLikeness(within float64) {
 	s.SameWithin = within
 	inTable, base := s.tableQueries(), s.BaselinePolicy()

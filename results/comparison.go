@@ -59,8 +59,8 @@ type Change struct {
 	excess, excessHalf, excessP float64
 }
 
-// Relative returns the difference of a change as a share of the base: paired, of the mean of the base's values by seed,
-// which for a quantile is not the pooled value. NaN if there is no difference or the base is 0.
+// Relative returns the difference of a change as a share of the base value; NaN if there is no difference or the base
+// is 0. With paired seeds the base value is the mean over seeds, even of a quantile.
 func (c *Change) Relative() float64 {
 	if c.of == 0 || math.IsNaN(c.Difference) {
 		return math.NaN()
@@ -68,13 +68,13 @@ func (c *Change) Relative() float64 {
 	return c.Difference / c.of
 }
 
-// ChangeWords holds the cells of one change as text, the same in every table of a comparison.
+// ChangeWords holds the texts that show one change between two results in a row of a table.
 type ChangeWords struct {
 	Base, New, Difference, Change string
 	Half                          string // half-width of the interval of Difference; "": there is none, or it is 0
 }
 
-// Words returns the texts of a change for the cells of a table.
+// Words returns the texts that show a change in a row of a table.
 func (c *Change) Words() ChangeWords {
 	info, known := measure.Lookup(c.Metric)
 	if !known {
@@ -109,8 +109,7 @@ type CompareOptions struct {
 }
 
 // Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have
-// the same seeds, else as independent samples (Welch) with a warning. The error says why they cannot be compared at
-// all.
+// the same seeds, else as independent samples (Welch) with a warning. The error says why they cannot be compared.
 func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
 		Base: Side{o.BaseName, base.ConfigHash, base.Seeds, base.Partial, o.BaseVersion},
@@ -123,7 +122,8 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-// compare finds the changes of the metrics queries, nil for the usual ones, and warns of what makes them doubtful.
+// compare computes the changes of the given metrics, nil for the usual ones, and warns of what makes them doubtful,
+// such as runs of different lengths.
 func (c *Comparison) compare(base, new *Summary, queries []measure.Query) error {
 	if base.Scenario != new.Scenario {
 		return fmt.Errorf("they are of different scenarios: %s and %s", base.Scenario, new.Scenario)
@@ -164,8 +164,7 @@ func (c *Comparison) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// match pairs the policies of both results by label. If each result has one policy, the two are paired whatever their
-// labels.
+// match pairs the policies of both results by label, or, if each result has one policy, whatever their labels.
 func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err error) {
 	missing := func(in, of *Summary, side string) {
 		for i := range in.Policies {
@@ -203,8 +202,8 @@ func (s *Summary) labelled(label string) *PolicySummary {
 	return plain.Find(s.Policies, func(p *PolicySummary) bool { return p.Label == label })
 }
 
-// usualMetrics lists the metrics compared besides those of the table and the objectives: together they reveal most
-// kinds of regression.
+// usualMetrics lists the metrics that are compared besides those of the results table and the objectives: together they
+// reveal most kinds of regression.
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput",
 	"attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
@@ -241,8 +240,8 @@ func (c *Comparison) warnOfSides() {
 	}
 }
 
-// change compares one metric of one policy between two results. same is true if both runs had the same events: equal
-// values are then equal for certain.
+// change compares one metric of one policy between two results. same is true if both runs had the same events: that
+// there is no difference is then certain, even with one seed.
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
 	d := Change{Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new, of: nan, excess: nan,
@@ -272,8 +271,9 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 // why returns the reason why the estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
 
-// samples returns the values by seed of both sides of a change: if paired, of the seeds for which both have one, about
-// their mean.
+// samples returns the values by seed of both sides of a change, the base and the new result, with their means as
+// centres; if paired, only of seeds with a value on both sides. The centre of an unpaired quantile is that of all
+// pooled jobs.
 func (c *Comparison) samples(d *Change) (base, new sample) {
 	if c.Paired {
 		base.values, new.values = bothKnown(d.Base.Values, d.New.Values)
@@ -338,8 +338,8 @@ type storedChange struct {
 	Reason  string  `json:"reason,omitempty"` // reason why the verdict is unclear
 }
 
-// MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, a
-// change to a line. Equal comparisons give equal bytes. exit is the worst of all.
+// MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, one change per line. Equal
+// comparisons give equal bytes. The exit code in it is the highest of all comparisons.
 func MarshalComparisons(list []*Comparison) ([]byte, error) {
 	all := storedComparisons{Version: comparisonVersion, Comparisons: []storedComparison{}}
 	for _, c := range list {

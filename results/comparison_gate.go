@@ -6,8 +6,8 @@ import (
 	"qsim/results/measure"
 )
 
-// sample holds the values of a metric by seed, and the centre of their scatter: their mean, or for a quantile that of
-// the pooled data.
+// sample holds the values of a metric by seed, and the centre about which their variance is taken: their mean, or for a
+// quantile that of the pooled jobs of all seeds.
 type sample struct {
 	values []float64
 	centre float64
@@ -47,7 +47,8 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 	}
 }
 
-// contrastOf returns the contrast b − a, without a query; NaN if a side has no value.
+// contrastOf returns the difference b − a of two samples with its interval and p value; NaN if a sample is empty. The
+// Query of the result is not set.
 func contrastOf(a, b sample, paired bool) Contrast {
 	nan := math.NaN()
 	c := Contrast{Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan}
@@ -64,9 +65,10 @@ func (s *sample) variance() float64 {
 	return float64(deviation * deviation)
 }
 
-// judge computes the verdict of a change under the gate. It tests the excess of the new value over the greatest value
-// that the gate allows, a difference whose whole interval must lie on one side. (The relative change would divide by
-// the base value, itself an estimate.) Any value above 0 of a metric that may be at most 0 is a regression.
+// judge computes the verdict of a change under the gate, which is the worsening of a metric that counts as no
+// regression. It tests by how much the new value is worse than the worst value that the gate allows: the whole interval
+// of this excess must lie on one side of 0. (The relative change would divide by the base value, itself an estimate.)
+// If less is better and the base value is 0, the worst value allowed is 0.
 func (c *Comparison) judge(d *Change) {
 	info, known := measure.Lookup(d.Metric)
 	if !c.Gate.Set || !known || !info.LessIsBetter && !info.MoreIsBetter || d.Base.Null() && d.New.Null() {
@@ -121,11 +123,11 @@ func (c *Comparison) decide() {
 	}
 }
 
-// confirm finds the changes whose excess over the gate is significant after Holm's adjustment for the number of metrics
-// judged: where nothing is worse than the gate allows, the whole comparison raises a false alarm with a probability of
-// at most 2.5 %. For the other changes it estimates how many seeds would decide if all metrics stayed as they are:
+// confirm marks the changes that are significantly worse than the gate allows, after Holm's adjustment for the number
+// of metrics judged: where nothing is worse than allowed, the whole comparison raises a false alarm with a probability
+// of at most 2.5 %. For the other changes it estimates how many seeds would decide if all metrics stayed as they are:
 // enough for an interval, at the confidence level that Holm's procedure sets by the rank of the p value, to exclude the
-// gate's limit.
+// worst value that is allowed.
 func (c *Comparison) confirm() {
 	var p []float64
 	var judged []*Change

@@ -96,8 +96,7 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 	return append(row, strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same))
 }
 
-// seriesColumns returns the columns of a time series, in the order of series.csv; those of single classes come last,
-// named by classes.
+// seriesColumns returns the columns of a time series in the order of series.csv; the last are those of single classes.
 func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	columns := []seriesColumn{
 		{"fresh_wait_p50_s", &s.FreshWaitP50}, {"fresh_wait_p99_s", &s.FreshWaitP99}, {"fresh_ready", &s.FreshReady},
@@ -119,8 +118,8 @@ type seriesColumn struct {
 	values *[]float64
 }
 
-// buckets returns the number of buckets of a time series: the length of its longest column, since one that was read
-// from a file may lack others.
+// buckets returns the number of buckets of a time series: the length of its longest column, as an earlier version may
+// have written a file without some columns.
 func buckets(columns []seriesColumn) (n int) {
 	for _, c := range columns {
 		n = max(n, len(*c.values))
@@ -128,7 +127,7 @@ func buckets(columns []seriesColumn) (n int) {
 	return n
 }
 
-// compressed returns the bytes that write writes, compressed.
+// compressed returns, compressed with gzip, the bytes that the function write writes.
 func compressed(write func(w io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // without a time in its header
@@ -291,13 +290,13 @@ func (e *Estimate) check(seeds int) error {
 	return e.checkValues()
 }
 
-// known returns the values of the seeds that have one.
+// known returns the estimate's values by seed, without the seeds that have no value.
 func (e *Estimate) known() []float64 { return slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN) }
 
 // mostStored is an upper limit for any stored value of a run, so that sums of squares stay finite.
 const mostStored = 1e100
 
-// checkValues returns the first contradiction between an estimate and its values by seed, at least one, as an error.
+// checkValues returns an error if an estimate contradicts its values by seed, of which there must be at least one.
 func (e *Estimate) checkValues() error {
 	values := e.known()
 	for _, v := range append([]float64{e.Mean, e.Low, e.High}, values...) {
@@ -321,7 +320,7 @@ func (e *Estimate) checkValues() error {
 	return nil
 }
 
-// rounding and grain are the relative tolerances within which related numbers of a summary must agree.
+// rounding and grain are relative tolerances when a mean or a quantile in a file is checked against its values by seed.
 const (
 	rounding = 1e-6
 	grain    = 0.01 // tolerance of values from histograms

@@ -65,8 +65,8 @@ func FindingOf(s *Summary, t *Table) Finding {
 	return Finding{Policy: -1, Worst: view.noDifference(gets)}
 }
 
-// onePolicy returns the finding of a table with one policy: on the first goal that the policy misses, or else on the
-// first column.
+// onePolicy returns the headline (Finding) of a table with one policy: the value of the first metric in which it misses
+// an objective, or else of the first column.
 func onePolicy(t *Table, gets []*Column) Finding {
 	worst := gets[0]
 	if i := slices.IndexFunc(gets, func(c *Column) bool { return c.Cells[0].missed() > 0 }); i >= 0 {
@@ -79,7 +79,7 @@ func onePolicy(t *Table, gets []*Column) Finding {
 	return f
 }
 
-// finder computes the finding of a table with several policies.
+// finder computes the headline (Finding) of a results table with several policies.
 type finder struct {
 	*Summary
 	*Table
@@ -91,7 +91,8 @@ func (c *Column) says(policy string, i int) string {
 	return policy + ": " + c.Label + " " + c.Cells[i].Value
 }
 
-// missed returns how many objectives a cell misses, expected or not, including unclear ones whose miss is expected.
+// missed returns how many objectives a table cell misses, whether or not the miss is expected; an unclear one counts if
+// its miss is expected.
 func (c *TableCell) missed() int {
 	return plain.Count(c.Verdicts,
 		func(v *Verdict) bool { return v.Outcome == Missed || v.Outcome == Unclear && v.Expect })
@@ -105,8 +106,8 @@ func (f *finder) missed(i int) (n int) {
 	return n
 }
 
-// cure returns the finding that another policy improves on the baseline in a column, if it misses at most most
-// objectives; false if no policy does.
+// cure returns the headline that names the policy which improves a column most on the baseline, among the policies that
+// miss at most most objectives; false if none of them is better than the baseline.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	var better []int
 	for i := range c.Cells {
@@ -125,7 +126,8 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 		Price: f.price(c, best)}, true
 }
 
-// surer orders two policies: one with a significant difference from the baseline comes before any other.
+// surer compares two policies for sorting: one with the mark "?", whose difference from the baseline is not
+// significant, comes after one without.
 func (c *Column) surer(i, k int) int {
 	switch a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); {
 	case a == b:
@@ -136,8 +138,7 @@ func (c *Column) surer(i, k int) int {
 	return 1
 }
 
-// changeIn returns the change of a cell in parentheses, with a remark if it is not significant yet; "" if there is no
-// change.
+// changeIn returns the change in a cell in parentheses, with a remark if not significant yet; "" if there is none.
 func changeIn(cell *TableCell) string {
 	words := cell.Change
 	if cell.unsure() {
@@ -146,8 +147,8 @@ func changeIn(cell *TableCell) string {
 	return plain.When(words != "", " ("+words+")")
 }
 
-// others returns a clause about the policies other than the cure and the baseline, if all of them are better than the
-// baseline: ", the other two at most 4.0s".
+// others returns a clause of the headline on the policies besides the baseline and the policy that it names (cure), if
+// all are better than the baseline: ", the other two at most 4.0s".
 func (f *finder) others(c *Column, cure int) string {
 	worst, values := -1, []string(nil)
 	for i := range c.Cells {
@@ -188,13 +189,13 @@ func inWords(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notable is the ratio to the baseline from which a finding mentions a cost to jobs, such as longer waits, before any
-// cost to machines.
+// notable is the ratio to the baseline from which the headline of a table mentions a cost to jobs, such as longer
+// waits, rather than a cost in worker time.
 const notable = 1.2
 
-// price returns a clause about the worst cost of policy i, a metric other than c, against the baseline: deaths first,
-// then costs to jobs, then idle and wasted time of workers, whose ratios are large where little was wasted before.
-// Differences that are not significant are left out.
+// price returns a clause of the headline on the worst cost of policy i against the baseline, in a metric other than
+// that of column c: dead jobs first, then costs to jobs, then idle and wasted time of workers, whose ratios are large
+// where little was wasted before. Differences that are not significant are left out.
 func (f *finder) price(c *Column, i int) string {
 	var worst, machine *Column
 	for k := range f.Columns {
@@ -240,8 +241,7 @@ func (f *finder) price(c *Column, i int) string {
 	return worst.Label + " " + cell.Value + " instead of " + base.Value
 }
 
-// harm returns the finding of a column in which some policy is worse than the baseline and none is better; false
-// otherwise.
+// harm returns the headline that some policy is worse than the baseline in a column and none better; false otherwise.
 func (f *finder) harm(c *Column) (Finding, bool) {
 	var worse []int
 	none := ", none is better"
@@ -268,8 +268,7 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }
 
-// noDifference returns the finding for a table in which no policy is known to be better or worse than the baseline in
-// any of the columns.
+// noDifference returns the headline for a table in which no policy is known to be better or worse than the baseline.
 func (f *finder) noDifference(columns []*Column) string {
 	in := ""
 	if f.Watched != (measure.Query{}) && len(columns) == 1 {

@@ -83,8 +83,8 @@ func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalLines returns v as JSON broken into lines: each part of a large object or list is on a separate line, down to
-// one metric or row a line.
+// MarshalLines returns v as JSON with line breaks between the elements of large objects and lists only, so that one
+// metric or row of a table takes one line.
 func MarshalLines(v any) ([]byte, error) {
 	text, err := encodeJSON(v)
 	if err != nil {
@@ -107,9 +107,9 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// folded returns the first JSON value of lines, which json.Indent has broken everywhere, with line breaks only between
-// the parts of large objects, of lists of objects, and of lists of texts. height is the depth of nested containers in
-// the value, itself included, 0 of a scalar, and rest are the lines after the value.
+// folded joins the lines of the first JSON value in lines, which json.Indent has broken at every element, so that only
+// large objects, lists of objects and lists of texts keep line breaks. height is the value's depth of nested
+// containers, itself included, 0 of a scalar, and rest are the lines after it.
 func folded(lines []string, depth int) (text string, height int, rest []string) {
 	text, rest = strings.TrimSuffix(lines[0], ","), lines[1:]
 	last := text[len(text)-1]

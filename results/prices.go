@@ -10,7 +10,7 @@ import (
 	"qsim/results/plain"
 )
 
-// price is a cost metric: of the whole run, and likely to get worse under a policy that improves other metrics.
+// price is a metric of the whole run that counts as a cost: a policy that improves other metrics may worsen it.
 type price struct {
 	metric string
 	like   []string // similar metrics: a table with one of them also gets this cost
@@ -21,7 +21,7 @@ type price struct {
 	machine bool
 }
 
-// prices lists the cost metrics, similar ones next to each other. Deaths stand first wherever there are any.
+// prices lists the metrics that count as costs, similar ones next to each other. Dead jobs come first.
 var prices = []price{
 	{metric: "dead.count", like: []string{"dead.share", "deaths.count"}, more: "dead jobs"},
 	{metric: "duplicates.per10k", like: []string{"duplicates.count"}, more: "duplicates", least: 0.1},
@@ -34,7 +34,7 @@ var prices = []price{
 // mostPrices is the highest number of cost columns in a results table, besides deaths.
 const mostPrices = 3
 
-// waits returns the names of the metrics of one family of waits, except the mean.
+// waits returns the names of the metrics of one family of waits, such as retry.wait, except the mean.
 func waits(family string) []string {
 	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
 }
@@ -48,8 +48,8 @@ func priceQueries() []measure.Query {
 	return plain.Map(prices, func(p price) measure.Query { return measure.Query{Metric: p.metric} })
 }
 
-// addPrices adds the columns of costs: deaths wherever there are any, then the metrics in which a policy is most worse
-// than the baseline. Costs that are equal for all policies are added too, and folded later.
+// addPrices adds the columns of costs to a results table: dead jobs, then the metrics that are worst under some policy
+// compared with the baseline. Costs that are equal for all policies are added too, and folded to one line later.
 func (t *Table) addPrices(s *Summary, objectives bool) {
 	type rise struct {
 		column Column
@@ -91,8 +91,9 @@ func (t *Table) addPrice(column Column) {
 	t.Columns = append(t.Columns, column)
 }
 
-// rise returns the largest ratio of a policy's value to the baseline's, +Inf if that is 0, among differences of at
-// least least that are significant on their own, or of too few seeds for a test; 0 if there are none.
+// rise returns the largest ratio of a policy's cost to the baseline's, +Inf if that is 0; 0 if no policy has a higher
+// cost. A cost counts as higher if the difference is at least least, and significant on its own or of too few seeds for
+// a test.
 func (c *Column) rise(base int, least float64) (ratio float64) {
 	for i := range c.Cells {
 		cell, of := &c.Cells[i], &c.Cells[base]
@@ -104,8 +105,7 @@ func (c *Column) rise(base int, least float64) (ratio float64) {
 	return ratio
 }
 
-// leastChange is the least ratio of two values that counts as a difference: smaller ratios lie within the equivalence
-// band.
+// leastChange is the least ratio of two values that counts as a difference, at the edge of the equivalence band.
 const leastChange = 1 + DefaultSameWithin
 
 // Gain is the factor by which the value of policy i is better than that of policy k: below 1 if it is worse, +Inf where
@@ -171,8 +171,8 @@ func (c *Column) Ranked() (policies []int) {
 	return policies
 }
 
-// rank sets the direction of the column and marks its best cells: those with no better value in the column, but a worse
-// one. A lower bound is not best where less is better.
+// rank sets which direction is better in a column and marks its best cells: those with no better value in the column,
+// but at least one worse. A lower bound is not best where less is better.
 func (c *Column) rank(s *Summary) {
 	c.better, c.within = c.direction(s), s.SameWithin
 	for i := range c.Cells {

@@ -13,8 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// pairedP returns the two-sided p value of the paired t test for a mean difference of 0, given the mean and half-width
-// of the differences of n pairs.
+// pairedP returns the two-sided p value of the paired t test, given the mean and half-width of n pairs' differences.
 func pairedP(mean, half float64, n int) float64 {
 	switch {
 	case n < 2:
@@ -51,8 +50,8 @@ func ascending(p []float64) (order []int) {
 	return order
 }
 
-// seedsToTell returns about how many seeds narrow an interval, with that half-width at n seeds, to distance on either
-// side; two significant digits, rounded up. 0: no number of seeds will do.
+// seedsToTell returns about how many seeds are needed until a confidence interval, of half-width half with n seeds,
+// reaches only as far as distance on either side; rounded up to two significant digits, 0 if none will do.
 func seedsToTell(half, distance float64, n int) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -61,8 +60,9 @@ func seedsToTell(half, distance float64, n int) int {
 	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
 }
 
-// seedsToReach returns about how many seeds narrow an interval, with that half-width at n seeds, to distance on either
-// side at a stricter probability of error, level, at most alpha.
+// seedsToReach returns about how many seeds are needed until a confidence interval, of half-width half at 95 % with n
+// seeds, reaches less far than distance on either side at the stricter probability of error level; 0 if no number of
+// seeds will do.
 func seedsToReach(half, distance float64, n int, level float64) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -75,8 +75,7 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 	return roundSeeds(float64(needed), n)
 }
 
-// roundSeeds rounds up an estimated number of seeds, above the present n, to two significant digits; 0 if it is too
-// large.
+// roundSeeds rounds an estimated number of seeds, above the present n, up to two significant digits; 0 if too large.
 func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0
@@ -91,8 +90,8 @@ func roundSeeds(needed float64, n int) int {
 // mostSeeds is the highest number of seeds that is ever recommended for deciding an objective.
 const mostSeeds = 100_000
 
-// judge returns the outcome of an objective: the confidence interval of e lies wholly on the right side of the bound,
-// wholly on the wrong side, or neither.
+// judge returns the outcome of an objective: met if the confidence interval of e lies wholly on the right side of the
+// bound, missed if wholly on the wrong side, or else unclear, with the number of seeds that would decide or a reason.
 func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason string) {
 	right := func(v float64) bool {
 		if above {
@@ -127,7 +126,7 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 // oneSeed is the reason for a missing interval: there is only one seed.
 const oneSeed = "one seed has no interval"
 
-// counts reports whether an estimate is an exact count of a single run, and not a time, a share or a rate.
+// counts reports whether an estimate is a whole number of jobs, claims or the like, and not a time, a share or a rate.
 func (e *Estimate) counts() bool {
 	units := []string{"jobs", "claims", "executions", "commits", "leases", "events", "calls"}
 	return slices.Contains(units, e.Unit) && e.Mean == math.Trunc(e.Mean)
@@ -141,9 +140,8 @@ func (e *Estimate) atLeast() float64 {
 	return e.Low
 }
 
-// Bands returns, for each bucket of time, the median over seeds of a time series, and the band around it: the range
-// between the 5th and the 95th percentile, of fewer than ten seeds the whole range. NaN: only a minority of the seeds
-// has a value.
+// Bands returns, for each bucket of a time series, the median over seeds and the band from the 5th to the 95th
+// percentile, of fewer than ten seeds the whole range; NaN where only a minority of the seeds has a value.
 func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (median, low, high []float64) {
 	lower, upper := .05, .95
 	if len(series) < 10 {
@@ -183,8 +181,8 @@ const (
 	alpha      = 1 - confidence
 )
 
-// tQuantile returns the quantile of Student's t for a two-sided interval about the mean of n values: beyond it, on
-// either side, lies a probability of level.
+// tQuantile returns the quantile of Student's t for a two-sided interval about the mean of n values with a probability
+// of error of level, half of it beyond each end.
 func tQuantile(n, level float64) float64 {
 	return studentQuantile(n-1, 1-level/2)
 }
@@ -212,8 +210,7 @@ func steady(v float64) float64 {
 	return rounded
 }
 
-// halfWidth is the half-width of the t-interval of n values with the given standard deviation; NaN
-// for n < 2.
+// halfWidth is the half-width of the t-interval of n values with the given standard deviation; NaN for n < 2.
 func halfWidth(deviation float64, n int, level float64) float64 {
 	if n < 2 {
 		return math.NaN()
@@ -230,10 +227,10 @@ func spreadAbout(values []float64, centre float64) float64 {
 	return math.Sqrt(sum / float64(len(values)-1))
 }
 
-// HalfWidth is half the width of the t-interval about centre of independent values, for a confidence in (0, 1):
-// t((1+sureness)/2, n-1)·s/√n. The spread s is taken about centre, which is either the mean of the values, or, where
-// they are quantiles of sections of data, that of all the data: the mean of the sections would be biased. Asmussen,
-// Glynn: Stochastic Simulation (2007), section III.5. It is NaN for fewer than two values.
+// HalfWidth is half the width of the t-interval about centre of independent values, for a confidence of sureness, in
+// (0, 1): t((1+sureness)/2, n-1)·s/√n. The standard deviation s is taken about centre: the mean of the values, or, if
+// they are quantiles of parts of the data (one for each seed), the quantile of all data, as the mean of the parts would
+// be biased. Asmussen, Glynn: Stochastic Simulation (2007), section III.5. It is NaN for fewer than two values.
 func HalfWidth(values []float64, centre, sureness float64) float64 {
 	return halfWidth(spreadAbout(values, centre), len(values), 1-sureness)
 }
@@ -275,14 +272,14 @@ func Interval(values []float64) (mean, half float64) {
 	return mean, halfWidth(spreadAbout(values, mean), len(values), alpha)
 }
 
-// Against compares the samples new and base, of at least one value each: value by value if paired, and of equal number
-// then; else as independent samples (Welch).
+// Against returns the difference of the sample new from base with a t test: paired, of equal numbers of values, or of
+// independent samples (Welch). Neither may be empty.
 func Against(base, new []float64, paired bool) Contrast {
 	return contrastOf(aboutMean(base), aboutMean(new), paired)
 }
 
-// Excess returns by how much new exceeds factor times base, and the one-sided p value for no excess, NaN where Against
-// has no p value. If less is set, the excess is how far new falls below that.
+// Excess returns by how much the mean of new exceeds factor times that of base, and the one-sided p value for no
+// excess, NaN where Against has no p value. If less is set, the excess is how far the mean of new falls below.
 func Excess(base, new []float64, factor float64, less, paired bool) (excess, p float64) {
 	excess, _, p = contrast(aboutMean(base), aboutMean(new), factor, paired)
 	if less {
@@ -300,8 +297,8 @@ const power = 0.8
 // Detectable is the smallest difference of two means, as a share of the mean, that a comparison of n values with n
 // others detects at 95 % confidence with probability 0.8, if both scatter with that coefficient of variation: about
 // (t(0.975) + t(0.8)) · cv · √(2/n), both with 2n−2 degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition,
-// section 2.4); with fewer than 5 values the probability is nearer two in three. n must be at least 2. For several
-// comparisons it is the difference detectable after Holm's adjustment if there is only one.
+// section 2.4); with fewer than 5 values the probability is nearer two in three. n must be at least 2. Of several
+// comparisons, adjusted by Holm, it is the difference detectable if only one has a difference.
 func Detectable(cv float64, n, comparisons int) float64 {
 	freedom := float64(2*n - 2)
 	sure := studentQuantile(freedom, 1-alpha/2/float64(max(1, comparisons)))

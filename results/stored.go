@@ -96,7 +96,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// data returns the chart data by policy, with empty elements if there is none yet.
+// data returns the summary's chart data by policy, and creates empty elements for it if there is none yet.
 func (s *Summary) data() []PolicyData {
 	if s.Data == nil {
 		s.Data = make([]PolicyData, len(s.Policies))
@@ -151,7 +151,8 @@ func (s *Summary) HasSeries() bool {
 	return s.everySeries(func(series *measure.Series) bool { return len(series.FreshReady) > 0 })
 }
 
-// HasStarvation reports whether every time series has the share of each bucket in which fresh jobs starved.
+// HasStarvation reports whether every time series has the share of each bucket's time in which some fresh job starved:
+// waited beyond the threshold of its class.
 func (s *Summary) HasStarvation() bool {
 	return s.everySeries(func(series *measure.Series) bool { return series.Starved != nil })
 }
@@ -189,8 +190,7 @@ type seriesReader struct {
 	names       []string
 }
 
-// readSeries sets the time series from the bytes of series.csv.gz. Unknown columns are ignored; missing ones leave
-// their series nil.
+// readSeries sets the time series from series.csv.gz. Unknown columns are ignored; missing ones leave their series nil.
 func (s *Summary) readSeries(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {

@@ -95,8 +95,8 @@ func (s *Sweep) ShortKeys() []string {
 	return short
 }
 
-// AddCell adds to the sweep the estimates and verdicts of the summary of one cell. It fails if the policies of sum are
-// not those of s.
+// AddCell adds the results of one combination of values, summarized in sum, to the sweep as a cell. It fails if the
+// policies of sum are not those of the sweep or the cell is there already.
 func (s *Sweep) AddCell(index int, sum *Summary) error {
 	cell := Cell{Index: index, Warnings: sum.Warnings}
 	if len(sum.Policies) != len(s.Policies) {
@@ -223,7 +223,7 @@ type storedTuned struct {
 	Trials  []storedTrial `json:"trials"`                 // settings tried
 }
 
-// valuesOrNull maps each key to its value in a setting; nil, written as null, if no setting is the best.
+// valuesOrNull lists the values of a setting in the order of the keys; nil, written as null, if no setting is the best.
 type valuesOrNull []string
 
 // storedTrial is the result of one setting tried.

@@ -84,7 +84,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	return grid, seeds, nil
 }
 
-// isPartial reports whether seeds lacks a requested seed or one that was run.
+// isPartial reports whether some seed that was requested or run is missing in seeds, those that every policy finished.
 func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	missing := func(seed uint64) bool {
 		_, found := slices.BinarySearch(seeds, seed)
@@ -145,26 +145,25 @@ func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistog
 	return e
 }
 
-// fewestToStop is the least number of seeds before a run may end early: with fewer, a spread that is small by chance
-// ends it too soon.
+// fewestToStop is the least number of seeds before a run may end early: of fewer, the spread may be small by chance.
 const fewestToStop = 10
 
-// Watch decides after each seed whether confidence intervals are narrow enough to stop: those of the objectives'
-// metrics under every policy; without objectives those of the p99 of fresh waits. Seeds must be added in ascending
-// order, so that the stop depends on nothing else.
+// Watch is a stopping rule: it decides after each seed whether confidence intervals are narrow enough to stop. It looks
+// at the objectives' metrics under every policy; without objectives at the p99 of fresh waits. Seeds must be added in
+// ascending order, so that the stop depends on nothing else.
 type Watch struct {
 	error    float64
 	queries  []measure.Query
 	policies []watched
 }
 
-// watched holds the runs of one policy so far, and the histograms pooled over them.
+// watched holds what a stopping rule knows of one policy: its runs so far, and the histograms pooled over them.
 type watched struct {
 	runs   []*measure.Run
 	pooled []measure.NamedHistogram
 }
 
-// NewWatch returns a watch for a relative error of at most g, in (0, 1).
+// NewWatch returns a stopping rule: enough seeds have run once all intervals have a relative error of at most g < 1.
 func NewWatch(s *measure.Settings, g float64) *Watch {
 	return &Watch{error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
@@ -200,7 +199,7 @@ func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	return true
 }
 
-// needs reports whether a watched quantile is computed from the histogram of that query.
+// needs reports whether a histogram, given its query, is needed to compute a quantile whose interval is watched.
 func (w *Watch) needs(histogram measure.Query) bool {
 	return slices.ContainsFunc(w.queries, func(q measure.Query) bool {
 		of, ok := measure.HistogramOf(q)

@@ -173,7 +173,8 @@ func (c *Case) String() string {
 	return fmt.Sprintf("%s: %s: %s, %s", c.Policy, c.Name, c.Outcome, c.Words)
 }
 
-// Cases returns a case for each objective and policy. Under strict an unclear one fails.
+// Cases returns the conditions of a zero exit code, one for each objective and policy; under strict an unclear one
+// fails.
 func (s *Summary) Cases(strict bool) (all []Case) {
 	for _, v := range s.Objectives {
 		name := v.Query.String() + " " + v.Text + plain.When(v.Expect, ", expected to be missed")
@@ -184,7 +185,7 @@ func (s *Summary) Cases(strict bool) (all []Case) {
 	return all
 }
 
-// Cases returns a case for each change that the gate judges.
+// Cases returns the conditions of a zero exit code, one for each change judged: it is no worse than the gate allows.
 func (c *Comparison) Cases() (all []Case) {
 	for _, d := range c.Changes {
 		if d.Verdict == "" {
@@ -200,7 +201,7 @@ func (c *Comparison) Cases() (all []Case) {
 	return all
 }
 
-// Cases returns a case for each policy: whether a setting was found that meets the objectives.
+// Cases returns the conditions of a zero exit code, one for each policy: a setting was found that meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
 	for _, p := range t.Policies {
 		name := strings.TrimSpace(t.Goal + " that meets " + strings.Join(t.Objectives, ", "))

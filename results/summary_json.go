@@ -110,8 +110,7 @@ type storedVerdict struct {
 // summaryVersion is the version of the format of summary.json.
 const summaryVersion = 1
 
-// MarshalJSON returns summary.json: keys in a fixed order, a metric to a line, numbers
-// as short as they can be. Equal summaries give equal bytes.
+// MarshalJSON returns summary.json: keys in a fixed order, one metric per line. Equal summaries give equal bytes.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	return MarshalLines(storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash,
 		Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration), Partial: s.Partial, SameWithin: orNull(s.SameWithin),

@@ -14,8 +14,8 @@ import (
 // fewSeeds is the number of seeds below which a t-interval is too uncertain to rely on.
 const fewSeeds = 5
 
-// warn adds the warnings of a summary. grid holds the runs by policy, then by seed; asked is the number of requested
-// seeds.
+// warn adds the warnings of a summary. grid holds the runs by policy, then seed; asked is the number of seeds
+// requested.
 func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(s.Seeds)
@@ -39,7 +39,8 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	s.warnOfUnclear(add)
 }
 
-// mostUnclear is the highest number of unclear objectives with a warning each; more of them share one.
+// mostUnclear is the highest number of unclear objectives with a warning each; if there are more, one warning counts
+// them.
 const mostUnclear = 3
 
 // warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would
@@ -204,8 +205,8 @@ func calmBuckets(s *measure.Settings) (from, to int) {
 	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
 }
 
-// busyWhenOverloaded is the least utilization of overloaded workers: below 1, since workers wait for the store
-// between two jobs.
+// busyWhenOverloaded is the least utilization of overloaded workers: below 1, since workers wait for the store between
+// two jobs.
 const busyWhenOverloaded = 0.97
 
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
@@ -224,7 +225,7 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 	}
 }
 
-// calmEnd returns the begin of the first storm, or the end of arrivals if there is no storm.
+// calmEnd returns the beginning of the first storm, or the end of arrivals if there is no storm.
 func calmEnd(s *measure.Settings) time.Duration {
 	end := s.Duration
 	for i := range s.Storms {
@@ -250,7 +251,7 @@ func overloaded(s *measure.Series, settings *measure.Settings, workers float64) 
 	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
-// warnOfError warns if the seeds ran out before all relative errors were at most g; 0: no limit.
+// warnOfError warns if the relative error of some interval is still above g though all seeds have run; 0: no limit.
 func (s *Summary) warnOfError(g float64) {
 	if g == 0 {
 		return
@@ -266,10 +267,10 @@ func (s *Summary) warnOfError(g float64) {
 // than ownDeviations of its own scatter about the line.
 //
 // For the first: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a
-// random walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So two of
-// them are exceeded, in that direction, with a probability of at most 2.3 %, and by a queue at a load of 0.9 that is
-// watched for longer than it takes to settle hardly ever. Arrivals and services that vary more than that show in the
-// second.
+// random walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So chance
+// lets it rise by more than two standard deviations with a probability of at most 2.3 %, and in a queue at a load of
+// 0.9, over more time than it takes to settle, hardly ever. Arrivals and service times that vary more than that show in
+// the second.
 const (
 	walkDeviations = 2
 	ownDeviations  = 3
@@ -284,8 +285,7 @@ func growing(s *measure.Series, settings *measure.Settings, workers float64) boo
 	return rises(s, settings, end-3*max(end/10, 1), end, workers)
 }
 
-// rises reports whether the number of ready jobs grew from bucket from to bucket to: by at least one per worker, and by
-// more than chance.
+// rises reports whether the number of ready jobs grew between two buckets by at least one per worker and not by chance.
 func rises(s *measure.Series, settings *measure.Settings, from, to int, workers float64) bool {
 	if from < 0 || to-from < 3 || len(s.FreshReady) < to {
 		return false

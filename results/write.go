@@ -24,8 +24,7 @@ type File struct {
 	Data []byte
 }
 
-// Place determines the path of a run's folder: <Out>/<Scenario>/<UTC>-<ConfigHash>, with -2, -3... appended if that
-// path exists.
+// Place determines the path of a run's folder: <Out>/<Scenario>/<UTC>-<ConfigHash>, with -2, -3... if that one exists.
 type Place struct {
 	Out, Scenario, ConfigHash string
 	Start                     time.Time
@@ -109,9 +108,9 @@ func Replace(dir string, files []File) (err error) {
 	return nil
 }
 
-// WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader
-// after a power failure. It lets write fill a temporary file in the folder dir, and renames that to path. Both paths
-// are relative to root.
+// WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; if synced is set, this holds after
+// a power failure too. The function write fills a temporary file in the folder dir, which is then renamed to path. Both
+// paths are relative to root.
 func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Writer) error) error {
 	temporary, name, err := Temporary(root, dir, false)
 	if err != nil {

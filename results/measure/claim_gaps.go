@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// claimGaps follows the claim gaps of a view: stretches of time in which a fresh job was ready and none was claimed.
+// claimGaps follows the claim gaps of the jobs measured: times in which a fresh job was ready and none was claimed.
 type claimGaps struct {
 	since  engine.Time // begin of the gap under way: a fresh job is ready since then, and none was claimed
 	streak uint64      // consecutive claims of retries while a fresh job was ready
@@ -15,7 +15,7 @@ type claimGaps struct {
 	hint   time.Duration
 }
 
-// endStretch ends the claim gap under way, if a fresh job was ready, and adds it to the view's windows of time.
+// endStretch ends the claim gap under way (a fresh job was ready, none was claimed) and adds it to the current windows.
 func (v *view) endStretch() {
 	length := v.now.Sub(v.gaps.since)
 	if length <= v.gaps.hint {
@@ -30,11 +30,11 @@ func (v *view) endStretch() {
 	}
 }
 
-// mostStretches is the highest number of long claim gaps kept one by one; any more are folded, which bounds memory.
+// mostStretches is the highest number of long claim gaps kept one by one; beyond it histograms hold them.
 const mostStretches = 4096
 
-// foldStretches replaces the claim gaps kept so far by the histogram of their lengths, except those across the edge of
-// a window, whose part in the window depends on their position.
+// foldStretches replaces the claim gaps kept so far by histograms of their lengths, one for each window of measurement,
+// except gaps across the edge of a window, since only a part of them counts in it.
 func (v *view) foldStretches() {
 	kept := v.gaps.long[:0]
 	for _, s := range v.gaps.long {
@@ -57,7 +57,7 @@ func (v *view) foldStretches() {
 	v.gaps.long = kept
 }
 
-// noteStretch adds the claim gap from since until now to every window of time that is open.
+// noteStretch updates, with the gap from since until now, the longest claim gap of every current window of measurement.
 func (v *view) noteStretch(since engine.Time) {
 	shortest := gapAtLeast
 	for _, w := range v.open {
@@ -91,8 +91,8 @@ const (
 	gapMultiple = 10 // threshold, as a multiple of the mean fresh wait before the first storm
 )
 
-// gapShare returns the value of claim.gap.share: of the time with fresh jobs ready, the share that lies within a claim
-// gap and longer after its start than the threshold.
+// gapShare returns the metric claim.gap.share: of the time in which fresh jobs were ready, the share in which none had
+// been claimed for longer than 10 times the mean fresh wait before the first storm, at least a second.
 func (q *question) gapShare() number {
 	present := q.clock.area[presentArea]
 	if present == 0 {

@@ -6,26 +6,26 @@ import (
 	"qsim/engine"
 )
 
-// stretch is the virtual time [from, to): a window of measurements, or a time in which a fresh job was ready and none
-// was claimed.
+// stretch is an interval [from, to) of virtual time, such as a window of measurements or a spell of starvation.
 type stretch struct{ from, to engine.Time }
 
 // covers reports whether time t belongs to the stretch.
 func (s stretch) covers(t engine.Time) bool { return t >= s.from && t < s.to }
 
-// part returns the length of the part of another stretch that lies in s; 0 or negative: none does.
+// part returns for how long two intervals of virtual time overlap; 0 or negative if they do not.
 func (s stretch) part(other stretch) time.Duration {
 	return min(s.to, other.to).Sub(max(s.from, other.from))
 }
 
-// clock is the time that the views of a run share.
+// clock is the virtual time that the views of a run (measurements of all jobs, of a class or of a tenant) share.
 type clock struct {
 	now      engine.Time
 	alarm    engine.Time // earliest time at which a segment ends or the backlog after a storm must be integrated
 	earliest engine.Time // the next boundary of any view
 }
 
-// pass counts an event and brings the clock to its time. Most events do no more: a boundary is due once a second or so.
+// pass counts an event and advances the clock to its time. Most calls do no more: intervals of measurement end about
+// once a second.
 func (c *Collector) pass(at engine.Time) {
 	c.events++
 	if at >= c.alarm {
@@ -34,7 +34,8 @@ func (c *Collector) pass(at engine.Time) {
 	c.now = max(c.now, at)
 }
 
-// onAlarm ends the segments of all views with a boundary up to a time, and follows the backlog of all jobs until then.
+// onAlarm ends the intervals of measurement that are due by a time and, once a storm has begun, integrates the backlog
+// of all jobs up to it.
 func (c *Collector) onAlarm(at engine.Time) {
 	if at >= c.earliest {
 		c.cross(at)
@@ -50,7 +51,7 @@ func (c *Collector) onAlarm(at engine.Time) {
 	}
 }
 
-// cross ends the segments of all views with a boundary up to a time.
+// cross ends the intervals of measurement that are due by a time, for all jobs and for each class or tenant measured.
 func (c *Collector) cross(at engine.Time) {
 	c.earliest = engine.Never
 	for _, v := range c.views {

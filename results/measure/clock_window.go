@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// freshArea and the constants below are the indexes of the levels that a segment integrates over time. The first three
-// have peaks too.
+// freshArea and the constants below are the indexes of the levels (numbers of jobs or workers) that are integrated over
+// time. Of the first three the maximum is kept too.
 const (
 	freshArea   = int(engine.Fresh) // number of ready fresh jobs
 	retryArea   = int(engine.Retry) // number of ready retries
@@ -59,7 +59,7 @@ type segment struct {
 // longestSegment is the longest virtual time of one segment: its integer sums cannot overflow within it.
 const longestSegment = time.Minute
 
-// clockWindow sums the segments that lie in one window of virtual time.
+// clockWindow holds the counts and integrals over one window of virtual time, summed from the segments in it.
 type clockWindow struct {
 	tally
 	stretch

@@ -6,9 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// cohorts maps a job to the job sets (see jobSet) that count it, which depend on when it was enqueued, its class and
-// its tenant. All jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a
-// cohort.
+// cohorts finds the job sets (see jobSet) that count a job, given its enqueue time, class and tenant. A cohort is all
+// jobs of one class and one tenant named by a set, enqueued between two edges of the sets' windows.
 type cohorts struct {
 	lists   [][]*jobSet // job sets, by cohort
 	low     engine.Time // the earlier of the two edges between which the latest job was enqueued
@@ -53,7 +52,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	return c
 }
 
-// of returns the index of the cohort of a job, given its enqueue time, class and tenant.
+// of returns the index of a job's cohort (jobs counted by the same job sets), given its enqueue time, class and tenant.
 func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
 	if uint64(enqueued-c.low) >= c.span {
 		c.seek(enqueued)

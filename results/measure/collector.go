@@ -8,13 +8,13 @@ import (
 	"qsim/engine"
 )
 
-// Collector is an engine.Recorder that turns the events of one run into a Run (its metrics). Its memory follows the
-// jobs that are leased and the virtual time, not the number of jobs. A Collector must be used from one goroutine and
-// for one run.
+// Collector is an engine.Recorder that turns the events of one run into a Run (its metrics). Its memory grows with the
+// number of jobs that are leased and with the virtual time, not with the number of jobs. A Collector must be used from
+// one goroutine and for one run.
 //
-// Measurements by the clock are kept by view, a filter with its windows of time; measurements of jobs by set, a
-// filter with a window of enqueue times. An event goes to the views that its job belongs to and to the sets of the
-// job's cohort.
+// Metrics over time (backlog, utilization) are kept in views: one for each class or tenant that queries name, with
+// windows of time. Metrics of jobs (waits, attempts) are kept in job sets: one for each class or tenant and window of
+// enqueue times. An event is counted in the views and the sets that its job belongs to.
 type Collector struct {
 	settings *Settings
 	policy   int
@@ -167,7 +167,7 @@ func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine
 	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
 }
 
-// Totals are counts of a whole run, kept for every run, to compare with independent counts.
+// Totals are counts of a whole run, kept for every run, so that checks can compare them with counts of their own.
 type Totals struct {
 	Jobs, Acked, Fenced int64 // jobs enqueued; jobs done; commits refused
 	Claims, Deaths      int64 // counts over jobs enqueued between the end of the warm-up and the end of arrivals

@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// Called counts a store call of the given operation and the jobs in its reply, for engine.JobRecorder. A call brings
-// jobs of any class.
+// Called counts a store call of an operation and the jobs in its reply, for engine.JobRecorder. These counts are not
+// kept by class or tenant, since one call brings jobs of several.
 func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
 	c.pass(at)
 	t := &c.whole.segment.tally
@@ -60,7 +60,7 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	}
 }
 
-// claim is a claim of a job, with its wait in ns and the histogram bucket of that.
+// claim is a claim of a job with its wait before it, in ns, and the histogram bucket of that wait.
 type claim struct {
 	*engine.Lease
 	class    engine.Class // as which the job was claimed: fresh or retry
@@ -209,7 +209,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 	}
 }
 
-// onDuplicate counts an execution of j that ended in success, but not as the first.
+// onDuplicate counts a duplicate: an execution of the job j that ended in success after another execution of j had.
 func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration) {
 	twice := !j.twice && c.appliesAgain(j, l, ran)
 	j.twice = j.twice || twice
@@ -223,7 +223,7 @@ func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration)
 }
 
 // appliesAgain reports whether an execution that ended in success, but not as the first of its job, applies the job's
-// effect once more: without an idempotency guard, or if it checked the key before the first one set it.
+// effect once more: without an idempotency guard, or if it checked the idempotency key before the first success set it.
 func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration) bool {
 	guard := ofKind(c.settings.Guards, l.Kind)
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
@@ -280,8 +280,8 @@ func (c *Collector) committed(
 	}
 }
 
-// onBuried counts the burial of a job that the sets count; starved marks one never claimed whose wait exceeds its
-// class's threshold.
+// onBuried counts the burial of a job in the job sets that it belongs to; starved is true if it was never claimed and
+// had waited for longer than the threshold of its class.
 func (c *Collector) onBuried(at engine.Time, o *engine.Outcome, r *engine.Result, sets []*jobSet, starved bool) {
 	why := c.deathOf(o, r)
 	for _, s := range sets {
@@ -342,7 +342,7 @@ func (c *Collector) onExtended(e *engine.Event) {
 	}
 }
 
-// onLeaseLost counts a lease that its holder has given up: no outcome of the running handler will reach the store.
+// onLeaseLost notes that a lease's holder knows it to be lost: no outcome of its running handler will reach the store.
 func (c *Collector) onLeaseLost(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true

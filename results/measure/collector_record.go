@@ -4,8 +4,8 @@ import "qsim/engine"
 
 var _ engine.JobRecorder = (*Collector)(nil)
 
-// Record counts an event of any kind, for engine.Recorder: stored events, and rare kinds that JobRecorder has no method
-// for.
+// Record counts an event of any kind, for engine.Recorder. In a simulation it receives only the rare kinds that
+// engine.JobRecorder has no method for; callers that have whole events pass all kinds.
 func (c *Collector) Record(e *engine.Event) {
 	switch e.Kind {
 	case engine.Called:

@@ -26,8 +26,8 @@ type Burial struct {
 	Deadline time.Duration      // age from which a job gets no further attempt; 0: none
 }
 
-// deathOf returns the reason why an outcome buried a job. For a class with a limit and a deadline, a job with as many
-// deliveries as attempts died by the limit.
+// deathOf returns the reason why an outcome buried a job. If its class has both an attempt limit and a deadline, a job
+// that has used up its attempts died by the limit.
 func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 	rule := ofKind(c.settings.Burials, o.Kind)
 	switch {

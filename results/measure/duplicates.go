@@ -17,9 +17,9 @@ const (
 	numCauses
 )
 
-// blame records the cause of a possible duplicate execution of a job whose lease is taken from a live or dead process.
-// An execution that has succeeded already explains more than one still running, and one that succeeded too late would
-// have been repeated whatever became of its ack.
+// blame records, when a job's expired lease is taken away, the cause of a duplicate execution that may follow; alive is
+// false if the holder's process has died. An execution that has succeeded is the cause rather than one still running,
+// and if it succeeded after the expiry, it is the lapsed lease, whatever became of its ack.
 func (j *knownJob) blame(alive bool) {
 	switch late, succeeded := j.successUnder(j.token); {
 	case succeeded && late:
@@ -41,8 +41,8 @@ func (j *knownJob) overrun() {
 	}
 }
 
-// successUnder reports whether an execution under the lease of token, if remembered, ended in success, and whether the
-// lease had expired by then.
+// successUnder reports whether an execution under the lease with that fencing token, if remembered, ended in success,
+// and whether the lease had expired by then.
 func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	for i := range j.ran {
 		if j.ran[i].token == token {
@@ -63,8 +63,8 @@ func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 	return job &^ c.copies
 }
 
-// onResubmitted counts a further copy of a caller's job. The copies before it were open until now, though the first may
-// have been executed already.
+// onResubmitted counts a further copy of a job that its caller enqueued again. The copies before it count as open
+// (neither done nor dead) until now, though the first may have been executed already.
 func (c *Collector) onResubmitted(job engine.JobID) {
 	if c.resubmitted == nil {
 		c.resubmitted = make(map[engine.JobID]*resubmission)
@@ -81,7 +81,7 @@ func (c *Collector) onResubmitted(job engine.JobID) {
 	r.open++
 }
 
-// onCopyDone notes the first successful execution of one copy of a resubmitted job.
+// onCopyDone counts the first success of a copy of a resubmitted job, as a duplicate if another copy had succeeded.
 func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.TenantID) {
 	r := c.resubmitted[c.callerOf(j.id)]
 	if r == nil {

@@ -107,8 +107,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.total.merge(&other.total)
 }
 
-// Reset empties the histogram: only the buckets in use are cleared, since the waits of a short time are close to each
-// other.
+// Reset empties the histogram. It clears only the buckets in use: waits of a short time are close to each other.
 func (h *Histogram) Reset() {
 	from, to := h.used()
 	clear(h.counts[from:to])
@@ -157,8 +156,8 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.atRank(rankOf(q, h.total.N))
 }
 
-// rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product that rounding lifted a
-// hair above a whole number is that number.
+// rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product q·n that rounding lifted
+// just above a whole number counts as that number.
 func rankOf(q float64, n uint64) uint64 {
 	rank := uint64(math.Ceil(float64(q*float64(n)) * (1 - 1e-12)))
 	return min(max(rank, 1), n)

@@ -59,8 +59,7 @@ func (h *Histogram) mergePacked(p *Packed) {
 	h.total.merge(&p.total)
 }
 
-// Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, which may have
-// been read from a file, contradicts itself.
+// Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, perhaps from a file, is contradictory.
 func (p *Packed) Unpack() (*Histogram, error) {
 	if len(p.Buckets) == 0 {
 		return nil, nil

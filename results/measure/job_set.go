@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// jobSet counts the claims, retries, deaths and waits of the jobs enqueued in one window of time, by a filter.
+// jobSet holds the counts and waits of the jobs enqueued in one window of time: of all, or of one class or tenant.
 type jobSet struct {
 	filter
 	stretch // the window of enqueueing
@@ -31,8 +31,8 @@ type jobSet struct {
 	leasesExpired, leasesFalse uint64
 }
 
-// callerCounts counts callers whose first copy is in a set: all of them, those with patience, and of these the ones
-// answered in time and the ones still undecided at the end.
+// callerCounts counts the callers whose first copy of a job is in a job set: all, those with patience (they give up or
+// enqueue a copy after some time), and of these the ones answered in time and those still undecided at the end.
 type callerCounts struct {
 	callers, patient, answered, undecided uint64
 	copies                                int64 // claims of all copies of their jobs, less the claims of the set's jobs
@@ -44,7 +44,7 @@ type limitCount struct {
 	within, late uint64
 }
 
-// newJobSet returns an empty set of the jobs that pass filter f and were enqueued in [from, to).
+// newJobSet returns a job set, still without counts, for the jobs that pass filter f and are enqueued in [from, to).
 func newJobSet(f filter, from, to time.Duration) *jobSet {
 	return &jobSet{filter: f, stretch: stretch{engine.Time(from), engine.Time(max(from, to))}}
 }
@@ -76,8 +76,8 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 	}
 }
 
-// wait returns the distribution of one family of waits, collected for a metric, at the end of the run. That of all
-// claims is joined from the others when it is first needed.
+// wait returns the distribution of one family of waits, collected for a metric, at the end of the run. The waits of all
+// claims are joined from those of fresh jobs and of retries when they are first needed.
 func (s *jobSet) wait(f family) *wait {
 	w := &s.waits[f]
 	if fresh, retry := &s.waits[freshWait], &s.waits[retryWait]; f == attemptWait && w.ended == nil {
@@ -97,7 +97,7 @@ func joined(a, b *Histogram) *Histogram {
 	return h
 }
 
-// claimed counts a claim.
+// claimed counts a claim of a job of the set, with its wait.
 func (s *jobSet) claimed(k *claim) {
 	s.claims++
 	if k.Delivery > s.attemptsMax {
@@ -115,7 +115,7 @@ func (s *jobSet) claimed(k *claim) {
 	}
 }
 
-// firstClaim counts whether the wait of a fresh job was within the threshold of its class and within the limits.
+// firstClaim counts the first claim of a job by whether its wait was within its class's threshold and the wait limits.
 func (s *jobSet) firstClaim(k *claim) {
 	if k.starved {
 		s.starved++
@@ -131,7 +131,7 @@ func (s *jobSet) firstClaim(k *claim) {
 	}
 }
 
-// done counts a job that is done at that age, by the execution of its claim of that number, which ran for ran.
+// done counts a job that is done: its age, the number of the claim whose execution was acked, and how long that ran.
 func (s *jobSet) done(delivery int32, age, ran time.Duration) {
 	if h := s.waits[sojourn].ended; h != nil {
 		h.Record(age)
@@ -151,8 +151,8 @@ func (s *jobSet) nacked(delay time.Duration) {
 	}
 }
 
-// buried counts a death; unclaimed marks a job that was ready and never claimed, starved one of these whose wait
-// exceeds its class's threshold.
+// buried counts a death; unclaimed is true for a job that was buried while ready and never claimed, starved if it had
+// also waited beyond the threshold of its class.
 func (s *jobSet) buried(why death, unclaimed, starved bool) {
 	s.deaths++
 	s.deathsBy[why]++
@@ -200,8 +200,7 @@ func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) 
 	}
 }
 
-// within returns the share of fresh jobs claimed within limit. Jobs unclaimed at the end after a shorter wait are left
-// out.
+// within returns the share of fresh jobs claimed within limit, without those unclaimed at the end after a shorter wait.
 func (s *jobSet) within(limit time.Duration) number {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {

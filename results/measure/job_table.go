@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// knownJob is the state that a collector keeps of a job from its first claim until it is settled: without a lease or a
-// running execution, and done, dead or never executed with success.
+// knownJob is the state that a collector keeps of a job from its first claim until it is settled: it then has no lease
+// and no running execution, and is done, dead or was never executed with success.
 type knownJob struct {
 	id         engine.JobID
 	enqueued   engine.Time
@@ -37,14 +37,14 @@ type execution struct {
 	ran   time.Duration
 }
 
-// remember keeps an execution that may yet be acked, in place of the older of the two remembered.
+// remember keeps a successful execution that may yet be acked; of each job the latest two such executions are kept.
 func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
 	late := j.lost || now >= j.expires // of the latest lease, for which alone it is asked
 	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept records the accepted ack of token and returns its execution's run time, 0 if it has not ended.
+// accept records that the ack under a token was accepted, and returns how long its execution ran, 0 if not ended yet.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
 	for _, x := range j.ran {
@@ -75,9 +75,9 @@ func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.D
 	return 0
 }
 
-// jobTable finds jobs by ID. They lie side by side in a list, in which the place that was freed last is taken first. A
-// hash table with linear probing, at most a quarter full, holds their places: a search mostly ends where it begins.
-// Pointers into it are valid until the next put or remove.
+// jobTable is a hash table of jobs by ID. The jobs lie in a list whose free places are reused, the latest first; an
+// index with linear probing, at most a quarter full, so that probe sequences are short, holds their places. Pointers to
+// jobs are valid until the next put or remove.
 type jobTable struct {
 	jobs   []knownJob // from index 1 on; the first entry is no job
 	free   []uint32   // indices in jobs
@@ -136,7 +136,7 @@ func (t *jobTable) put(id engine.JobID) *knownJob {
 	return j
 }
 
-// grow doubles the hash table. There are as many jobs as never before, so that the whole list is in use.
+// grow doubles the hash table. The list of jobs then has no free place, since there were never more jobs than now.
 func (t *jobTable) grow() {
 	t.places, t.shift = make([]uint32, 2*len(t.places)), t.shift-1
 	mask := len(t.places) - 1
@@ -149,8 +149,8 @@ func (t *jobTable) grow() {
 	}
 }
 
-// remove deletes the job with that ID from the table. Those behind it that belong nearer to their homes move up in the
-// hash table, so that no search ends early.
+// remove deletes the job with that ID from the hash table by backward shift: later entries of the probe sequence move
+// up into the gap, so that no tombstone is needed.
 func (t *jobTable) remove(id engine.JobID) {
 	mask := len(t.places) - 1
 	gap := t.home(id)
@@ -170,17 +170,17 @@ func (t *jobTable) remove(id engine.JobID) {
 	t.used--
 }
 
-// limboSize is the number of settled jobs remembered because one of their claims was neither started nor given back: if
-// its execution starts after all, it counts as a duplicate.
+// limboSize is the number of jobs remembered after their outcome because one of their claims was neither started nor
+// given back: if its execution starts after all, it counts as a duplicate.
 const limboSize = 4096
 
-// limbo is a ring of the IDs of settled jobs that may still be executed again; a new one replaces the oldest.
+// limbo is a ring of the IDs of jobs with an outcome that may still be executed again; a new one replaces the oldest.
 type limbo struct {
 	ids  []engine.JobID
 	next int
 }
 
-// forget removes a settled job, which can have no further events, or moves it to limbo.
+// forget removes a job that can have no further events from the table; one that a claim may still execute stays longer.
 func (c *Collector) forget(j *knownJob) {
 	if j.pending == 0 {
 		c.known.remove(j.id)
@@ -199,7 +199,7 @@ func (c *Collector) forget(j *knownJob) {
 	}
 }
 
-// settled reports whether j is not leased, does not run, and either ended or never succeeded.
+// settled reports whether no event is expected of j: it is not leased, does not run, and has ended or never succeeded.
 func (j *knownJob) settled() bool {
 	return !j.leased && j.running == 0 && (j.ended || j.successes == 0)
 }

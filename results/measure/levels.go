@@ -2,18 +2,18 @@ package measure
 
 import "qsim/engine"
 
-// change adds by to one of the levels. The area of a level from a to b is its value times b − a: the value times b is
-// added at the end of the segment, whatever the value is by then, so that here the part of by is taken off that lies
-// before now. Products may overflow, but not the area: see longestSegment.
+// change adds by to one of the levels, numbers of jobs or workers that are integrated over time. A change at time t
+// adds by·(b − t) to the integral of a segment that ends at b: by·t is taken off here, and at b the level is multiplied
+// by b and added. Products may overflow, but not the integral: see longestSegment.
 func (v *view) change(level int, by int64) {
 	v.level[level] += by
 	v.segment.area[level] -= by * int64(v.now)
 }
 
-// ready returns the number of the view's ready jobs of both classes.
+// ready returns the number of ready jobs, fresh ones and retries together, among the jobs that the view measures.
 func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
 
-// changeReady adds by, 1 or −1, to the view's ready jobs of a class.
+// changeReady adds by, 1 or −1, to the number of ready fresh jobs or of ready retries that the view measures.
 func (v *view) changeReady(class engine.Class, by int64) {
 	v.change(int(class), by)
 	edge := (by + 1) >> 1 // the number at which there now are some, or no more
@@ -28,7 +28,7 @@ func (v *view) changeReady(class engine.Class, by int64) {
 	}
 }
 
-// countIdle brings the level of idle workers beside ready jobs up to date.
+// countIdle updates the number of workers that are idle while a job that the view measures is ready; 0 while none is.
 func (v *view) countIdle() {
 	idle := int64(0)
 	if v.ready() > 0 {
@@ -37,7 +37,7 @@ func (v *view) countIdle() {
 	v.change(idleArea, idle-v.level[idleArea])
 }
 
-// changeBusy adds by to the busy workers; own: their job is one of the view's.
+// changeBusy adds by to the number of busy workers; own is true if the view measures their job.
 func (v *view) changeBusy(own bool, by int64) {
 	if own {
 		v.change(busyArea, by)
@@ -47,7 +47,7 @@ func (v *view) changeBusy(own bool, by int64) {
 	}
 }
 
-// enqueued counts a new job of the view.
+// enqueued counts a new job that the view measures.
 func (v *view) enqueued(j *engine.NewJob) {
 	if j.Delay > 0 && !v.settings.Held {
 		v.becomeWaiting()
@@ -56,7 +56,7 @@ func (v *view) enqueued(j *engine.NewJob) {
 	}
 }
 
-// becomeReady counts a job of the view that becomes ready now.
+// becomeReady counts a job that the view measures and that becomes ready now.
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.changeReady(class, 1)
 	n := v.level[class]
@@ -84,7 +84,7 @@ func (v *view) becomeWaiting() {
 	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.level[waitingArea])
 }
 
-// ending is the end of an execution.
+// ending describes how an execution ended, and whether that frees a worker.
 type ending struct {
 	tenant         engine.TenantID
 	finished       bool  // its handler returned; false: its process died
@@ -92,7 +92,7 @@ type ending struct {
 	workers        int64 // workers that it frees: 0 if a timeout had freed its worker
 }
 
-// onEnded counts the end of an execution; own: of a job of the view.
+// onEnded counts the end of an execution; own is true if the view measures its job.
 func (v *view) onEnded(own bool, e *ending) {
 	v.changeBusy(own, -e.workers)
 	if !own {
@@ -112,7 +112,7 @@ func (v *view) onEnded(own bool, e *ending) {
 	}
 }
 
-// outcome counts an outcome of one of the view's jobs, and the job's transition from the state r.From.
+// outcome counts the outcome (ack, nack, burial, return) of a job that the view measures and that was in state r.From.
 func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result) {
 	switch r.From {
 	case engine.InFlight:

@@ -43,8 +43,8 @@ type MetricInfo struct {
 	KM        bool    // computed by the Kaplan–Meier estimator
 }
 
-// NotNarrower returns the reason why a metric cannot be narrowed by tenant, or by class or tenant if Filters has
-// neither, with an alternative; "" if it can be narrowed by both.
+// NotNarrower returns the reason why a metric cannot be narrowed to a class or tenant, with another metric that can; ""
+// if it can be narrowed to both.
 func (m *MetricInfo) NotNarrower() string {
 	if m.Filters.Has(ByClass | ByTenant) {
 		return ""
@@ -64,8 +64,8 @@ func (m *MetricInfo) NotNarrower() string {
 	return "it is of the whole run"
 }
 
-// basis is the source that a metric is measured on: jobs enqueued in a window, the clock in a window, a storm and so
-// on.
+// basis is what a metric is computed from: the jobs enqueued in a window, the events in a window of time, what follows
+// a storm, or all events.
 type basis uint8
 
 const (
@@ -114,8 +114,7 @@ func ratio(a, b float64, reason string) number {
 	return some(a / b)
 }
 
-// allMetrics is the table of all metrics. An init function fills it, because the metrics' functions refer to lookup,
-// which reads it.
+// allMetrics is the table of all metrics, filled by an init function, as functions in it use lookup, which reads it.
 var (
 	allMetrics    []metric
 	metricsByName map[string]int
@@ -146,8 +145,7 @@ func Rank(name string) int {
 	return len(allMetrics)
 }
 
-// HistogramOf returns the query of the histogram from which the quantile query q is answered; ok is false if q is for
-// no quantile.
+// HistogramOf returns the query of the histogram that the quantile q is computed from; ok is false if q is no quantile.
 func HistogramOf(q Query) (histogram Query, ok bool) {
 	m := lookup(q.Metric)
 	if m == nil || m.Quantile == 0 {
@@ -156,8 +154,7 @@ func HistogramOf(q Query) (histogram Query, ok bool) {
 	return m.histogramOf(q), true
 }
 
-// Metrics returns all metrics in the order of tables and files. The slice is the
-// caller's.
+// Metrics returns all metrics in the order of tables and files. The slice is the caller's.
 func Metrics() []MetricInfo {
 	infos := make([]MetricInfo, len(allMetrics))
 	for i := range allMetrics {
@@ -207,7 +204,7 @@ func Queries(s *Settings) []Query {
 // UsualWait is the metric that policies are compared by where a scenario has no objectives.
 const UsualWait = "fresh.wait.p99"
 
-// mostUsual is the greatest number of classes with a wait of their own in UsualWaits.
+// mostUsual is the highest number of classes for which UsualWaits returns a query each.
 const mostUsual = 4
 
 // UsualWaits returns queries of the p99 waits of a scenario's first classes, or of all its jobs if there is one class.

@@ -58,8 +58,8 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// onCopyClaimed counts a claim of a further copy of a caller's job for the sets that count the first copy, and no more
-// for those that count this one.
+// onCopyClaimed counts a claim of a further copy of a caller's job in the job sets that count the first copy, and takes
+// it off those that count this copy, for the number of claims per caller.
 func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
 	for _, s := range sets {
 		s.copies--

@@ -51,7 +51,7 @@ func clockMetrics() []metric {
 		}))
 }
 
-// recoveryTime and the constants below are the names of the metrics that follow a view after storms.
+// recoveryTime and the constants below are the names of the metrics of how a queue returns to normal after storms.
 const (
 	recoveryTime = "recovery.time" // by the waits in sliding windows
 	backlogArea  = "backlog.area"  // by the backlog, compared with that from before the storms

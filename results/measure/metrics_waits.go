@@ -18,7 +18,7 @@ const (
 	numFamilies
 )
 
-// families describes each family of waits; empty is the reason why it has no value.
+// families describes each family of waits, such as fresh.wait; empty is the reason given where there is no such wait.
 var families = [numFamilies]struct{ name, label, doc, empty string }{
 	freshWait:   {"fresh.wait", "wait of fresh jobs", "from ready to the first claim of a job", "no fresh job was ready"},
 	retryWait:   {"retry.wait", "wait of retries", "from due to a later claim of a job", "no retry was ready"},
@@ -70,8 +70,8 @@ func waitMetrics() []metric {
 	return append(list, ofJobs(within, func(q *question) number { return q.jobs.within(q.Limit) }))
 }
 
-// wait is the distribution of a wait: the waits that ended, and the ages of the censored ones, which rank above all
-// that ended.
+// wait is the distribution of one kind of wait over jobs: of the waits that ended, and of the ages of the censored
+// ones, which rank above all others.
 type wait struct {
 	ended, ages *Histogram // histograms of the waits that ended, and of the others' ages; may be nil
 }
@@ -89,8 +89,8 @@ func (w *wait) longest() number {
 	return number{value: max(w.ended.Max(), w.ages.Max()).Seconds(), bound: w.ages.Count() > 0}
 }
 
-// quantile returns a quantile of the waits: a lower bound, as if all waits ended now, where its rank falls among the
-// unresolved.
+// quantile returns a quantile of the waits. Where its rank falls among waits that have not ended, it is a lower bound,
+// computed as if they ended now.
 func (w *wait) quantile(q float64) number {
 	rank := rankOf(q, w.count())
 	if rank <= uint64(w.ended.Count()) {

@@ -10,8 +10,7 @@ import (
 )
 
 // ParseQuery parses the syntax of Query.String: a metric, then the words during, after, class, tenant and limit, each
-// followed by its value, as in "fresh.wait.p99 during payments-down". Whether the metric, storm, class and tenant exist
-// is not checked.
+// followed by its value, as in "fresh.wait.p99 during payments-down". It does not check that these names exist.
 func ParseQuery(text string) (Query, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -44,7 +43,7 @@ func ParseQuery(text string) (Query, error) {
 	return q, nil
 }
 
-// queryPart is one of the ways in which a query narrows its metric.
+// queryPart is one of the ways in which a query narrows its metric: during or after a storm, to a class or to a tenant.
 type queryPart struct {
 	word   string
 	value  *string // within the query; empty: not narrowed so

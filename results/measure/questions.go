@@ -8,8 +8,8 @@ import (
 	"qsim/results/plain"
 )
 
-// question is a query with the counters from which its value is computed at the end of a run: of jobs, of the clock or
-// of a storm, according to the basis of its metric.
+// question is a query together with what its value is computed from when the run ends: a set of jobs, a window of time
+// or the measurements of a storm, depending on its metric.
 type question struct {
 	*Collector
 	*view
@@ -117,7 +117,8 @@ func (c *Collector) setOf(q Query) *jobSet {
 		func() *jobSet { return set })
 }
 
-// spanOf returns the virtual time that a query of clock metrics measures.
+// spanOf returns the window of virtual time that a query of a metric over time covers: a storm, the time after a storm,
+// or from the end of the warm-up to the end of arrivals.
 func (c *Collector) spanOf(q Query) stretch {
 	switch {
 	case q.After != "":

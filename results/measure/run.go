@@ -18,8 +18,7 @@ type Run struct {
 	means []number // mean fresh waits, in the order of the slowdown values
 }
 
-// Value is the value of one metric in one run. Bound is ">=" for a lower bound, such as a quantile that falls
-// among unresolved jobs.
+// Value is the value of one metric in one run. Bound is ">=" for a lower bound, as of a quantile among unresolved jobs.
 type Value struct {
 	Query
 	Value  float64

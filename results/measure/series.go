@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// seriesSum adds up consecutive segments into the buckets of the time series.
+// seriesSum adds up the event counts and integrals of consecutive segments of time into the buckets of the time series.
 type seriesSum struct {
 	Series
 	bucket  time.Duration

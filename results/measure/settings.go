@@ -83,9 +83,9 @@ func ofKind[T any](list []T, kind engine.Kind) (one T) {
 // Guard is the kind of protection against applying the effect of a job twice.
 type Guard uint8
 
-// NoGuard, CheckGuard and AtomicGuard are the guards. The key that a CheckGuard looks up when an execution starts is
-// set when one ends in success, so that two that overlap both apply the effect; an AtomicGuard applies it and sets the
-// key in one step.
+// NoGuard, CheckGuard and AtomicGuard are the kinds of protection. Under CheckGuard an execution looks up an
+// idempotency key when it starts, which is set when one ends in success, so that two that overlap both apply the
+// effect; under AtomicGuard it applies the effect and sets the key in one step.
 const (
 	NoGuard Guard = iota
 	CheckGuard

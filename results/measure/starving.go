@@ -7,8 +7,8 @@ import (
 )
 
 // starving tracks when fresh jobs starve: from the moment a job's wait reaches the threshold of its class until it is
-// claimed. The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by
-// the jobs that are ready.
+// claimed. When it is claimed, its wait gives the spell of starvation; whether claims of other jobs fall into a spell
+// is decided at once, from the queue of ready jobs.
 type starving struct {
 	lanes    []lane      // queues of ready fresh jobs, by kind
 	own      [][]*lane   // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by that tenant
@@ -83,7 +83,7 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	}
 }
 
-// judge counts, for starved.crowding, a claim made now, after calm.
+// judge counts a claim for starved.crowding, the share of claims that pass over starving jobs, if some job may starve.
 func (b *starving) judge(now engine.Time, k *claim) {
 	for _, h := range b.crowded {
 		h.judge(now, now-engine.Time(k.waited), k.class)
@@ -108,7 +108,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }
 
-// starved adds the time until now that a fresh job with a wait of waited starved; false: it did not.
+// starved adds the time for which a fresh job starved, after a wait of waited until now; false if it did not starve.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	hungry := waited - b.limit(kind)
 	if hungry <= 0 {
@@ -128,7 +128,7 @@ func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.Tena
 	return true
 }
 
-// close adds all remaining spells to the windows and ends the windows at end, the end of the run.
+// close adds all remaining spells of starvation to the windows of time, which it cuts off at end, the end of the run.
 func (b *starving) close(end engine.Time) {
 	for _, h := range b.hungers {
 		h.settle(len(h.spells))
@@ -138,7 +138,8 @@ func (b *starving) close(end engine.Time) {
 	}
 }
 
-// hunger holds the spells in which a fresh job that passes a filter starves, and counts claims of others in them.
+// hunger records the starvation of all fresh jobs, or those of a class or tenant: the spells in which one starves, and
+// the claims of others in them.
 type hunger struct {
 	filter
 	// spells are disjoint, and ascend. A job that is claimed later may have starved since before the last of them,
@@ -157,18 +158,17 @@ type hungerWindow struct {
 	claims, crowded  uint64 // claims while a job starved; crowded: those of retries and of jobs ready later
 }
 
-// mostSpells is the highest number of spells of starvation kept one by one. For a job claimed after more spells than
-// that have ended since it began to starve, only the time after the older half of them counts.
+// mostSpells is the highest number of spells of starvation kept one by one; beyond it the older half is added to the
+// windows for good, and for a job that has starved since before them only the time after them counts.
 const mostSpells = 1 << 13
 
-// window returns the sums over a window of virtual time, creating them if there are none.
+// window returns the sums of starvation over a window of virtual time, creating them if there are none.
 func (h *hunger) window(of stretch) *hungerWindow {
 	return among(&h.windows, func(w *hungerWindow) bool { return w.stretch == of },
 		func() *hungerWindow { return &hungerWindow{stretch: of} })
 }
 
-// add adds a spell of starvation [from, to) and joins it with earlier ones that it overlaps; to must not lie before the
-// end of any.
+// add adds a spell of starvation [from, to), joined with earlier ones that it overlaps, none of which ends after to.
 func (h *hunger) add(from, to engine.Time) {
 	from = max(from, h.settled)
 	n := len(h.spells)
@@ -198,7 +198,8 @@ func (h *hunger) settle(n int) {
 	h.spells = h.spells[:copy(h.spells, h.spells[n:])]
 }
 
-// judge counts a claim, made now, of a job ready since ready, if a fresh job of the filter starves.
+// judge counts a claim, made now, of a job that was ready since ready, if a fresh job that passes the filter starves,
+// and whether it passes over that job: as a retry, or ready later.
 func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	starves, passed := false, false
 	for _, l := range h.lanes {
@@ -224,8 +225,7 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 }
 
 // lane is a queue of the ready times, ascending, of the fresh jobs that are ready now. It is exact except for scheduled
-// jobs that a promoter brings late, whose waits count from when they were due: one of these may be confused with
-// another.
+// jobs that are promoted late, whose waits count from their due times: it may confuse two of these.
 type lane struct {
 	after time.Duration
 	queue []readied
@@ -275,7 +275,7 @@ func (l *lane) leave(since engine.Time) {
 	}
 }
 
-// find returns the index of the ready time since in the queue, or else of the next later one.
+// find returns the index of the entry for the ready time since, or else of the next later one with jobs, or the last.
 func (l *lane) find(since engine.Time) int {
 	low, high := l.first, len(l.queue)
 	for low < high {
@@ -295,10 +295,10 @@ func (l *lane) find(since engine.Time) int {
 	return low
 }
 
-// fewestGone is the least number of empty entries at the front of a lane for which it is tidied.
+// fewestGone is the number of entries without jobs from which on a queue of ready times may be compacted.
 const fewestGone = 1024
 
-// tidy frees the memory of a queue's entries whose jobs have all left, once they are most of the queue.
+// tidy compacts a queue of ready times, dropping the entries whose jobs have all left, once they are half of the queue.
 func (l *lane) tidy() {
 	if 2*(l.first+l.empty) < len(l.queue) {
 		return

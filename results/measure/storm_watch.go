@@ -8,8 +8,8 @@ import (
 	"qsim/engine"
 )
 
-// drainQuantile is the quantile, over time before the first storm, of the number of ready jobs: the level at which a
-// backlog counts as drained.
+// drainQuantile defines when a backlog has drained after a storm: once the number of ready jobs is at most this
+// quantile of what it was, over time, before the first storm.
 const drainQuantile = 0.95
 
 // stormWatch measures, for one storm, how long afterwards the backlog takes to drain and the waits take to recover.
@@ -46,7 +46,8 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
 }
 
-// stormState holds the backlog and waits from before the first storm, and measures after each storm when they are back.
+// stormState holds the backlog and the waits from before the first storm, and measures how long they take to return to
+// that level after each storm.
 type stormState struct {
 	calm       *clockWindow // window between warm-up and the first storm; nil: no storm
 	inCalm     bool
@@ -62,7 +63,7 @@ type stormState struct {
 	recoveries []*recovery // sliding windows still needed
 }
 
-// watchStorms prepares the measurements of the scenario's storms.
+// watchStorms sets up the measurement of how backlog and waits return to normal after each storm of the scenario.
 func (v *view) watchStorms() {
 	s := v.settings
 	if len(s.Storms) == 0 {
@@ -96,14 +97,15 @@ func (v *view) keepAsked(all []question) {
 	}
 }
 
-// isAsked reports whether a query is for that metric of the view's jobs.
+// isAsked reports whether some query of the run is for that metric of the jobs that the view measures.
 func (v *view) isAsked(all []question, metric string) bool {
 	return slices.ContainsFunc(all, func(q question) bool {
 		return q.view == v && q.Metric == metric || v.isAsked(q.parts, metric)
 	})
 }
 
-// stormOf returns the watch of the storm with that name, or else of the last storm; nil if there are no storms.
+// stormOf returns the measurements of the storm with that name, or of the last storm if none has it (the name is
+// empty); nil if there are no storms.
 func (v *view) stormOf(name string) *stormWatch {
 	watches := v.storms.watches
 	if len(watches) == 0 {
@@ -115,7 +117,7 @@ func (v *view) stormOf(name string) *stormWatch {
 	return watches[len(watches)-1]
 }
 
-// stormGoesOn integrates the backlog above normal until t, and checks whether it has drained.
+// stormGoesOn integrates, once a storm has begun, the backlog above normal until t, and checks whether it has drained.
 func (v *view) stormGoesOn(t engine.Time) {
 	if s := &v.storms; s.begun && t > s.since {
 		if len(s.draining) > 0 {
@@ -125,8 +127,8 @@ func (v *view) stormGoesOn(t engine.Time) {
 	}
 }
 
-// integrate adds, until t, the ready jobs above their mean from before the storms to excess. Rounding makes the sum
-// depend on the times at which this is called: at each event.
+// integrate adds the time until t to excess, the integral of the ready jobs above their mean from before the storms.
+// Rounding makes the sum depend on the times at which this is called: at each event.
 func (s *stormState) integrate(ready int64, t engine.Time) {
 	if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
 		s.excess += float64(above * float64(t-s.since))
@@ -134,7 +136,7 @@ func (s *stormState) integrate(ready int64, t engine.Time) {
 	s.since = t
 }
 
-// onStormEdge handles the begin of the first storm and the end of any storm.
+// onStormEdge handles the beginning of the first storm and the end of any storm.
 func (v *view) onStormEdge() {
 	calm := v.storms.calm
 	if calm == nil {
@@ -209,8 +211,8 @@ type recovery struct {
 	back      bool      // the latest window's p95 is at or below threshold
 }
 
-// recoveryWindow returns the length of the sliding windows for a storm, given the load outside storms; 0 if that is
-// unknown.
+// recoveryWindow returns the length of the sliding window of waits that shows the recovery after a storm, given the
+// load outside storms; 0 if that is unknown.
 func recoveryWindow(rest Load, storm Window) time.Duration {
 	window, length := windowServices*rest.Service, storm.To-storm.From
 	switch {
@@ -265,7 +267,7 @@ func (r *recovery) p95() int64 {
 	}
 }
 
-// stepRecoveries judges each recovery's sliding window that ends now.
+// stepRecoveries evaluates the sliding windows of waits that end now, to find when waits have recovered from a storm.
 func (v *view) stepRecoveries() {
 	for i := len(v.storms.recoveries) - 1; i >= 0; i-- {
 		if r := v.storms.recoveries[i]; r.next == v.now {
@@ -274,8 +276,8 @@ func (v *view) stepRecoveries() {
 	}
 }
 
-// onStep judges the sliding window that ends now: windows before the first storm set the normal range of the p95, later
-// ones are compared with it.
+// onStep evaluates the p95 of the fresh waits in a sliding window that ends now: before the first storm it adds to the
+// normal range of the p95, later it is compared with that.
 func (v *view) onStep(r *recovery) {
 	calm := v.storms.calm
 	switch {
@@ -315,7 +317,7 @@ func (w *stormWatch) judge(now engine.Time) {
 	}
 }
 
-// onCalmOver fixes, at the begin of the first storm, the levels of backlog and waits that later count as recovered.
+// onCalmOver fixes, when the first storm begins, the levels of backlog and waits that later count as recovered.
 func (v *view) onCalmOver() {
 	if v.storms.calm.span == 0 {
 		return
@@ -346,8 +348,8 @@ func (v *view) onStormOver() {
 	v.checkDrains()
 }
 
-// checkDrains records, for the storms that are over, whether the backlog was back at its level from before the storms
-// when the view was last there.
+// checkDrains records that the backlog has drained, for the storms that are over, if it is back at its level from
+// before the storms: the time is that of the latest event.
 func (v *view) checkDrains() {
 	if v.ready() > v.storms.drainLevel {
 		return

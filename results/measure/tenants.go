@@ -14,8 +14,8 @@ type tenantCounts struct {
 	dense []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
 }
 
-// mostDense is the highest number of tenants whose waits are kept in a whole Histogram during a run: faster than a
-// packed one, but larger.
+// mostDense is the number of tenants up to which a run keeps waits in full Histograms: faster than packed ones, but
+// larger.
 const mostDense = 16
 
 // tenantTally holds the counts of one tenant.
@@ -46,8 +46,7 @@ type TenantWait struct {
 	AtLeast bool    // P99 is a lower bound: its rank falls among jobs never claimed
 }
 
-// MostTenantWaits is the highest number of tenants with a distribution of waits of their own: each takes about a
-// kilobyte of every run.
+// MostTenantWaits is the highest number of tenants with their own distributions of waits, a kilobyte each per run.
 const MostTenantWaits = 256
 
 // mostTenants is the highest number of tenants listed one by one in the results of a run.
@@ -58,7 +57,7 @@ func (t *tenantCounts) of(tenant engine.TenantID) *tenantTally {
 	return reach(&t.all, tenant)
 }
 
-// want changes by more the demand of a tenant of the view, if tenants are counted: its jobs ready or in flight.
+// want adds more, which may be negative, to a tenant's demand (its jobs ready or in flight), if tenants are counted.
 func (v *view) want(tenant engine.TenantID, more int64) {
 	if v.tenants != nil {
 		v.tenants.of(tenant).wanting += more
@@ -191,7 +190,7 @@ func (t *tenantCounts) distributions(n int) []tenantWait {
 	return list
 }
 
-// counted returns the executions of each tenant in the window of shares.
+// counted returns, by tenant, the executions in a window and the waits of claimed fresh jobs; nil if not counted.
 func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 	n := min(names-1, mostTenants)
 	if n < 2 || shares == nil || !shares.ended {

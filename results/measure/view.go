@@ -17,8 +17,8 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 	return (f.kind < 0 || f.kind == int32(kind)) && (f.tenant == 0 || f.tenant == tenant)
 }
 
-// view is the state of the queue over time (backlog, busy workers, gaps), restricted to the jobs of one filter: all
-// jobs, or the class or tenant of a query. Ready jobs, claim gaps and the calm state are those of the filter's jobs
+// view measures the state of the queue over time (backlog, busy workers, claim gaps) for the jobs of one filter: all
+// jobs, or the class or tenant of a query. Ready jobs, claim gaps and normal levels are those of the filter's jobs
 // alone. Workers serve all jobs: idleness and utilization count all workers' time, and starved.claims counts claims of
 // any retry before a fresh job of the filter, up to the next claim of any fresh job.
 //
@@ -49,7 +49,8 @@ type view struct {
 	tenants *tenantCounts // counts by tenant; nil: no query needs them
 }
 
-// newView returns a view of the jobs that pass filter f; queries then add windows of time to it.
+// newView returns a view, which measures the queue over time, for the jobs that pass filter f; queries then add windows
+// of time to it.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
 	v := &view{filter: f, clock: &c.clock, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
@@ -62,13 +63,13 @@ func newView(c *Collector, f filter) *view {
 	return v
 }
 
-// window returns the view's window of virtual time, creating it if there is none.
+// window returns the counts over a window of virtual time, creating them if there are none.
 func (v *view) window(of stretch) *clockWindow {
 	return among(&v.windows, func(w *clockWindow) bool { return w.stretch == of },
 		func() *clockWindow { return &clockWindow{stretch: of} })
 }
 
-// among returns the first element of list for which is holds, or else appends one that it makes.
+// among returns the first element of a list that meets the condition is, or else appends a new one and returns that.
 func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	if i := slices.IndexFunc(*list, is); i >= 0 {
 		return (*list)[i]
@@ -78,7 +79,7 @@ func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	return one
 }
 
-// reach returns the element of a list by tenant, which it lengthens with zero values as needed.
+// reach returns a pointer to a tenant's element of a list indexed by tenant, which it lengthens as needed.
 func reach[T any](list *[]T, tenant engine.TenantID) *T {
 	if missing := int(tenant) + 1 - len(*list); missing > 0 {
 		*list = append(*list, make([]T, missing)...)
@@ -86,7 +87,7 @@ func reach[T any](list *[]T, tenant engine.TenantID) *T {
 	return &(*list)[tenant]
 }
 
-// begin sorts the edges of all windows of time and starts the view at time 0.
+// begin sorts the edges of all windows of measurement and starts to measure at time 0.
 func (v *view) begin() {
 	for _, w := range v.windows {
 		v.edges = append(v.edges, w.from, w.to)
@@ -99,7 +100,7 @@ func (v *view) begin() {
 	v.cross(0)
 }
 
-// cross ends a segment at each boundary up to t, t included, and leaves the clock at the last of them.
+// cross ends a segment of measurement at each boundary up to and including t, and sets the clock to the last of them.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.stormGoesOn(v.boundary)
@@ -108,7 +109,7 @@ func (v *view) cross(t engine.Time) {
 	}
 }
 
-// onBoundary ends the segment of time that lasted until now and begins the next one.
+// onBoundary ends the interval of measurement (segment) that lasted until now and begins the next one.
 func (v *view) onBoundary() {
 	for i, level := range v.level {
 		v.segment.area[i] += level * int64(v.now)
@@ -142,7 +143,7 @@ func (v *view) onBoundary() {
 	v.storms.since = v.now
 }
 
-// onEdge opens and closes the windows of time that have an edge now.
+// onEdge opens and closes the windows of measurement that have an edge now.
 func (v *view) onEdge() {
 	if v.level[freshArea] > 0 {
 		v.noteStretch(v.gaps.since)
@@ -168,7 +169,7 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop brings the view to end, the end of the run, and closes the claim gap and storm measurements.
+// stop brings the measurements to end, the end of the run, and closes those of claim gaps and storms.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	v.stormGoesOn(end)
@@ -203,7 +204,7 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
-// claimed counts a claim of one of the view's jobs.
+// claimed counts a claim of a job that the view measures.
 func (v *view) claimed(k *claim) {
 	v.segment.claims[k.class]++
 	if v.entitled != 0 {
@@ -228,7 +229,8 @@ func (v *view) claimed(k *claim) {
 	}
 }
 
-// claimedElsewhere counts a claim of a job outside the view, which passes over the view's ready fresh jobs, if any.
+// claimedElsewhere counts a claim that is not of a fresh job measured by the view: a retry passes over those of them
+// that are ready, any other claim ends a row of such retries.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.level[freshArea] > 0 {
 		v.passOver()
@@ -242,8 +244,9 @@ type deficit struct {
 	now, worst float64 // claims over the worst stretch that ends now
 }
 
-// weighClaim adds a claim, under a policy with a guarantee, to the deficit over the worst stretch of claims with fresh
-// jobs ready throughout: the running sum, reset to zero whenever it turns negative.
+// weighClaim updates, at a claim, by how many claims fresh jobs fall short of the share that the policy guarantees
+// them, over the worst stretch of claims with fresh jobs ready throughout: a running sum, reset to 0 when it turns
+// negative.
 func (v *view) weighClaim(class engine.Class) {
 	if v.level[freshArea] == 0 || !v.windows[0].covers(v.now) {
 		return

@@ -22,7 +22,7 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 	return ""
 }
 
-// byTenants returns the query q expanded to each tenant, or the reason why that is impossible.
+// byTenants returns the query q once for each tenant, or the reason why the worst of them cannot be found.
 func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason string) {
 	n := max(len(c.settings.Tenants)-1, 0)
 	if why := m.NoWorst(n); why != "" {
@@ -45,7 +45,7 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 	return parts, ""
 }
 
-// answer returns the value of the question q in this run.
+// answer returns the value of the query q in this run.
 func (q *question) answer() number {
 	switch {
 	case q.reason != "":
@@ -56,7 +56,7 @@ func (q *question) answer() number {
 	return q.metric.of(q)
 }
 
-// worst returns the worst value among q's parts, one for each tenant. A lower bound on any value is one on the highest.
+// worst returns the worst value of a query among tenants with jobs. If any value is a lower bound, so is the highest.
 func (q *question) worst() number {
 	worst, bound := none("no tenant has a job"), false
 	for i := range q.parts {

@@ -15,7 +15,7 @@ func ExtentOf(values ...float64) Extent {
 	return e
 }
 
-// Include adds numbers to the set.
+// Include extends the range to the given numbers; missing and infinite ones are left out.
 func (e *Extent) Include(values ...float64) {
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

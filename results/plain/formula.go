@@ -8,7 +8,7 @@ import (
 
 const number = `(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?`
 
-// quantity matches values with a unit, which are not formulas: durations, rates, shares, thousands.
+// quantity matches signed values with a unit, which no spreadsheet takes for formulas: durations, rates, percentages.
 var quantity = regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|` +
 	`(?:` + number + `(?:ns|us|µs|μs|ms|s|m|h|d))+)$`)
 

@@ -94,8 +94,7 @@ func Fixed(v float64, decimals int) string {
 	return s
 }
 
-// Shorten cuts s to at most limit characters. The end is kept, because texts with the same beginning often differ
-// there.
+// Shorten cuts s to at most limit characters. It keeps the end: texts with the same beginning often differ there.
 func Shorten(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -126,12 +125,12 @@ func When(holds bool, words string) string {
 	return ""
 }
 
-// Joined joins texts, without the empty ones.
+// Joined joins texts with between as the separator, leaving out empty ones.
 func Joined(between string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), between)
 }
 
-// Lines joins words to lines that fit, one line at least. A word that does not fit is alone on its line.
+// Lines breaks words into lines that fit, at least one. A word that does not fit is alone on its line.
 func Lines(words []string, fits func(line string) bool) []string {
 	lines := []string{""}
 	for _, word := range words {
@@ -159,7 +158,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
-// Runs returns ascending whole numbers as texts: one for each run of consecutive ones, with dash between its ends.
+// Runs returns ascending numbers as texts, each run of consecutive ones as its ends with dash between them: "1-3", "7".
 func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 	for from := 0; from < len(numbers); {
 		to := from

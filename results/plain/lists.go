@@ -21,7 +21,7 @@ func Map[T, R any](list []T, of func(T) R) []R {
 	return all
 }
 
-// Find returns the first element of a list that is what is sought, nil if none is.
+// Find returns a pointer to the first element of a list for which sought is true, nil if there is none.
 func Find[T any](list []T, sought func(one *T) bool) *T {
 	for i := range list {
 		if sought(&list[i]) {

@@ -22,7 +22,8 @@ func Printable(text string) string {
 
 var escapes = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
 
-// PrintableJSON returns a JSON text all of whose strings are printable. Line breaks outside strings stay.
+// PrintableJSON returns a JSON text with all its strings made Printable: control characters become �. Line breaks
+// outside strings stay.
 func PrintableJSON(text []byte) []byte {
 	text = escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
 		switch escape[1] {

@@ -14,12 +14,12 @@ import (
 	"qsim/results/plain"
 )
 
-// wide reports whether values of a metric are durations of such different size that an axis of them is logarithmic.
+// wide reports whether values of a metric are durations too far apart for a linear axis: by a factor of more than 20.
 func wide(values plain.Extent, info measure.MetricInfo) bool {
 	return info.Unit == "s" && values.High > 20*values.Positive
 }
 
-// valueAxis is an axis of a metric's values.
+// valueAxis is the range and the scale of a chart's axis that shows the values of a metric.
 type valueAxis struct {
 	info     measure.MetricInfo
 	from, to float64
@@ -27,13 +27,13 @@ type valueAxis struct {
 	floor    float64 // with log: see waitRange
 }
 
-// overWaits makes an axis logarithmic, for durations from low to high.
+// overWaits makes an axis logarithmic, with a range for durations from low to high.
 func (v *valueAxis) overWaits(low, high float64) {
 	v.log = true
 	v.from, v.to, v.floor = waitRange(low, high)
 }
 
-// over makes an axis cover values from 0 on, up to the largest times headroom, or if they are wide apart their range.
+// over sets the range of an axis: from 0 to the largest value times headroom, or logarithmic for durations far apart.
 func (v *valueAxis) over(seen plain.Extent, headroom float64) {
 	if wide(seen, v.info) {
 		v.overWaits(seen.Low, seen.High)
@@ -42,7 +42,7 @@ func (v *valueAxis) over(seen plain.Extent, headroom float64) {
 	}
 }
 
-// set gives an axis of a plot the range of v, and at most limit ticks.
+// set applies a valueAxis to an axis of a plot: range, scale and ticks, at most limit of them besides that at 0.
 func (v *valueAxis) set(a *plot.Axis, limit int) {
 	a.Min, a.Max = v.from, v.to
 	switch {
@@ -57,7 +57,7 @@ func (v *valueAxis) set(a *plot.Axis, limit int) {
 	}
 }
 
-// keyAxis is a horizontal axis of the values of one scenario key.
+// keyAxis is a horizontal axis that shows the values of one key (parameter) of a scenario.
 type keyAxis struct {
 	*results.Axis
 	xs    []float64 // positions of the values
@@ -77,8 +77,7 @@ func newKeyAxis(a *results.Axis) keyAxis {
 	return k
 }
 
-// widening reports whether positive values rise by growing steps over more than a decade, so that a linear axis would
-// crowd the small ones.
+// widening reports whether positive values rise by growing steps over a decade, so that a linear axis would crowd them.
 func widening(xs []float64) bool {
 	last := len(xs) - 1
 	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
@@ -87,9 +86,9 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// plot returns an empty plot over the key's values, one of several panels, with at most rows ticks on its vertical axis
-// up. The horizontal axis goes beyond the values: by alone on both sides if there is one, by the share pad of their
-// range, and on a logarithmic axis by the factor wider.
+// plot returns an empty plot, one of several panels, with a key's values along x and the axis up along y, which has at
+// most rows ticks. The x axis goes beyond the values on both sides: by alone if there is one value, else by the share
+// pad of their range or, if it is logarithmic, by the factor wider.
 func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
 	p, rows = newPlot(), 4
 	low, high := slices.Min(k.xs), slices.Max(k.xs)
@@ -112,7 +111,7 @@ func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p 
 	return p, rows
 }
 
-// ticks returns the labelled values on the horizontal axis of a plot, one of several panels: as many as have room.
+// ticks returns the ticks of a key's axis, below one of several panels: as many of the values as have room for a label.
 func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
 	across := newPanels(panels).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
@@ -169,7 +168,8 @@ func clock(limit int) plot.Ticker {
 // counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
 func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
 
-// linear returns the ticks of a linear axis that begins at 0, at round multiples of a value times scale.
+// linear returns the ticks of a linear axis that begins at 0. They lie where a value times scale is a round number,
+// which is the label: with scale 100, shares are labelled in percent.
 func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
 		high *= scale
@@ -185,8 +185,8 @@ func linear(limit int, scale float64, label func(v float64) string) plot.Ticker 
 	})
 }
 
-// leastWait is where a logarithmic time axis begins at the earliest: 0 has no logarithm, and no wait of interest is
-// shorter; if all waits are shorter it is tinyWait.
+// leastWait is the lowest end, in s, of a logarithmic time axis (0 has no logarithm): no shorter wait is of interest.
+// If all waits are below twice that, the axis may begin at tinyWait.
 const (
 	leastWait = 1e-3
 	tinyWait  = 1e-6
@@ -199,7 +199,7 @@ const mostWait = 864e6
 var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864e3, 864e4, 864e5, mostWait}
 
 // waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks
-// at least. floor is from if something lies below it, else 0.
+// at least. floor is the lower end, from, if some values lie below it, else 0.
 func waitRange(low, high float64) (from, to, floor float64) {
 	least := leastWait
 	if high > tinyWait && high < 2*leastWait {

@@ -34,7 +34,7 @@ func Files(folder string, figures []Figure) ([]results.File, error) {
 	return files, nil
 }
 
-// bitmap returns the chart as a PNG of that many dots per inch.
+// bitmap returns the chart as a PNG with a resolution of dpi dots per inch.
 func (f *Figure) bitmap(dpi int) ([]byte, error) {
 	bitmap := bitmap{vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, f.total), vgimg.UseDPI(dpi))}}
 	f.paint(draw.New(bitmap))

@@ -17,9 +17,9 @@ import (
 	"qsim/results/plain"
 )
 
-// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (less than a pixel), paths as
-// relative steps, and attributes instead of inline styles, which a page's style sheet may override and a content
-// security policy may forbid.
+// svgCanvas is a canvas for gonum's plots that writes SVG elements: positions in tenths of a point (less than a pixel),
+// paths as relative steps, and attributes instead of inline styles, which a page's style sheet may override and a
+// content security policy may forbid.
 type svgCanvas struct {
 	name   string // name of the figure, the prefix of element identifiers
 	height vg.Length
@@ -180,8 +180,8 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 // lacked reports whether the charts' font may have no glyph for a character.
 func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
 
-// share draws the common parts of all panels of a figure: once, in the colour of the backdrop, and after that as a
-// reference to the first drawing. It returns false if the panel c differs in size from the first.
+// share draws the grey backdrop, which is equal in all panels of a figure, in the panel c: the first call stores its
+// SVG elements, and every call writes a reference to them. It returns false if c differs in size from the first panel.
 func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	if s.shared == nil {
 		out := s.out
@@ -202,7 +202,7 @@ func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	return true
 }
 
-// definitions returns the <defs> element of the SVG: the drawing that several panels refer to.
+// definitions returns the <defs> element of the SVG: the stored backdrop that the panels of a figure refer to.
 func (s *svgCanvas) definitions() []byte {
 	if s.shared == nil {
 		return nil

@@ -23,8 +23,7 @@ func backlogChart(d *drawing) *sheet {
 			later = math.Max(later, p.due[k]+p.later[k])
 		}
 	}
-	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the backlog, the
-	// subject of the chart.
+	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the backlog, the subject of the chart.
 	withLater := later > 1.05*top && later <= 3*top
 	s := &sheet{Figure: Figure{Name: "2-backlog", Title: d.backlogTitle(fresh, retry, all),
 		Footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}}
@@ -74,8 +73,8 @@ func jobs(v float64) string {
 	return count(math.Round(v))
 }
 
-// backlogWords returns texts on the highest backlog of a policy, from the longest to the shortest, the longest with the
-// name of an earlier policy whose curve looks the same, if there is one.
+// backlogWords returns remarks of several lengths on a policy's highest backlog, the longest first: a panel shows the
+// first that fits. The longest two also name twin, an earlier policy whose curve looks the same, unless it is empty.
 func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
 	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
@@ -110,8 +109,8 @@ func (d *drawing) windowKey() (k key) {
 	return k
 }
 
-// backlogTitle returns the sentence about the policy whose fresh jobs pile up, given each policy's highest backlog of
-// fresh jobs, of retries and of both.
+// backlogTitle returns the title of the backlog chart, a sentence on how the backlog of fresh jobs, or else of retries,
+// differs between policies, given each policy's highest backlog of fresh jobs, of retries and of both.
 func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	best, worst := extremes(fresh)
 	_, most := extremes(retry)
@@ -133,14 +132,13 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh)
 }
 
-// fewJobs returns the backlog, in jobs, that all workers finish within half a job's run time.
+// fewJobs returns the size, in jobs, up to which a backlog counts as small: half the number of workers, at least one.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-// under returns the phrase "with <policy>" for a title, or "under any policy" if the title is about all of them.
+// under returns the end of a title about all policies: "with <policy>" if there is one, else "under any policy".
 func (d *drawing) under() string { return under(d.summary) }
 
-// attemptsChart returns the chart of claims per second over time, first attempts and retries together, and of the
-// workers' utilization.
+// attemptsChart returns the chart of claims per second over time, fresh jobs and retries together, and of utilization.
 func attemptsChart(d *drawing) *sheet {
 	peaks, seen := make([]float64, len(d.policies)), plain.ExtentOf()
 	for i, p := range d.policies {

@@ -35,8 +35,7 @@ func (m *panelMetric) words(i int) string {
 // mostMeasures is the most metrics that the comparison chart shows.
 const mostMeasures = 4
 
-// comparisonChart returns the chart of the results table's first metrics, benefits and costs, with their confidence
-// intervals under each policy.
+// comparisonChart returns the chart of the results table's first metrics, benefits and costs, with their intervals.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
 	s := &sheet{Figure: Figure{Name: "4-dots", Title: d.finding(), Footer: d.footer(d.comparisonMarks(measures))}}

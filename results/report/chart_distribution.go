@@ -18,8 +18,8 @@ import (
 // leastShare is the smallest share of jobs on the y axis of the distribution chart.
 const leastShare = .0005
 
-// distribution is the distribution of the fresh waits of one policy. Jobs that were never claimed count as waiting
-// longer than any other.
+// distribution is the distribution of the waits of fresh jobs until their first claim, under one policy. Jobs that were
+// never claimed count as waiting longer than any other.
 type distribution struct {
 	waits     []float64 // s, ascending
 	shares    []float64 // share of the jobs that waited longer than the wait of the same index
@@ -28,7 +28,7 @@ type distribution struct {
 }
 
 // distributionChart returns the chart of the waits' complementary distribution: the share of fresh jobs that wait
-// longer than t, over t. It is nil if no distribution was stored.
+// longer than t, over t. It is nil if no histogram of waits was stored.
 func distributionChart(d *drawing) *sheet {
 	if d.seeds > 0 && !slices.ContainsFunc(d.summary.Data, func(p results.PolicyData) bool { return p.Pooled != nil }) {
 		return nil
@@ -68,8 +68,9 @@ func distributionChart(d *drawing) *sheet {
 	return s
 }
 
-// distributionLimit returns the wait limit that the distribution chart marks and mentions in its title: an objective's,
-// if the waits of its jobs were stored; else none, with the jobs that the titles of the wait charts are about.
+// distributionLimit returns the limit on waits that the distribution chart marks and mentions in its title: that of the
+// first objective for whose jobs a histogram was stored. Else it has no bound, and only selects the jobs drawn: those
+// in the title of the wait chart, if they have a histogram, or all.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
 	usual := limit{Query: measure.Query{Metric: waitMetric, During: q.During, After: q.After, Class: q.Class}}
@@ -81,7 +82,7 @@ func (d *drawing) distributionLimit() limit {
 	return limit{Query: measure.Query{Metric: waitMetric}}
 }
 
-// jobsOf returns the phrase that names the jobs a limit is about.
+// jobsOf returns the phrase for the jobs to which a limit applies, such as "fresh jobs of mail".
 func (d *drawing) jobsOf(l limit) string {
 	return "fresh jobs" + d.ofJobs(l.Query, " enqueued")
 }
@@ -107,8 +108,7 @@ func newDistribution(h *measure.NamedHistogram) (c distribution) {
 // bucketWidth is the ratio of the longest to the shortest wait in one bucket of a histogram.
 const bucketWidth = 1 + 1./128
 
-// over returns the share of jobs that waited longer than wait. The jobs in the same histogram bucket as wait do not
-// count as longer.
+// over returns the share of jobs that waited longer than wait, without those in the same bucket of the histogram.
 func (c *distribution) over(wait float64) float64 {
 	share := 1.
 	for i, w := range c.waits {
@@ -120,7 +120,8 @@ func (c *distribution) over(wait float64) float64 {
 	return share
 }
 
-// exceeded returns the wait that the given share of jobs exceeds, a quantile.
+// exceeded returns the wait that the given share of jobs exceeds, a quantile. If that lies among the jobs never
+// claimed, more is true and the wait is the longest one known.
 func (c *distribution) exceeded(share float64) (wait float64, more bool) {
 	for i, s := range c.shares {
 		if s <= share*(1+1e-9) {
@@ -137,8 +138,7 @@ func (c *distribution) unclaimedWords() string {
 	return plain.When(c.unclaimed != 0, " ("+percent(c.unclaimed)+" never claimed)")
 }
 
-// lines returns the curve of a distribution of waits, and a thin line from its end to the right for the unclaimed jobs,
-// whose waits are not known.
+// lines returns the curve of a distribution of waits, and a thin line to the right of it for the jobs never claimed.
 func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 	if c.none {
 		return nil
@@ -169,7 +169,7 @@ func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 	return all
 }
 
-// distributionRange returns the range of the wait axis: all waits with a share above leastShare, and the limit.
+// distributionRange returns the range of the wait axis: waits that more than leastShare of jobs exceed, and the limit.
 func distributionRange(all []distribution, at limit) (from, to float64) {
 	low, high := math.Inf(1), at.Bound
 	for _, c := range all {
@@ -226,7 +226,8 @@ func (d *drawing) distributionWords(at limit) string {
 	return "Fresh p99 wait" + d.ofJobs(at.Query, "")
 }
 
-// distributionTitle returns the sentence on how distributionValues differ between policies.
+// distributionTitle returns the title of the distribution chart: under which policies the share of jobs that exceed the
+// limit (or, without a limit, the p99 wait) is largest and smallest.
 func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	if best < 0 {
 		return "There is no fresh job to speak of" + d.under()
@@ -252,7 +253,8 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
 }
 
-// exceededTitle returns the sentence on the p99 waits, worded as in the results table if it has all of them.
+// exceededTitle returns the title of a distribution chart without a limit: on the jobs never claimed, if they are so
+// many that a p99 wait is unknown, else on the p99 waits, worded as in the results table if that has them all.
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	jobs := d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {

@@ -14,8 +14,8 @@ import (
 	"qsim/results/plain"
 )
 
-// MapCharts draws a map as a figure with a panel for each policy and, if there are several policies, one more figure
-// for each, all on one colour scale.
+// MapCharts draws a map (a metric over two keys of a scenario) as a figure with a panel for each policy and, if there
+// are several policies, one more figure for each, all on one colour scale.
 func MapCharts(maps *results.Map) ([]Figure, error) {
 	m := mapDrawing{maps}
 	switch {
@@ -34,7 +34,7 @@ func MapCharts(maps *results.Map) ([]Figure, error) {
 	return plain.Map(sheets, (*sheet).render), nil
 }
 
-// mapDrawing draws a map.
+// mapDrawing draws the charts of a map: the values of a metric over two keys of a scenario, as colours.
 type mapDrawing struct{ *results.Map }
 
 const (
@@ -85,7 +85,8 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 	return s
 }
 
-// beyond returns the phrase for the behaviour of a policy in the part of the map beyond the edge: "never recovers".
+// beyond returns the phrase for what a policy does in the part of a map beyond the edge, the line across which the
+// metric passes a given bound, or its event (a recovery, say) no longer happens within the run: "never recovers".
 func (m mapDrawing) beyond() string {
 	switch {
 	case m.Edge != "":
@@ -206,8 +207,7 @@ func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float
 	c.FillText(under, vg.Point{X: area.Min.X - mapLeft + 2, Y: middle.Y}, fit(mapTick, clean(m.YKey), size.Y))
 }
 
-// linked joins consecutive segments of an edge that have the same direction. Drawn one by one they would be darker
-// where they meet.
+// linked joins adjoining segments of a map's edge of one direction: apart they would be drawn darker where they meet.
 func linked(edge [][4]float64) [][4]float64 {
 	edge = slices.Clone(edge)
 	level := func(s [4]float64) bool { return s[1] == s[3] }
@@ -227,7 +227,7 @@ func linked(edge [][4]float64) [][4]float64 {
 	})
 }
 
-// joined merges neighbouring tiles of equal value into larger ones.
+// joined merges tiles (rectangles of a map) that lie side by side and have the same value.
 func joined(tiles []results.MapTile) []results.MapTile {
 	tiles = slices.Clone(tiles)
 	slices.SortFunc(tiles, func(a, b results.MapTile) int {
@@ -245,7 +245,7 @@ func joined(tiles []results.MapTile) []results.MapTile {
 	})
 }
 
-// merged returns a list without the elements that join adds to the last one kept.
+// merged returns a list in which each element that join accepts is merged into the one before it.
 func merged[T any](list []T, join func(last *T, next T) bool) (kept []T) {
 	for _, next := range list {
 		if n := len(kept); n == 0 || !join(&kept[n-1], next) {

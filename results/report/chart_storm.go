@@ -21,8 +21,8 @@ const (
 	laneNames  = 118 // width in points, for the names of policies
 )
 
-// stormChart returns the chart of recovery from storms (fault windows), a lane per policy: when fresh jobs starved, how
-// long retries remained, when waits were normal again. It is nil if starvation was not measured.
+// stormChart returns the chart of recovery from storms (fault windows), a lane (row) per policy: when fresh jobs
+// starved, how long retries remained, when waits were normal again. It is nil if starvation was not measured.
 func stormChart(d *drawing) *sheet {
 	totals := make([]float64, len(d.policies))
 	most := 0.0
@@ -92,8 +92,7 @@ func stormChart(d *drawing) *sheet {
 	return s
 }
 
-// recovery holds, for one policy, when the waits of fresh jobs were back to normal after each storm, and the first of
-// these times as text.
+// recovery holds when waits of fresh jobs were normal again after each storm, under one policy, the first also as text.
 type recovery struct {
 	at    []float64 // s
 	words string
@@ -128,8 +127,8 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 	return list
 }
 
-// starvedTime returns the seconds after the warm-up in which fresh jobs starved, a mean over seeds, from the starved
-// share of each bucket of time.
+// starvedTime returns for how many seconds after the warm-up fresh jobs starved (some had waited longer than its class
+// may), a mean over seeds, given the share of each bucket of time in which they did.
 func (d *drawing) starvedTime(shares []float64) float64 {
 	sum := 0.0
 	for i := d.from; i < len(shares); i++ {
@@ -153,13 +152,13 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals)
 }
 
-// charted returns the phrase that names the class of jobs drawn as starving, " of mail"; "" for all jobs.
+// charted returns the phrase for the class or tenant whose starvation is drawn, such as " of mail"; "" for all jobs.
 func (d *drawing) charted() string {
 	q := d.settings.Charted()
 	return ofClass(cmp.Or(q.Tenant, q.Class))
 }
 
-// mayWait returns, in parentheses, the wait from which a fresh job starves, or its key if classes differ in it.
+// mayWait returns, in parentheses, the wait from which a fresh job starves, or the name of that key if classes differ.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {
@@ -171,11 +170,12 @@ func (d *drawing) mayWait() string {
 	return " (starved-after)"
 }
 
-// shadesOfLane is the number of degrees of darkness of a lane: neighbouring boxes of one degree are drawn as one.
+// shadesOfLane is the number of shades of colour in a lane, the row of boxes over time of one policy: neighbouring
+// boxes of one shade are drawn as one.
 const shadesOfLane = 6
 
-// lane plots a row of boxes, one for each bucket of time (in s), each as dark as darkness of its value, in [0, 1]. half
-// is half the height of the boxes, in rows.
+// lane plots a time series as a row of boxes, one for each bucket of time (in s): the closer darkness(value) is to 1,
+// the darker the box; 0 leaves it out. half is half the height of the boxes, in rows.
 func lane(bucket, row, half float64, values []float64, color color.NRGBA, darkness func(v float64) float64) sketch {
 	degree := func(i int) int {
 		if v := darkness(zeroed(values[i])); v > 0 {

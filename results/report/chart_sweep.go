@@ -17,9 +17,8 @@ import (
 // sweepFigures is the highest number of metrics of a sweep that get a figure.
 const sweepFigures = 12
 
-// SweepCharts draws a figure for each of the first metrics of a sweep: the metric against
-// one of the keys, a line for each policy, a panel for each combination of the other keys.
-// Equal sweeps have equal figures.
+// SweepCharts draws a figure for each of the first metrics of a sweep: the metric against one of the keys, a line for
+// each policy, a panel for each combination of the other keys. Equal sweeps have equal figures.
 func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies),
@@ -47,7 +46,7 @@ type sweepDrawing struct {
 	up       valueAxis
 }
 
-// sweepPanel is a panel of a sweep chart: one combination of values of the axes other than the horizontal one.
+// sweepPanel is a panel of a sweep chart: one combination of values of the keys other than that of the horizontal axis.
 type sweepPanel struct {
 	name  string
 	cells []*results.Cell // cells by value of the horizontal axis; nil: not measured
@@ -65,8 +64,7 @@ func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	return d
 }
 
-// chooseAxis chooses the horizontal axis: the numeric key with most values or, without a numeric key, the key of words
-// with most values.
+// chooseAxis chooses the key of a sweep chart's horizontal axis: that with most values, a numeric one if there is any.
 func (d *sweepDrawing) chooseAxis() {
 	_, d.x = extremes(plain.Map(d.Axes, func(a results.Axis) float64 {
 		if a.Numbers != nil && len(a.Values) > 1 {

@@ -67,8 +67,8 @@ func tenantsChart(d *drawing) *sheet {
 	return s
 }
 
-// tenantsTitle returns the title of the tenants chart: the worst tenant's metric of an objective, worded as in the
-// results table, or else the slowest tenant under each policy, named if tenants belong to several classes.
+// tenantsTitle returns the title of the tenants chart: on the metric of an objective about the worst tenant, as in the
+// results table, or else on the p99 wait of the slowest tenant, named if there are several classes.
 func (d *drawing) tenantsTitle(all []ranked, slowest []float64) string {
 	if q := d.waitQuery(); q.Tenant == measure.WorstTenant {
 		if title := d.tableTitle(q); title != "" {
@@ -92,7 +92,7 @@ func (d *drawing) tenantsTitle(all []ranked, slowest []float64) string {
 	}, slowest)
 }
 
-// rankTenants returns the first known tenants ranked by p99 wait under a policy.
+// rankTenants ranks tenants by their p99 wait under a policy; known is how many, from the first on, have one.
 func (d *drawing) rankTenants(policy, known int) ranked {
 	r := ranked{slowest: "none"}
 	waits := d.summary.Data[policy].TenantWaits[:known]

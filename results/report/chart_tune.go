@@ -16,9 +16,9 @@ import (
 	"qsim/results/plain"
 )
 
-// TuneCharts draws the settings tried by a tuning search, a panel for each policy: along the first key the goal
-// metric's value, its interval, whether the setting meets the objectives, and its number of seeds. Equal searches have
-// equal figures.
+// TuneCharts draws the settings tried by a tuning search, in a panel for each policy: a dot for each setting, at its
+// value of the first key and that of the goal's metric, with its interval, whether it meets the objectives, and its
+// number of seeds. Equal searches have equal figures.
 func TuneCharts(t *results.Tuning) ([]Figure, error) {
 	if len(t.Axes) == 0 || len(t.Policies) == 0 {
 		return nil, fmt.Errorf("draw tuning: it has %d axes and %d policies", len(t.Axes), len(t.Policies))
@@ -34,7 +34,8 @@ type tuneDrawing struct {
 	up     valueAxis
 }
 
-// lowestMargin and highestMargin bound the axis of margins: distances beyond are drawn at the chart's edge.
+// lowestMargin and highestMargin bound the axis of margins, the distances to the nearest objective relative to its
+// bound: those beyond are drawn at the chart's edge.
 const (
 	lowestMargin  = -1.5
 	highestMargin = 1.05
@@ -47,7 +48,7 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 	return d
 }
 
-// value returns the goal's value at a tried setting and half the width of its interval; ok: it is known.
+// value returns the goal's metric at a tried setting and the half-width of its interval; ok: there is a finite value.
 func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	mean, half = r.Mean, r.Half
 	if d.Margin {

@@ -17,10 +17,10 @@ import (
 
 const waitMetric = "fresh.wait.p99"
 
-// shortWait is the wait of fresh jobs, in s, below which a title mentions waits only for an objective.
+// shortWait is the p99 wait of fresh jobs, in s, below which a chart of waits shows little, and a page may fold it.
 const shortWait = .05
 
-// waits returns the curve of a policy in one plot of fresh waits.
+// waits returns a policy's curve and band in one plot (row) of the chart of fresh jobs' p99 waits.
 func (d *drawing) waits(p *policy, row int) band {
 	if len(d.rows) == 1 {
 		return p.band
@@ -28,13 +28,13 @@ func (d *drawing) waits(p *policy, row int) band {
 	return p.classes[row]
 }
 
-// firstRow returns the plot of the class that the title is about, or else the first.
+// firstRow returns the index of the plot of the wait chart that shows the class in its title, or else 0.
 func (d *drawing) firstRow() int {
 	class := d.waitQuery().Class
 	return max(0, slices.IndexFunc(d.rows, func(row string) bool { return class != "" && row == clean(class) }))
 }
 
-// peaksOf returns, for each policy, the highest wait in one plot of fresh waits.
+// peaksOf returns the highest p99 wait under each policy in one plot of the wait chart.
 func (d *drawing) peaksOf(row int) []float64 {
 	return plain.Map(d.policies, func(p policy) float64 { return d.peak(d.waits(&p, row).median) })
 }
@@ -93,7 +93,7 @@ func waitChart(d *drawing) *sheet {
 	return s
 }
 
-// addWaits adds the lines of all policies to a plot of fresh waits.
+// addWaits adds the lines of all policies to one plot of the wait chart.
 func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
@@ -131,8 +131,8 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	d.addTimeline(p, t)
 }
 
-// above returns one edge of a confidence band with gaps where the median is below the lower end of the axis: a band
-// around values that small is clutter.
+// above returns one edge of a band with gaps where the median is near the lower end of the axis: a band there is
+// clutter.
 func above(edge, median []float64, least float64) []float64 {
 	out := slices.Clone(edge)
 	for i := range out {
@@ -204,7 +204,7 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 }
 
 // between returns a title sentence with the value of a quantity under the worst and the best policy or, if both are the
-// same, under every policy. An empty every means that there is one policy.
+// same, under every policy. every is the phrase for that, empty if there is one policy.
 func (d *drawing) between(what, low, high string, best, worst int, same bool, every string) string {
 	switch {
 	case every == "":
@@ -229,8 +229,7 @@ func (d *drawing) alt(what string, value func(i int) string) string {
 	return fmt.Sprintf("%s: %s. %s", what, strings.Join(words, ", "), d.stormWords())
 }
 
-// waitTitle returns the title sentence of the wait chart: which policy makes fresh jobs wait longest, and which
-// shortest.
+// waitTitle returns the title of the wait chart: which policy makes fresh jobs wait longest, and which shortest.
 func (d *drawing) waitTitle(class string, peaks []float64) string {
 	var silent []string
 	for i, v := range peaks {
@@ -255,14 +254,14 @@ func (d *drawing) waitTitle(class string, peaks []float64) string {
 	return title + plain.When(len(silent) > 0, "; none"+of+" is claimed with "+list(silent))
 }
 
-// ofClass returns the phrase that names a class of jobs, or a tenant, "" for all jobs.
+// ofClass returns the phrase for a class of jobs, or a tenant, such as " of mail"; "" for all jobs.
 func ofClass(class string) string {
 	return plain.When(class != "", " of "+shortName(class))
 }
 
-// waitQuery returns the query of the fresh p99 wait that chart titles compare: that of the first such column of the
-// results table in which policies differ, else of any. If the table has none, the query is narrowed to one class if
-// there are several, or to the first storm.
+// waitQuery returns the query (metric and filters) of the p99 waits of fresh jobs that chart titles compare: that of
+// the first such column of the results table, preferably one in which policies differ. If the table has none, it is
+// filtered by one class if there are several, or else by the first storm.
 func (d *drawing) waitQuery() measure.Query {
 	for _, c := range slices.Concat(d.table.Columns, d.table.Alike) {
 		if c.Metric == waitMetric {
@@ -308,8 +307,8 @@ func (d *drawing) tableTitle(q measure.Query) string {
 	return d.between(what+" is", low, high, best, worst, same, every)
 }
 
-// ofJobs returns the phrase that names the jobs of a query, unless they are all of one class: " of the worst tenant of
-// mail in payments-down". enqueued stands before a storm.
+// ofJobs returns the phrase for the jobs that a query counts, such as " of the worst tenant of mail in payments-down";
+// "" for all jobs of a single class. enqueued is put before the name of a storm.
 func (d *drawing) ofJobs(q measure.Query, enqueued string) (words string) {
 	switch {
 	case q.Tenant == measure.WorstTenant:

@@ -27,8 +27,8 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 		tenantsChart), nil
 }
 
-// Prediction draws a simulated run and a measured run of the same scenario in common charts: the wait of fresh jobs
-// over time, and its distribution.
+// Prediction draws charts of a simulated and a measured run of a scenario, to compare the two: waits of fresh jobs over
+// time, and the distribution of these waits.
 func Prediction(s *measure.Settings, sum *results.Summary, title, version string) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
@@ -102,12 +102,12 @@ type policy struct {
 	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds; nil: not measured
 }
 
-// line returns the style of a policy's curves where no other policy's are coloured.
+// line returns the style of a policy's curve in a plot where those of all other policies are grey.
 func (p *policy) line(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: p.hue.line, Width: width}
 }
 
-// dashed returns the style of a policy's curves beside those of other policies.
+// dashed returns the style of a policy's curve among coloured curves of other policies: its dashes tell it apart, too.
 func (p *policy) dashed(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: hueOf(p.index).dashes}
 }
@@ -190,8 +190,7 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	return p
 }
 
-// meansOf returns, for each bucket of time, the mean over several time series; a series that has ended counts as 0. NaN
-// if all have.
+// meansOf returns, for each bucket of time, the mean over time series: one that has ended counts as 0; NaN if all have.
 func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i int) float64) []float64 {
 	means := make([]float64, buckets)
 	for i := range means {
@@ -243,7 +242,8 @@ func (d *drawing) peak(values []float64) float64 {
 	return plain.ExtentOf(values[min(d.from, len(values)):]...).High
 }
 
-// end returns the end of a time axis in s: of the arrivals, or of the last bucket for which seen is true.
+// end returns the end of a time axis, in s: that of the arrivals or, if later, of the last bucket of time for which
+// seen is true under some policy.
 func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	end := d.settings.Duration.Seconds()
 	for i := range d.policies {
@@ -259,8 +259,7 @@ func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	return end
 }
 
-// windows returns the windows to shade on a time axis up to until: the warm-up, which is not counted in any number, and
-// the storms.
+// windows returns the windows to shade on a time axis up to until: the warm-up, which no metric counts, and the storms.
 func (d *drawing) windows(until float64) []window {
 	var all []window
 	if w := d.settings.Warmup.Seconds(); w > 0 {

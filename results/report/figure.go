@@ -1,9 +1,13 @@
-// Package report draws the charts of a Summary: waits of fresh jobs over time, backlogs,
-// distributions of waits, and comparisons of policies. Page joins the charts with tables and texts
-// to one HTML document for a run, and Index compares runs.
+// Package report draws charts of results: waits and backlogs over time, distributions of waits, comparisons of
+// policies, sweeps, maps. Page joins a run's charts with tables and texts to one HTML document; Index compares runs.
 //
-// A figure depends on its input alone: no path, time or commit is in it, so equal runs have equal
-// figures, byte for byte.
+// A run simulates a scenario under several policies, which decide what workers claim, each with the same seeds. A storm
+// is an injected failure or burst with a window of time; fresh jobs have had no attempt yet, retries have. An objective
+// is a limit on a metric, its verdict met, missed or unclear; the finding is the main result. A sweep is a set of runs
+// over a grid of values of scenario keys (parameters), a cell for each combination. Panels are the plots of a figure,
+// buckets the steps of its time axis.
+//
+// A figure depends on its input alone (no path, time or commit), so equal runs have equal figures, byte for byte.
 package report
 
 import (
@@ -176,9 +180,9 @@ func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy
 	return all
 }
 
-// overTime returns a panel over time for each of the policies that get one, among them those with the least and the
-// largest of values. fill sets the vertical axis of a plot, and returns its plotters and the remarks above it; show is
-// the name of what is drawn for the script of a page.
+// overTime returns panels over virtual time: one for each policy, or if there are too many for some, including those
+// with the least and the largest of values. fill sets the vertical axis of a plot, and returns its plotters and the
+// remarks above it; show names the quantity drawn, for the script of a page.
 func (d *drawing) overTime(show string, until float64, values []float64,
 	fill func(p *plot.Plot, own policy) (inside []plot.Plotter, remarks []string)) *panels {
 	return d.panelsOf(d.shown(extremes(values)), func(p *plot.Plot, own policy, steps int) {

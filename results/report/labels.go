@@ -68,7 +68,7 @@ func (e entry) symbol() vg.Length {
 	return 22
 }
 
-// policyKey returns the legend of all policies.
+// policyKey returns the legend of the policies, or if they are many of those that a page shows at first.
 func (d *drawing) policyKey() key {
 	var k key
 	front := d.inFront()
@@ -113,7 +113,7 @@ func alone(places []vg.Point, i int, width vg.Length) bool {
 	return true
 }
 
-// limit is an objective on the p99 wait of fresh jobs, with Text as in charts, for example "≤ 10s".
+// limit is an objective on the p99 wait of fresh jobs, its Text shortened for charts, for example to "≤ 10s".
 type limit = measure.Objective
 
 // limitCount is the highest number of limits that a chart draws.
@@ -124,7 +124,7 @@ var (
 	limitText  = textStyle(8, ink, false)
 )
 
-// limits returns the distinct bounds of the objectives on the fresh p99 wait of all tenants together, in file order.
+// limits returns the distinct bounds of the objectives on the p99 wait of fresh jobs of all tenants, in file order.
 func (d *drawing) limits() []limit {
 	found := distinctBounds(d.settings.Objectives, func(o limit) bool {
 		all := measure.Query{Metric: waitMetric, During: o.During, After: o.After, Class: o.Class}
@@ -137,7 +137,7 @@ func (d *drawing) limits() []limit {
 	})
 }
 
-// distinctBounds returns the first objectives that fit and have a finite bound, each bound once, limitCount at most.
+// distinctBounds returns the first limitCount objectives that fit and have a finite bound, each bound once.
 func distinctBounds(objectives []measure.Objective, fits func(o measure.Objective) bool) (found []measure.Objective) {
 	for _, o := range objectives {
 		same := func(f measure.Objective) bool { return f.Query == o.Query && f.Bound == o.Bound && f.Above == o.Above }

@@ -13,8 +13,8 @@ import (
 	"qsim/results/plain"
 )
 
-// viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at ten equal distances, dark to
-// light: its lightness rises all along, so that the order is visible without colour vision.
+// viridis is the colour map of Smith and van der Walt (matplotlib, 2015) at ten equal steps from dark to light: its
+// lightness rises all along, so that the order is visible without colour vision.
 var viridis = [...]uint32{0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b,
 	0xfde725}
 
@@ -85,12 +85,12 @@ func newColorScale(m *results.Map) *colorScale {
 	return s
 }
 
-// any reports whether holds is true for at least one tile of any panel.
+// any reports whether holds is true for at least one tile (a rectangle with one value) of a map, under any policy.
 func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
 	return slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
 }
 
-// farSide returns the words for the values beyond the map's edge, lower bounds included.
+// farSide returns the phrase for the values beyond a map's edge, lower bounds included: "above 10s or without end".
 func (m mapDrawing) farSide() string {
 	return m.Edge + plain.When(m.any(func(t results.MapTile) bool { return t.Value.Never }), " or without end")
 }
@@ -110,8 +110,8 @@ func (s *colorScale) color(v float64) color.NRGBA {
 	return viridisAt(1 - s.share(v))
 }
 
-// fill paints a rectangle of a map in the colour of value v. Points where the event never comes are hatched, which
-// shows without colours; points without a value are hatched differently.
+// fill paints a rectangle of a map in the colour of value v. Points where the measured event (recovery, say) never
+// happens are hatched, which shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
 	ground := paper
 	switch {

@@ -11,8 +11,8 @@ import (
 	"qsim/results/plain"
 )
 
-// markup writes the parts of a page that reports and the page of `qsim play` share. It does so without templates, which
-// keep all methods of a program in it: the page in a browser would be larger by a fifth.
+// markup writes the parts of a page that reports and the page of `qsim play` share. It does without templates, since
+// with them the linker keeps all methods of a program: the WebAssembly of a static page would be larger by a fifth.
 type markup struct{ strings.Builder }
 
 // escaped replaces characters as html/template does in the content of an element or in a quoted attribute.
@@ -36,7 +36,7 @@ func (m *markup) some(format, text string) {
 	}
 }
 
-// written returns the HTML that a function writes, for templates.
+// written turns a function that writes HTML into one that returns it, for use in templates.
 func written[T any](write func(m *markup, v T)) func(T) template.HTML {
 	return func(v T) template.HTML {
 		var m markup
@@ -77,8 +77,8 @@ func (m *markup) policyName(r valueRow) {
 	m.put("</span></span></th>")
 }
 
-// headTable writes the main table of a report: a row for each policy, a column for each benefit and cost. The rows that
-// front leaves out are hidden at first.
+// headTable writes the main table of a report: a row for each policy, a column for each benefit and cost. Rows of
+// policies for which front is false are hidden at first.
 func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool) {
 	m.put(`<div class="scroll" tabindex="0" role="region" aria-label="What each policy gives and costs">
 <table class="numbers head" id="head"><caption>`)
@@ -192,7 +192,7 @@ func (m *markup) evidence(s section) {
 	}
 }
 
-// fragment writes the beginning of a report.
+// fragment writes the beginning of a report as HTML: the finding, the main table, warnings and sections.
 func (m *markup) fragment(p *page) {
 	m.put(`<h2 class="headline">`)
 	m.phrases(p.Headline)

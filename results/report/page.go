@@ -73,9 +73,9 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 // Style returns the style sheet of reports.
 func Style() string { return style }
 
-// Fragment returns the beginning of a report as HTML for a page that has Style: the finding and its price, the table,
-// and the charts of the backlog and of the waits over time. The finding is about the first metric of Settings.Asked, if
-// there is one. sum must have Settings and Data.
+// Fragment returns the beginning of a report as HTML for a page that has Style: the finding and its price (the largest
+// cost of the policy that improves most), the table, and the charts of the backlog and of the waits over time. The
+// finding is about the first metric of Settings.Asked, if there is one. sum must have Settings and Data.
 func Fragment(sum *results.Summary, version string) ([]byte, error) {
 	d, err := newDrawing(sum.Settings, sum, version)
 	if err != nil {
@@ -124,7 +124,7 @@ type phrase struct {
 	Hue  string // CSS class t0, t1...; "": not a policy's name
 }
 
-// headline sets the headline of a page to a finding, and the sentence below it to the cost that belongs to the finding.
+// headline returns a finding as the headline of a page, and the largest cost of its best policy as the sentence below.
 func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	if f.Worst == "" {
 		return []phrase{{Text: p.Name}}, nil
@@ -174,8 +174,7 @@ type swatch struct {
 	Dashes string // dash pattern of a line; "": a box
 }
 
-// swatchOf returns the mark of the policy with that index in the scenario. Policies that share a hue differ in their
-// dashes.
+// swatchOf returns the mark of the policy with that index in the scenario; policies of one hue differ in their dashes.
 func swatchOf(policy int) swatch {
 	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
 }
@@ -284,7 +283,8 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive adds to a page the script of the interactive charts and their data, and the table that write writes, to copy.
+// goLive makes the charts of a page interactive: it adds a script, the data, a button for each policy, and, to be
+// copied, the table that write renders, as Markdown and CSV.
 func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) error) error {
 	data := d.live()
 	var markdown, csv strings.Builder

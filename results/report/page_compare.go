@@ -109,8 +109,8 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	return sum, nil
 }
 
-// changed returns a sentence on one change in the table's metrics: one that the gate forbids, or the largest
-// significant one.
+// changed returns a sentence on the most important significant change between two results: one that the gate (the limit
+// on how much worse a metric may get) forbids, else one in the table's metrics, else any; of several, the largest.
 func changed(c *results.Comparison, t *results.Table) string {
 	_, largest := extremes(plain.Map(c.Changes, func(d results.Change) float64 {
 		size := zeroed(math.Abs(d.Relative()))
@@ -133,7 +133,7 @@ func changed(c *results.Comparison, t *results.Table) string {
 		words.Change)
 }
 
-// changeTables returns two tables: one of the changes that are significant or judged by the gate, one of all others.
+// changeTables returns two tables of changes: those that are significant or worse than the gate allows, and all others.
 func changeTables(c *results.Comparison) (shown, others plainTable) {
 	header := []string{"policy", "metric", "base", "new", "difference", "change", "verdict"}
 	if !c.Gate.Set {
@@ -157,7 +157,7 @@ func changeTables(c *results.Comparison) (shown, others plainTable) {
 	return shown, others
 }
 
-// IndexEntry is a run on an index page.
+// IndexEntry is a run to be listed on the page that Index returns.
 type IndexEntry struct {
 	Summary *results.Summary
 	Href    string // path of the run's report page, relative to the index

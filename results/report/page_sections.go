@@ -91,7 +91,7 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 	return list
 }
 
-// arrange moves the sections about differences between policies to the front, in the order of the results table, and
+// arrange puts the sections of a report page in order, those about the first columns of the results table first, and
 // folds the sections with nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
@@ -120,7 +120,7 @@ func (p *page) arrange(list []section, t *results.Table) {
 	slices.SortStableFunc(p.Sections, func(a, b section) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
 }
 
-// events is a kind of event, of which metrics count all and those by cause.
+// events is a kind of event, such as deaths of jobs, with the metrics that count these events: in all, and by cause.
 type events struct {
 	caption, what, none string // words about the kind
 	key                 string // explanation below its table
@@ -133,7 +133,7 @@ type cause struct {
 	aside         bool // it counts something else
 }
 
-// eventSections holds the kinds of events by the identifiers of their sections. The total is first among the causes.
+// eventSections holds the kinds of events by the identifiers of their sections. Their first cause is the total of all.
 var eventSections = map[string]events{
 	"duplicates": {"Duplicate executions", "duplicates", "No job was executed twice with success",
 		"Executions that ended in success after another of the same job had. " +
@@ -193,7 +193,7 @@ func (e events) section(sum *results.Summary) finding {
 	return finding{Finding: words, Tables: []plainTable{t}}
 }
 
-// cellsOf returns the cells of a metric by policy.
+// cellsOf returns the cells of a metric in the results table, one for each policy.
 func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
 	for i := range sum.Policies {
 		cells = append(cells, results.CellOf(sum, i, measure.Query{Metric: metric}))
@@ -201,8 +201,8 @@ func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
 	return cells
 }
 
-// alike returns a sentence with the number of events and their main cause, if both are about the same under all of
-// several policies; "" otherwise.
+// alike returns a sentence with the number of events if that is about the same under all of several policies, and with
+// their main cause if that is the same; else "".
 func (e events) alike(columns [][]results.TableCell, most float64) string {
 	all, main := columns[0], e.mainCause(columns, 0, most)
 	for i, cell := range all {
@@ -218,8 +218,7 @@ func (e events) alike(columns [][]results.TableCell, most float64) string {
 	return fmt.Sprintf("%s: %s per seed under every policy%s.", plain.Capital(e.what), strings.Join(words, " to "), main)
 }
 
-// mainCause returns a clause that names the cause of more than half of all events under a policy, "" if no cause has
-// that many.
+// mainCause returns a clause that names the cause of most events under a policy, "" if none caused more than half.
 func (e events) mainCause(columns [][]results.TableCell, policy int, all float64) string {
 	for k, c := range e.causes[1:] {
 		if mean := columns[k+1][policy].Mean; !c.aside && mean > all/2 {
@@ -229,7 +228,7 @@ func (e events) mainCause(columns [][]results.TableCell, policy int, all float64
 	return ""
 }
 
-// under returns the phrase "under <policy>", or "under any policy" in a sentence about all of them.
+// under returns the end of a sentence on all policies: "with <policy>" if there is one, else "under any policy".
 func under(sum *results.Summary) string {
 	if len(sum.Policies) == 1 {
 		return " with " + policyName(sum.Policies[0].Label)

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// scene returns a line that describes the scenario: name, load, fault windows and so on.
+// scene returns the parts of a line that describes the scenario: name, windows of its storms, and number of seeds.
 func (p *page) scene() []string {
 	sum := p.summary
 	list := []string{p.Name}
@@ -61,7 +61,7 @@ func objectiveText(v results.Verdict) string {
 	return clean(v.Query.String() + " " + v.Limit() + plain.When(v.Expect, ", expected to be missed"))
 }
 
-// clean0 is clean, except that an empty text stays empty.
+// clean0 makes a text safe to draw, as clean does, but leaves an empty one empty.
 func clean0(s string) string {
 	return plain.When(s != "", clean(s))
 }
@@ -82,7 +82,7 @@ type valueRow struct {
 	Cells    []results.TableCell
 }
 
-// rowOf returns the row of a policy without its cells.
+// rowOf returns a policy's row in a table of a report, without its cells.
 func rowOf(sum *results.Summary, policy int) valueRow {
 	p := &sum.Policies[policy]
 	return valueRow{Name: clean(p.Label), Baseline: p.Baseline && len(sum.Policies) > 1, Style: swatchOf(policy)}
@@ -151,7 +151,7 @@ func alike(t *results.Table) string {
 const mostInFront = 4
 
 // inFront reports, for each policy, whether a page shows it at first: all, unless they are many; then the baseline, the
-// policy named in the finding, and the best and the worst by the first objective's metric.
+// policy named in the finding, and the best and the worst by the first column of the results table.
 func inFront(sum *results.Summary, t *results.Table) []bool {
 	if n := len(sum.Policies); n <= together {
 		return firstOf(n, n, nil)

@@ -87,7 +87,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	return t
 }
 
-// mostCounted returns how many of the first tenants have a count of executions under every policy.
+// mostCounted returns the number of tenants, from the first on, whose executions were counted under every policy.
 func mostCounted(sum *results.Summary) int {
 	counted := len(sum.Settings.Tenants) - 1
 	for i := range sum.Data {
@@ -172,8 +172,8 @@ func tenantsAlike(sum *results.Summary) string {
 	return "Tenants wait alike" + plain.When(len(sum.Policies) > 1, " under every policy")
 }
 
-// tenantsWithWaits returns how many of the first tenants have a p99 wait under every policy; 0: results of an earlier
-// version, which did not measure it.
+// tenantsWithWaits returns the number of tenants, from the first on, with a p99 wait under every policy; 0: results of
+// an earlier version, which did not measure it.
 func tenantsWithWaits(sum *results.Summary, counted int) int {
 	for i := range sum.Data {
 		counted = min(counted, len(sum.Data[i].TenantWaits))
@@ -182,7 +182,7 @@ func tenantsWithWaits(sum *results.Summary, counted int) int {
 }
 
 // tenantWaits returns the table of the p99 waits of fresh jobs by tenant: the tenants in order and, if there are more,
-// the median and the slowest of all. The first known tenants have a p99.
+// the median and the slowest of all. known is how many tenants, from the first on, have a p99.
 func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	t := tenantTable(sum, "p99 of the wait of fresh jobs, by tenant", order, func(policy, tenant int) string {
 		if tenant >= known {
@@ -232,8 +232,7 @@ func waitWords(w measure.TenantWait) string {
 	return plain.When(w.AtLeast, "≥ ") + seconds(w.P99)
 }
 
-// enoughJobs is the least number of jobs that a tenant needs for its p99 wait to be compared with other tenants': ten
-// jobs wait longer than that p99.
+// enoughJobs is the least number of a tenant's jobs for its p99 wait to be compared with others': ten jobs wait longer.
 const enoughJobs = 1000
 
 // slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than

@@ -12,11 +12,10 @@ import (
 	"qsim/results/plain"
 )
 
-// The plotters here have no DataRange: a chart sets its own ranges, and a plotter
-// must not move them. Values below the range of an axis are drawn at its end, so
-// that a logarithmic axis never meets a zero.
+// The plotters here have no DataRange: a chart sets its own ranges, and a plotter must not move them. Values below the
+// range of an axis are drawn at its end, so that a logarithmic axis never meets a zero.
 
-// sketch is a plotter that draws with the positions of values on its canvas.
+// sketch is a gonum plotter made of one function, which gets the transformations of values to positions on the canvas.
 type sketch func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length)
 
 func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
@@ -87,7 +86,7 @@ func ring(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color) {
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.RingGlyph{}}, at)
 }
 
-// shape draws a filled polygon around a point: x and y of each corner, less those of the point.
+// shape draws a filled polygon around a point: corners holds x and y of each corner relative to that point.
 func shape(c draw.Canvas, at vg.Point, color color.Color, corners ...vg.Length) {
 	var points []vg.Point
 	for i := 0; i < len(corners); i += 2 {
@@ -96,7 +95,7 @@ func shape(c draw.Canvas, at vg.Point, color color.Color, corners ...vg.Length) 
 	c.FillPolygon(color, points)
 }
 
-// rectangle returns the rectangle with these corners at its lower left and upper right.
+// rectangle returns the rectangle with the corners (x0, y0) at its lower left and (x1, y1) at its upper right.
 func rectangle(x0, y0, x1, y1 vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: vg.Point{X: x0, Y: y0}, Max: vg.Point{X: x1, Y: y1}}
 }
@@ -155,7 +154,7 @@ func floored(v float64, p *plot.Plot) float64 { return math.Max(v, p.Y.Min) }
 // span is a half-open range of indexes into a series.
 type span struct{ from, to int }
 
-// runs returns the index ranges of ys between its gaps (NaN).
+// runs returns the ranges of indexes of a series between its gaps, which are NaN or infinite.
 func runs(ys []float64) []span {
 	var spans []span
 	for from := 0; from < len(ys); from++ {
@@ -170,8 +169,8 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin drops the invisible points of a curve: of each column, half a pixel wide, it keeps the first, lowest, highest
-// and last point.
+// thin drops the invisible points of a curve: of each column, a stretch of x as wide as given, it keeps the first,
+// lowest, highest and last point.
 func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points

@@ -54,8 +54,7 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	return strings.Join(words, ", ")
 }
 
-// metWords returns a sentence with the number of cells in which each policy meets the objectives on the metric; ""
-// without objectives.
+// metWords returns a sentence with the number of cells where each policy meets the metric's objectives; "" without any.
 func (d *sweepDrawing) metWords() string {
 	limits := plain.Map(d.limits(), func(o measure.Objective) string { return clean(o.Text) })
 	if len(limits) == 0 {
@@ -120,7 +119,7 @@ func (g metGroup) words(first bool, judged, all int) string {
 	return words + " with " + list(g.names)
 }
 
-// outcome joins the verdicts, in one cell and under one policy, on the objectives of the metric; "" without objectives.
+// outcome returns the joint verdict, in one cell and under one policy, on the objectives on the metric; "" without any.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 	row := results.CellRow{Verdicts: slices.Clone(c.Rows[policy].Verdicts)}
 	row.Verdicts = slices.DeleteFunc(row.Verdicts, func(v results.Verdict) bool { return v.Query != d.Queries[d.metric] })

@@ -72,7 +72,7 @@ func textStyle(size float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler, XAlign: draw.XLeft, YAlign: draw.YBottom}
 }
 
-// placed returns a text style whose texts have a point at that side or in their middle, instead of at their lower left.
+// placed returns a text style with another alignment: which side of a text, or its middle, lies at its position.
 func placed(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	s.XAlign, s.YAlign = x, y
 	return s
@@ -107,7 +107,7 @@ func aligned(s, like text.Style) text.Style {
 	return s
 }
 
-// themed maps the colours of charts that a page's theme can replace to their CSS variable names.
+// themed holds the colours of charts that a page's theme can replace, each with the name of its CSS variable.
 var themed = themedColors()
 
 func themedColors() []themedColor {

@@ -25,8 +25,8 @@ type timeline struct {
 	around []plot.Plotter
 }
 
-// addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of windows and the timeline's
-// plotters.
+// addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of windows (storms, warm-up) and
+// the timeline's plotters.
 func (d *drawing) addTimeline(p *plot.Plot, t timeline) {
 	t.inside = append([]plot.Plotter{windows(d.windows(t.until))}, t.inside...)
 	p.X.Min, p.X.Max = 0, t.until
@@ -91,7 +91,7 @@ func ofPolicy(index int, inside ...plot.Plotter) marked {
 	return marked{fmt.Sprintf(`data-policy="%d"`, index), inside}
 }
 
-// dated returns an SVG attribute with an element's time or times, by which a zooming page moves the element.
+// dated returns SVG attributes with the time or span of an element, by which a page that zooms the time axis moves it.
 func dated(from, to float64) string {
 	return fmt.Sprintf(`data-from="%s" data-to="%s"`, number(from, 3), number(to, 3))
 }
@@ -163,7 +163,8 @@ func twins(lines [][]float64) []int {
 	return first
 }
 
-// coincide reports whether curves a and b are close at nearly all times at which any of the curves is at least least.
+// coincide reports whether curves a and b are within 6 % of each other at nine in ten of the times at which some curve
+// of lines is visible (at least least).
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {

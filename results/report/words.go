@@ -33,15 +33,15 @@ func clean(s string) string {
 	return cmp.Or(strings.Join(strings.Fields(s), " "), "(no name)")
 }
 
-// policyName returns a policy's label as charts and sentences have it.
+// policyName returns a policy's label for charts and sentences: safe to draw, and shortened if it is long.
 func policyName(label string) string { return plain.Shorten(clean(label), nameLimit) }
 
-// policyNames returns the names of all policies, as charts and sentences have them.
+// policyNames returns the names of all policies for charts and sentences.
 func policyNames(sum *results.Summary) []string {
 	return plain.Map(sum.Policies, func(p results.PolicySummary) string { return policyName(p.Label) })
 }
 
-// shortName returns the name of a storm, class or tenant as charts and sentences have it.
+// shortName returns the name of a storm, class or tenant for charts and sentences: safe to draw, and shortened if long.
 func shortName(name string) string { return plain.Shorten(clean(name), stormLimit) }
 
 // fit shortens s until it is at most width wide.
@@ -99,7 +99,7 @@ func duration(d time.Duration) string {
 	return words
 }
 
-// significant returns v as text with n significant digits, without zeros behind the point, and however small it is.
+// significant returns v as decimal text with n significant digits, without trailing zeros and without an exponent.
 func significant(v float64, n int) string {
 	if v == 0 {
 		return "0"
@@ -144,7 +144,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// atMost returns the first most texts of a list and, in place of any others, their number in format.
+// atMost returns a list cut to its first most texts, with one more that counts the others, in the given format.
 func atMost(texts []string, most int, format string) []string {
 	if len(texts) <= most {
 		return texts
@@ -166,8 +166,7 @@ func (d *drawing) footer(marks string) string {
 	return sourceLine(d.settings.Scenario, d.version, d.settings.ConfigHash, seeds, marks)
 }
 
-// sourceLine returns the last line of a chart: the scenario, words about the chart, the program's version and the
-// configuration.
+// sourceLine returns the last line of a chart: the scenario, words about the chart, the version and the configuration.
 func sourceLine(scenario, version, config string, words ...string) string {
 	about := []string{"qsim " + plain.Shorten(clean(version), 40), "config " + plain.Shorten(clean(config), 16)}
 	return strings.Join(slices.Concat([]string{plain.Shorten(clean(scenario), 60)}, words, about), " · ")
@@ -197,7 +196,7 @@ func (d *drawing) bandMarks() string {
 	return d.lineMarks("median, band = 5th–95th percentile")
 }
 
-// shadeWords returns the part of a chart's footer about its shades and its limit lines without names.
+// shadeWords returns the part of a subtitle that explains the shaded windows and, with limits, the dashed limit lines.
 func (d *drawing) shadeWords(limits bool) string {
 	var shades []string
 	switch storms := d.settings.Storms; {
@@ -236,8 +235,7 @@ func (d *drawing) stormWords() string {
 	return "Storm: " + words[0] + "."
 }
 
-// shown returns the policies that get a panel each, at most panelLimit: those in must, the baseline, and the first
-// ones.
+// shown returns the policies that get a panel, at most panelLimit: those in must, the baseline, then the first ones.
 func (d *drawing) shown(must ...int) []policy {
 	if len(d.policies) <= panelLimit {
 		return d.policies
@@ -251,8 +249,8 @@ func (d *drawing) shown(must ...int) []policy {
 	return policies
 }
 
-// firstOf chooses at most most of n things, the first ones of order before all others, and reports for each whether it
-// is chosen. A negative number in order stands for nothing.
+// firstOf chooses up to most of n things, those listed in order first, then the others by index, and reports for each
+// whether it is chosen. Negative numbers in order are skipped.
 func firstOf(n, most int, order []int) []bool {
 	chosen := make([]bool, n)
 	for i := range n {

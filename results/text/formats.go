@@ -14,7 +14,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Suite holds the cases of one scenario.
+// Suite holds the conditions checked for one scenario (objectives, say), each a test case in a JUnit report.
 type Suite struct {
 	Name  string // name of the scenario
 	File  string // file of the scenario
@@ -58,8 +58,8 @@ type junitOutcome struct {
 	Message string `xml:"message,attr"`
 }
 
-// WriteJUnit writes suites as one JUnit XML report: a test case for each case, a class for each policy. An unclear case
-// that does not fail is skipped. What could not be simulated is a case with an error.
+// WriteJUnit writes suites as one JUnit XML report, with a class for each policy. A case that is unclear, and does not
+// fail for that, is skipped. A scenario that could not be simulated has a case with an error.
 func WriteJUnit(w io.Writer, suites []Suite) error {
 	var all junitSuites
 	for _, s := range suites {
@@ -93,7 +93,7 @@ func WriteJUnit(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// openUnits are the units of metrics as the names of OpenMetrics end; a count has none.
+// openUnits maps the units of metrics to the endings of their names in OpenMetrics; a count has none.
 var openUnits = map[string]string{"s": "seconds", "1": "ratio", "1/s": "per_second", "job·s": "job_seconds",
 	"worker·s": "worker_seconds"}
 
@@ -134,10 +134,10 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 	return write(w, "metrics", b.String())
 }
 
-// openEscapes are the escapes in the value of a label.
+// openEscapes escapes the value of a label for OpenMetrics.
 var openEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// writeOpenSamples writes the mean and the interval of an estimate.
+// writeOpenSamples writes the mean and the interval of an estimate as lines of OpenMetrics.
 func writeOpenSamples(b *strings.Builder, name, scenario, policy string, e *results.Estimate) {
 	limit := plain.When(e.Limit != 0, plain.Setting(e.Limit))
 	labels := ""

@@ -10,9 +10,9 @@ import (
 	"qsim/results/plain"
 )
 
-// Table holds the rows and columns of a table before layout: the one layout of all tables for a terminal, Markdown and
-// CSV. A table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several
-// blocks one below the other, each with the columns that identify a row. Nothing is left out.
+// Table holds the columns and rows of a table, for a terminal, Markdown or CSV. If it is wider than the terminal, its
+// gaps are narrowed, then its texts wrapped, then its columns split into blocks one below the other, each with the
+// columns that identify a row. Nothing is left out.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell // cells by row, then by column
@@ -31,7 +31,7 @@ type Column struct {
 	Hang  bool   // may be narrower than its cells: a wider cell is printed on a separate line above its row
 }
 
-// Cell is the content of one row and column: parts that are aligned to each other down the column.
+// Cell is the content of one row and column: parts, each aligned with the same part of the cells above and below.
 type Cell []Part
 
 // Part is one of several texts side by side in a table cell, such as a sign, a value or a half-width.
@@ -44,7 +44,7 @@ type Part struct {
 // Plain returns a cell with one text, without colour.
 func Plain(words string) Cell { return Cell{{Text: words, Left: true}} }
 
-// Add appends a row of plain cells to the table.
+// Add appends a row of cells with one text each to the table.
 func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, plain.Map(cells, Plain))
 }
@@ -126,7 +126,7 @@ func (l *layout) measure(title int) {
 	}
 }
 
-// total returns the joint width of the columns whose indexes are in of.
+// total returns the width of some columns, given by their indexes, and of the gaps between them.
 func (l *layout) total(of []int) int {
 	total := -l.gap
 	for _, i := range of {
@@ -135,7 +135,7 @@ func (l *layout) total(of []int) int {
 	return total
 }
 
-// shrink narrows the columns of texts, the widest first, until all columns fit in a line or none can be narrowed.
+// shrink narrows columns that may be wrapped, the widest first, until all fit in a line or none can be narrowed.
 func (l *layout) shrink(all []int) {
 	for l.total(all) > l.limit {
 		widest := -1
@@ -267,7 +267,7 @@ func (l *layout) header(of []int) []string {
 	return lines
 }
 
-// sideBySide returns the lines of a row, given those of each of its columns.
+// sideBySide returns the lines of a row, given the lines of each of its cells.
 func (l *layout) sideBySide(of []int, texts [][]string) []string {
 	height := 0
 	for _, lines := range texts {

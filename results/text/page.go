@@ -10,7 +10,7 @@ import (
 	"qsim/results/plain"
 )
 
-// green and the constants below are the palette: the only escape sequences printed.
+// green and the constants below are the escape sequences for colours, the only ones printed.
 const (
 	green  = "\x1b[32m"
 	red    = "\x1b[31m"
@@ -20,7 +20,7 @@ const (
 	plainS = "\x1b[0m"
 )
 
-// paint returns text in a colour of the palette, or as it is without colours.
+// paint returns a text between the escape sequences of a colour, or as it is without colours.
 func paint(colors bool, color, words string) string {
 	if !colors || color == "" || words == "" {
 		return words
@@ -30,7 +30,7 @@ func paint(colors bool, color, words string) string {
 
 const shortestName = 8 // columns to which the name of a policy is cut at the most
 
-// page is the text of a summary: table, finding, failed objectives and legend.
+// page is a summary with its results table and its finding (the main result), to be printed as text.
 type page struct {
 	*results.Summary
 	table   *results.Table
@@ -42,7 +42,7 @@ func pageOf(s *results.Summary) page {
 	return page{s, t, results.FindingOf(s, t)}
 }
 
-// Percent returns a share as text: ±5%.
+// Percent returns a share as a percentage that follows a ±, for example ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
 // text returns the page of a summary for a terminal.
@@ -64,7 +64,7 @@ func (p *page) text(o TableOptions) string {
 	return b.String()
 }
 
-// wrapped returns words as lines in a colour, each with its end; "" for no words.
+// wrapped returns a text in a colour, broken into lines that each end in a newline; "" for no text.
 func (o TableOptions) wrapped(color, words string) (lines string) {
 	if words == "" {
 		return ""
@@ -124,8 +124,7 @@ func (p *page) signs(c *results.Column) (most int) {
 	return most
 }
 
-// heading returns the lines that describe a run: scenario, length, seeds, workers, load and storms. Lines after the
-// first are indented.
+// heading returns the lines, indented from the second on, that describe a run: scenario, length, seeds, load, storms.
 func heading(s *results.Summary, width int) string {
 	parts := []string{plain.SettingSeconds(s.Duration) + " virtual", plain.Plural(len(s.Seeds), "seed")}
 	if set := s.Settings; set != nil {
@@ -178,8 +177,7 @@ func sentence(s string) string {
 	return plain.When(s != "", strings.TrimSuffix(plain.Capital(s), ".")+".")
 }
 
-// outcomeColor returns the colour of a verdict's sign: green for the expected outcome, yellow if unclear, faint for an
-// expected miss, else red.
+// outcomeColor returns the colour of a verdict: green if met, yellow if unclear, faint for an expected miss, else red.
 func outcomeColor(v *results.Verdict) string {
 	return map[string]string{"met": green, "unclear": yellow, "expected": dim, "missed": red}[v.Kind()]
 }
@@ -233,7 +231,7 @@ func (p *page) footnote() string {
 		plain.When(same || open, " (paired t, Holm, α 0.05)")
 }
 
-// openWords returns the legend of the sign "?"; tell is about how many seeds would decide, 0: no number would.
+// openWords returns the legend of the sign "?" (undecided); tell is about how many seeds would decide, 0: no number.
 func openWords(tell int) string {
 	if tell == 0 {
 		return "? = cannot be told"
@@ -276,7 +274,7 @@ func conclusion(s *results.Summary) string {
 	return "all objectives met"
 }
 
-// counted returns the number of some things with words about them, "" for 0 things.
+// counted returns a number of things with words about them, as in "2 objectives missed", or "" for none.
 func counted(n int, noun, words string) string {
 	return plain.When(n > 0, plain.Plural(n, noun)+" "+words)
 }

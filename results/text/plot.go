@@ -86,7 +86,7 @@ func braille(dots uint8) string {
 	return string(r)
 }
 
-// asciiDots returns the ASCII character for two dots, one above the other: bit 0 the upper, bit 1 the lower.
+// asciiDots returns the ASCII character for up to two dots, one above the other: bit 0 is the upper, bit 1 the lower.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
 func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
@@ -124,7 +124,7 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	return p
 }
 
-// resample returns the highest value of a curve in the time that each column of dots covers.
+// resample returns, for each column of dots in a plot, the highest value of a curve in the time that the column covers.
 func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	dots := make([]float64, p.columns*p.marks.across)
 	width := p.end / float64(len(dots))
@@ -135,7 +135,7 @@ func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	return dots
 }
 
-// scale chooses the range of the wait axis, from values after the warm-up, and finds the peaks.
+// scale chooses the range of the wait axis, from values after the warm-up, and finds each policy's highest wait.
 func (p *terminalPlot) scale(medians [][]float64) {
 	seen := plain.ExtentOf()
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
@@ -297,8 +297,7 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	b.WriteString("\n")
 }
 
-// dots returns the dots of a curve, by row and column: one for each value, and vertical ones that connect consecutive
-// values.
+// dots returns the dots of a curve, by row and column: one for each value, and vertical ones that connect neighbours.
 func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	cells := make([][]uint8, p.rows)
 	for r := range cells {
@@ -329,7 +328,7 @@ func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	return cells
 }
 
-// height returns the dot row of a wait v on the logarithmic axis, from the top.
+// height returns the row of dots, counted from the top, at which a wait v lies on the logarithmic axis.
 func (p *terminalPlot) height(v float64) int {
 	rows := p.rows*p.marks.down - 1
 	if !(v > p.low) {

@@ -1,4 +1,6 @@
-// Package text prints results: tables for terminals, Markdown and CSV, and plots of characters.
+// Package text prints results: tables for terminals, Markdown and CSV, and plots of characters. A summary compares the
+// policies of a scenario (objectives are limits on metrics, verdicts their outcomes, storms injected failures or
+// bursts); a comparison compares two such results; a sweep has a cell for each combination of values of scenario keys.
 package text
 
 import (
@@ -32,8 +34,8 @@ type TableOptions struct {
 	Width  int  // columns that Text should fit in; 0: as wide as it gets
 }
 
-// init makes ambiguous signs one column wide: they are as wide as two letters in East Asian locales, and a table would
-// shift with the user's.
+// init gives characters of ambiguous width one column: in East Asian locales they would take two, and a table's layout
+// would depend on the user's locale.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
 // WriteTable writes the results table of the policies; Text and Markdown add a description of the run, the
@@ -49,7 +51,7 @@ func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	}
 }
 
-// write writes a table or plot, which the error names.
+// write writes out to w; an error names what could not be written: a table, a plot and so on.
 func write(w io.Writer, what, out string) error {
 	if _, err := io.WriteString(w, out); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
@@ -57,10 +59,10 @@ func write(w io.Writer, what, out string) error {
 	return nil
 }
 
-// records holds the texts of a table without layout: the headings, then the rows.
+// records holds the headings of a table and then its rows, as texts without layout.
 type records [][]string
 
-// records returns the results table, with numbers in the metrics' units.
+// records returns the results table for a CSV file, with numbers in the metrics' units.
 func (p *page) records() records {
 	all := records{{"policy"}}
 	for _, label := range p.table.Policies {
@@ -95,8 +97,8 @@ func (r records) csv() string {
 	return out.String()
 }
 
-// WriteCells writes a table of plain cells. Text format has a single rule, below the header; columns from index right
-// on are aligned to the right, except the last one, whose texts may be wrapped.
+// WriteCells writes a table of cells with one text each. Text format has a single rule, below the header; columns from
+// index right on are aligned to the right, except the last one, whose texts may be wrapped.
 func WriteCells(w io.Writer, header []string, rows [][]string, right int, o TableOptions) error {
 	t := Table{Rule: true}
 	for i, title := range header {

@@ -17,7 +17,7 @@ import (
 // comparisonView lays out a comparison of two results as text.
 type comparisonView struct{ *results.Comparison }
 
-// WriteComparisons writes the tables of comparisons with one base, each with its heading.
+// WriteComparisons writes the tables of comparisons of several results with the same base, each with its heading.
 func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) error {
 	rows, pages := records{comparisonColumns}, []string(nil)
 	for _, comparison := range list {
@@ -102,7 +102,7 @@ func (c comparisonView) page(o TableOptions) string {
 	return b.String()
 }
 
-// conclusion returns a sentence with the number of changes worse than the gate allows; "" without a gate.
+// conclusion returns a sentence with the number of metrics worse by more than the gate (a given limit); "" without one.
 func (c comparisonView) conclusion() string {
 	if !c.Gate.Set {
 		return ""
@@ -190,7 +190,7 @@ func (s sweepView) footnote() string {
 	return words
 }
 
-// table returns the sweep as a table for people. With once, the values of a cell stand only in the first of its rows.
+// table returns the sweep as a table for people. With once, only the first row of each cell shows the cell's values.
 func (s sweepView) table(once bool) Table {
 	t := Table{Rule: true}
 	for _, key := range append(s.ShortKeys(), "policy") {
@@ -225,7 +225,7 @@ func (s sweepView) table(once bool) Table {
 	return t
 }
 
-// records returns the sweep for a CSV file.
+// records returns the sweep for a CSV file: a row for each cell and policy.
 func (s sweepView) records() records {
 	keys := plain.Map(s.Axes, func(a results.Axis) string { return a.Key })
 	header := slices.Concat([]string{"cell"}, keys, []string{"policy"})

@@ -1,5 +1,4 @@
-// Package resultstest holds what the tests of results and of their texts have in common: a small scenario, runs of it,
-// and golden files.
+// Package resultstest holds what the tests of results and of package text share: a small scenario, runs, golden files.
 package resultstest
 
 import (
@@ -17,8 +16,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Settings returns the settings of a small scenario: two classes, one of them guarded by a key, one
-// storm, two workers, two policies.
+// Settings returns the settings of a small scenario: two classes of jobs, one guarded against duplicates by a key that
+// is looked up when an execution starts, one storm (a failure with a window of time), two workers, two policies.
 func Settings() *measure.Settings {
 	return &measure.Settings{
 		Scenario: "small", ConfigHash: "0a1b2c3d", Duration: 100 * time.Second, Drain: 100 * time.Second,
@@ -29,8 +28,8 @@ func Settings() *measure.Settings {
 	}
 }
 
-// Comparison returns the settings and runs of two policies under some seeds: FIFO, under
-// which fresh jobs of the storm wait long, and one under which they do not.
+// Comparison returns the settings and runs of two policies under the given number of seeds: FIFO, under which jobs that
+// are enqueued in the storm wait long, and one under which they do not.
 func Comparison(seeds int) (*measure.Settings, []measure.Run) {
 	s := Settings()
 	down := measure.Query{Metric: "fresh.wait.p99", During: "down"}
@@ -50,8 +49,8 @@ func Comparison(seeds int) (*measure.Settings, []measure.Run) {
 	return s, runs
 }
 
-// Simulated plays a job each second, which waits for slow seconds if it is of the storm,
-// and less than half a second else, and runs for 0.3 s.
+// Simulated returns a made-up run: a job arrives each second, waits for less than half a second, or slow seconds longer
+// if it arrives in the storm, and runs for 0.3 s.
 func Simulated(s *measure.Settings, policy int, seed uint64, slow float64) measure.Run {
 	c := measure.NewCollector(s, policy)
 	rand := keyed.Rand{Seed: seed}
@@ -81,7 +80,7 @@ func Simulated(s *measure.Settings, policy int, seed uint64, slow float64) measu
 	return r
 }
 
-// Golden compares got with testdata/name, or with rewrite writes that file.
+// Golden compares got with the file testdata/name; with rewrite, it writes that file first.
 func Golden(t *testing.T, name string, got []byte, rewrite bool) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

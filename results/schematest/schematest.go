@@ -18,9 +18,9 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Descriptions are the comments of its
-// types and fields in folder. Types with their own JSON methods have the schema that special returns, which may
-// reflect other types by the function passed to it; nil means a schema from the type's fields.
+// Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Its descriptions are the comments on
+// types and fields in folder. For types with their own JSON methods, special returns the schema, or nil for one made
+// from the type's fields; the function that it gets makes the schemas of other types.
 func Build(t *testing.T, title string, v any, folder string,
 	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()
@@ -48,7 +48,7 @@ func NumberOrNull() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
 }
 
-// readComments returns the comments of the types ("T.") and fields ("T.F") of a folder.
+// readComments returns the comments of types and fields in the Go files of a folder, by "Type." and "Type.Field".
 func readComments(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -95,7 +95,7 @@ func readComments(t *testing.T, folder string) map[string]string {
 	return comments
 }
 
-// Golden compares a schema with the file that the program embeds, or with rewrite writes the file.
+// Golden compares a schema with the file at path, which the program embeds; with rewrite, it writes the file instead.
 func Golden(t *testing.T, path string, schema []byte, rewrite bool) {
 	t.Helper()
 	if rewrite {
@@ -137,8 +137,8 @@ func Validate(t *testing.T, schema, document []byte) {
 	}
 }
 
-// closed returns a schema whose objects allow the described keys only; it fails the test for a key without a
-// description.
+// closed returns a schema whose objects allow only the keys that it describes, so that validation finds any other. It
+// fails the test for a key without a description.
 func closed(t *testing.T, schema any, key string) any {
 	t.Helper()
 	switch s := schema.(type) {

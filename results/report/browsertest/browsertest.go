@@ -1,4 +1,4 @@
-// Package browsertest tests web pages in a headless Chromium.
+// Package browsertest opens web pages in a headless Chromium, for tests of what they show and do.
 package browsertest
 
 import (
@@ -51,7 +51,7 @@ var browserOnce = sync.OnceValues(func() (context.Context, func()) {
 	}
 })
 
-// Main runs the tests of a package and closes the browser afterwards.
+// Main runs the tests of a package, closes the browser that they share, and exits.
 func Main(m *testing.M) {
 	code := m.Run()
 	if browserUsed {
@@ -72,7 +72,7 @@ type Tab struct {
 	Requests []string
 }
 
-// OpenFile opens a page from a file in a new tab of the given width in pixels.
+// OpenFile writes html to a file and opens it in a new tab of the given width in pixels, after the actions in before.
 func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -84,7 +84,7 @@ func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[
 	return tb
 }
 
-// Open opens the page at an address in a new tab of the given width in pixels.
+// Open opens the page at an address in a new tab of the given width, after the actions in before, or skips the test.
 func Open(t *testing.T, address string, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	if chromium() == "" {
@@ -119,7 +119,7 @@ func Protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.
 	})
 }
 
-// note stores the console messages, errors and requests among the browser's events.
+// note stores what an event of the browser reports: a console message, an error or a request.
 func (tb *Tab) note(event any) {
 	tb.mutex.Lock()
 	defer tb.mutex.Unlock()
@@ -153,15 +153,15 @@ func Eval[T any](tb *Tab, expression string) T {
 	return value
 }
 
-// longest limits how long Until waits and lifetime how long a tab lives: they end what hangs, and are far more than
-// what a busy machine takes.
+// longest limits how long Until waits, and lifetime how long a tab lives: both are there for tests that hang, and far
+// longer than a busy machine needs.
 const (
 	longest  = 5 * time.Minute
 	lifetime = 20 * time.Minute
 )
 
-// Until waits for a condition in the page; one that throws an error does not hold yet. Where it never holds, the test
-// fails with what the page shows.
+// Until waits until a JavaScript condition holds in the page; one that throws an error does not hold yet. If it does
+// not hold in time, the test fails and prints what the page shows.
 func (tb *Tab) Until(condition string) {
 	tb.t.Helper()
 	if problem := tb.await(condition, longest); problem != "" {
@@ -169,7 +169,7 @@ func (tb *Tab) Until(condition string) {
 	}
 }
 
-// await waits for a condition for some time and returns "", or that it does not hold, with the state of the page.
+// await waits until a JavaScript condition holds and returns "", or after the time within the state of the page.
 func (tb *Tab) await(condition string, within time.Duration) (problem string) {
 	tb.t.Helper()
 	thrown := Eval[*string](tb, fmt.Sprintf(`new Promise(done => {
@@ -190,8 +190,8 @@ func (tb *Tab) await(condition string, within time.Duration) (problem string) {
 		state, tb.Messages)
 }
 
-// shown is an expression for the state of the page: address, title, size, focus, the elements that report a state, and
-// the beginning of the visible text.
+// shown is a JavaScript expression for the state of the page: address, title, size, focus, the elements that report a
+// state, and the beginning of the visible text.
 const shown = `["at " + location.href, "titled " + document.title,
 	innerWidth + " x " + innerHeight + ", the focus on " + document.activeElement?.outerHTML.slice(0, 120),
 	...[...document.querySelectorAll("#state, .bad, .stale, dialog[open]")].map(e => e.outerHTML.slice(0, 300)),
@@ -212,7 +212,7 @@ func (tb *Tab) Quiet(addresses ...string) {
 	}
 }
 
-// Picture saves a screenshot of the whole page in a folder; "": it does not.
+// Picture saves a screenshot of the whole page in a folder, unless the folder is "".
 func (tb *Tab) Picture(folder, name string) {
 	tb.t.Helper()
 	if folder == "" {
@@ -230,7 +230,7 @@ func (tb *Tab) Picture(folder, name string) {
 	}
 }
 
-// Scheme sets the browser's preferred colours, dark or light, on a screen or, for "print", on paper.
+// Scheme returns an action that sets the preferred colours, dark or light, and the medium: "print", or "" for a screen.
 func Scheme(name, media string) chromedp.Action[chromedp.Void] {
 	scheme := emulation.MediaFeature{Name: "prefers-color-scheme", Value: name}
 	return Protocol(emulation.SetEmulatedMedia,

@@ -10,7 +10,7 @@ import (
 	"qsim/results/report"
 )
 
-// document is the HTML document of a page.
+// document holds the data of the page's HTML template.
 type document struct {
 	Run       string   // name of the scenario that it begins with
 	Own       string   // Options of a static page, as JSON; empty: the page is served

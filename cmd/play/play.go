@@ -1,6 +1,7 @@
-// Package play is the page of `qsim play`: sliders for the keys of a scenario, and the results of simulations under
-// each setting. The page sends its requests to the process that serves it, or, as static files, to the same code as
-// WebAssembly in a worker of the browser. Requests neither write files nor name files to read.
+// Package play is the page of `qsim play`: sliders for the keys (parameters) of a scenario, and the results of
+// simulations at each setting, under policies that decide what workers claim. A storm is an injected failure or burst
+// with a window of time. The page sends its requests to the process that serves it, or, as static files, to the same
+// code as WebAssembly in a web worker. Requests neither write files nor name files to read.
 package play
 
 import (
@@ -51,7 +52,7 @@ type stage struct {
 	gate   pool.Gate // limit on concurrent simulations
 }
 
-// newStage returns a stage of the scenario of o, which must load.
+// newStage returns a stage for the scenario of o, which must load without errors.
 func newStage(o Options) *stage {
 	s := &stage{o: o, usual: map[string]string{}, keys: map[string]scenarios.Key{}, gate: pool.NewGate(o.Parallel)}
 	sc, _ := s.loaded(nil)
@@ -63,7 +64,7 @@ func newStage(o Options) *stage {
 	return s
 }
 
-// answers returns the function that answers requests of a kind; nil: the page has none of that kind.
+// answers returns the function that answers requests of a kind, "run" or "trace"; nil for any other.
 func (s *stage) answers(kind string) func(ctx context.Context, a *ask, out *stream) {
 	return map[string]func(context.Context, *ask, *stream){"run": s.run, "trace": s.trace}[kind]
 }
@@ -102,7 +103,7 @@ func readAsk(body io.Reader) (*ask, error) {
 // stream writes an answer line by line, each by one call of its writer.
 type stream struct{ w io.Writer }
 
-// send writes one line of an answer. If the reader has gone, the request's context ends soon.
+// send writes one line of an answer. It ignores errors: once the reader has gone, the request's context ends soon.
 func (o *stream) send(line any) {
 	encoder := json.NewEncoder(o.w)
 	encoder.SetEscapeHTML(false)

@@ -18,17 +18,17 @@ import (
 	"qsim/scenarios/world"
 )
 
-// narrow is the relative error of the intervals, ± 5 %, at which no more seeds are added.
+// narrow is the half-width of confidence intervals, relative to the mean, at which no more seeds are added: ± 5 %.
 const narrow = .05
 
-// first is the first result of one policy, under one seed, before there is a table.
+// first is a line of an answer: the first metric under one policy with one seed, sent before there is a table.
 type first struct {
 	Policy int    `json:"first"` // index of the policy among those shown
 	Value  string `json:"value"`
 	Metric string `json:"metric"`
 }
 
-// result is a summary of the simulations so far, for display and copying on the page: table, charts, confidence.
+// result is a line of an answer: the table, charts and confidence of the simulations so far, to be shown and copied.
 type result struct {
 	Seeds    int    `json:"seeds"`
 	HTML     string `json:"html"`
@@ -40,7 +40,7 @@ type result struct {
 	Halves []string `json:"halves"`
 }
 
-// run simulates the scenario under a request's settings and sends the results: each policy's first figure as soon as
+// run simulates the scenario under a request's settings and sends the results: each policy's first metric as soon as
 // its first seed has ended, then the table and the charts, under that seed and then under more and more, until the
 // intervals are narrow.
 func (s *stage) run(ctx context.Context, a *ask, out *stream) {
@@ -105,14 +105,13 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update holds simulations of a request that have ended: one of the first seed, or all of the next seed.
+// update holds finished simulations of a request: that of one policy under the first seed, or all under the next seed.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run
 }
 
-// relabel adds the changed parameters of a policy to its label, which may contain the old value: "Weighted 80/20, fresh
-// 60%".
+// relabel adds changed parameters of a policy to its label, which may hold the old values: "Weighted 80/20, fresh 60%".
 func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	for i := range settings.Policies {
 		p := &settings.Policies[i]
@@ -131,7 +130,7 @@ func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	}
 }
 
-// judge holds columns about one class to the objectives of the same metric and window about all classes.
+// judge extends objectives on all classes of jobs to the added columns that show the same metric for one class.
 func judge(settings *measure.Settings) {
 	for _, q := range settings.Asked {
 		for _, o := range settings.Objectives {
@@ -198,7 +197,7 @@ func sureness(sum *results.Summary, done bool, most int) string {
 	return fmt.Sprintf("%s so far. Least sure: %s.", seeds, widest)
 }
 
-// life is the trace of one job, with a list of extreme jobs (longest wait, most attempts) to choose from.
+// life is the answer to a request for the trace of one job: its history, and a list of extreme jobs to choose from.
 type life struct {
 	Seed     uint64    `json:"seed"`
 	Findings []finding `json:"findings"`
@@ -211,10 +210,10 @@ type finding struct {
 	Words string `json:"words"`
 }
 
-// widthOfLife is the number of columns of a job's history.
+// widthOfLife is the width of a job's history as text, in characters.
 const widthOfLife = 92
 
-// trace sends the history of an extreme job, such as that with the longest wait, under one policy with the first seed.
+// trace sends the history of one job, such as that with the longest wait, under one policy with the first seed.
 func (s *stage) trace(ctx context.Context, a *ask, out *stream) {
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {

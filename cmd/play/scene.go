@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// scene is the scenario under a request's settings: the first line of every answer.
+// scene describes the scenario under a request's settings to the page: it is the first line of every answer.
 type scene struct {
 	Problems []problem `json:"problems"`
 	Knobs    []knob    `json:"knobs,omitempty"` // settings of the form; empty: the scenario does not load
@@ -30,7 +30,7 @@ type scene struct {
 	About    string    `json:"description,omitempty"`
 }
 
-// problem is a diagnostic of the scenario.
+// problem is a diagnostic of the scenario: an error or a warning.
 type problem struct {
 	Set     int    `json:"set"`   // index of the setting at fault; -1: none
 	Place   string `json:"place"` // position in the scenario's text; empty: the fault is in a setting
@@ -59,20 +59,21 @@ type policy struct {
 	Begun bool   `json:"begun"` // shown where none is chosen
 }
 
-// offer is a kind of storm or policy that can be added to the scenario; that of a storm has the map of its keys.
+// offer is a kind of storm (failure or burst) or policy that the page can add; a storm's has a map of its keys in YAML.
 type offer struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 	Map  string `json:"map"`
 }
 
-// column is a metric to watch, in a column of the table.
+// column is a metric that the page can show in a column of the table.
 type column struct {
 	Metric string `json:"metric"` // name of the metric, in the syntax of --metric
 	Label  string `json:"label"`
 }
 
-// columns returns the metrics to watch: the table's first, and waits of the first classes that no objective is about.
+// columns returns the metrics to choose a column from: that of the table's first column, and the waits of the first
+// classes, in each storm or the whole run, that the table lacks.
 func columns(sc *scenarios.Scenario) (all []column) {
 	settings := world.Settings(sc)
 	have := results.TableQueries(&settings)
@@ -87,8 +88,8 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the settings shown at first beside parameters of policies, if their value is a number: workers,
-// lease, retries, loads, and keys of storms.
+// inFront matches the paths of settings that are shown before any search if their values match numeric: workers, lease,
+// retries, loads, and keys of storms. Parameters of policies are shown as well.
 var (
 	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
@@ -109,7 +110,8 @@ func (s *stage) overrides(sets []set) []scenarios.Override {
 	return all
 }
 
-// load loads the scenario of a request: nil if it has errors or is too large, which the problems of the scene explain.
+// load loads the scenario under a request's settings, with its description for the page. It is nil if it has errors or
+// is too large, as the problems of the description explain.
 func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	sc, found := s.loaded(a.Sets)
 	seen := &scene{Problems: s.problems(a.Sets, found)}
@@ -188,7 +190,7 @@ func (s *stage) fits(sc *scenarios.Scenario) error {
 	return s.o.Fits(sc)
 }
 
-// mostBytes is the memory that a simulation may take in a browser, where all of a worker's is 4 GB at most.
+// mostBytes is the memory that a simulation may take in a browser, where a web worker has 4 GB at most.
 const mostBytes = 1 << 30
 
 func fitsBrowser(sc *scenarios.Scenario) error {
@@ -216,8 +218,7 @@ func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	return all
 }
 
-// knobs returns the settings of a scenario that the page can change; settings of policies not chosen are found by
-// search only.
+// knobs returns the settings that the page can change; those of policies not chosen are found by search only.
 func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range origins.Of(sc, s.overrides(sets)) {
@@ -247,7 +248,7 @@ func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
-// parameterDoc returns the documentation of a policy parameter; doc and takes if it is a key common to all policies.
+// parameterDoc returns the documentation and values of a policy's parameter: doc and takes for a key of all policies.
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {
@@ -266,8 +267,7 @@ var (
 	exampleClass      = regexp.MustCompile(`\b(mail|post|payments)\b`)
 )
 
-// offers returns the kinds of storms that can be added to the scenario, with its own classes and dependencies in their
-// examples.
+// offers returns the kinds of storms that can be added, with the scenario's classes and dependencies in their examples.
 func (s *stage) offers(sc *scenarios.Scenario) (all []offer) {
 	for _, k := range scenarios.AllKinds().Storms {
 		_, keys, _ := strings.Cut(strings.TrimSuffix(k.Example, "}"), ", "+k.Name+": ")

@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Limits of requests over HTTP.
+// mostAtOnce, slowest and idle limit HTTP requests, so that a page cannot overload the process that serves it.
 const (
 	mostAtOnce = 4                // further ones wait
 	slowest    = 10 * time.Second // longest time for a browser to send a request or take a line
@@ -36,7 +36,7 @@ type Server struct {
 	places pool.Gate // limit on concurrent requests
 }
 
-// New returns the server of a page at a host.
+// New returns the server of a scenario's page, which is opened at an address with the given host name.
 func New(host string, o Options) *Server {
 	return &Server{newStage(o), host, rand.Text(), document{Run: o.Run}.html(), make(pool.Gate, mostAtOnce)}
 }
@@ -82,13 +82,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serves reports whether host is a name or address under which the page may be requested. An address is never another
-// site's name.
+// serves reports whether a request may name host as the page's: this machine, or, if the page is also for others, its
+// own host name or an IP address. Another name may be that of a site that was made to lead here (DNS rebinding).
 func (s *Server) serves(host string) bool {
 	return ui.IsLocal(host) || !ui.IsLocal(s.host) && (host == s.host || net.ParseIP(host) != nil)
 }
 
-// show writes one of the files of the page.
+// show answers a request for one of the files of the page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
 	kind, known := map[string]string{"": "html", "play.js": "javascript", "play.css": "css"}[path]
 	if !known {

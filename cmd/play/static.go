@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Static is a page to be written as files: it simulates in the browser, one scenario at first, or any shipped one.
+// Static is a page to be written as files: it simulates in the browser, one scenario at first, or any built-in one.
 type Static struct {
 	*stage
 	folder string
@@ -84,7 +84,7 @@ func (s *Static) Write(ctx context.Context) error {
 	return results.Replace(s.folder, s.files)
 }
 
-// opening returns, as a script, the begin of the answer to the page's first request, up to the charts of one seed:
+// opening returns, as a script, the beginning of the answer to the page's first request, up to the charts of one seed:
 // they are shown at once, while the browser loads the engine, which gives the same answer.
 func (s *Static) opening(ctx context.Context) []byte {
 	ctx, stop := context.WithCancel(ctx)
@@ -95,13 +95,13 @@ func (s *Static) opening(ctx context.Context) []byte {
 	return slices.Concat([]byte("const opening = "), text, []byte(";\n"))
 }
 
-// opening keeps the lines of an answer up to the first charts, and stops it then.
+// opening is a writer that keeps the lines of an answer up to the first charts, and then stops the answer.
 type opening struct {
 	lines []byte
 	stop  func()
 }
 
-// Write takes in one line.
+// Write keeps one line of an answer.
 func (o *opening) Write(line []byte) (int, error) {
 	o.lines = append(o.lines, line...)
 	if bytes.HasPrefix(line, []byte(`{"seeds":`)) {
@@ -110,13 +110,13 @@ func (o *opening) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// engine is the content of engine.js.
+// engine is the content of engine.js: the simulator for the browser, which a web worker runs.
 type engine struct {
 	Wasm   []byte `json:"wasm"`   // gzipped WebAssembly; base64, since scripts on disk cannot fetch files
 	Script string `json:"script"` // script of the worker
 }
 
-// hot are the packages that a simulation spends its time in: in the others, calls are not inlined, which takes 8 % off.
+// hot lists the packages that a simulation spends its time in: elsewhere calls are not inlined, for a file 8 % smaller.
 var hot = []string{"runtime", "qsim/engine/...", "qsim/policies", "qsim/results/measure", "qsim/scenarios/world"}
 
 // buildEngine builds the engine for the browser in a folder and returns it as a script, with Go's support code.
@@ -200,9 +200,9 @@ func face(ttf []byte) font.Face {
 }
 `
 
-// lean writes a go.work into a folder, to build with, and returns its path. It replaces plotModule by a copy without
-// LaTeX, formats other than SVG, and fonts of no chart, which the linker would otherwise include, 3 MB gzipped. The
-// copy's path, which the engine contains, is relative, and so always the same.
+// lean writes a go.work that makes the engine smaller into a folder, and returns its path. It replaces plotModule by a
+// copy without LaTeX, formats other than SVG, and fonts of no chart, which the linker would otherwise include: 3 MB
+// gzipped. The copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
 	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Work answers the requests of a static page in a worker of the browser, one at a time, for as long as the worker
-// lives: page/worker.js calls the function that Work sets. A request that the page gives up ends with its worker.
+// lives: page/worker.js calls the function that Work sets. To give a request up, the page ends its worker.
 func Work() {
 	stages := map[string]*stage{} // by scenario
 	js.Global().Set("answer", js.FuncOf(func(_ js.Value, request []js.Value) any {
@@ -31,8 +31,8 @@ func Work() {
 	select {}
 }
 
-// answer answers one request about a scenario: the page's own, which the JSON of its Options describes, or a shipped
-// one. One of no kind makes ready for others.
+// answer answers one request about a scenario: the page's own, which the JSON of its Options describes, or a built-in
+// one. A request of no kind only loads the scenario for later ones.
 func answer(stages map[string]*stage, own, scenario, kind, body string, out *stream) error {
 	if stages[scenario] == nil {
 		o, err := browserOptions(own, scenario)

@@ -13,15 +13,14 @@ import (
 	"qsim/cmd/ui"
 )
 
-// metric is one number of a benchmark result, with its unit in the spelling of Go benchmarks.
+// metric is one value of a benchmark result; its name is the unit in the Go benchmark format, as p99-claim-sec.
 type metric struct {
 	name  string // unique name, by which benchstat groups
 	unit  string // unit for people: s, jobs/s, jobs
 	value float64
 }
 
-// metrics returns the measured numbers of a run under a load; latencies only for an open loop, in which jobs arrive
-// at a rate.
+// metrics returns the measured values of a run under a synthetic load, with latencies only if it is an open loop.
 func (l *loaded) metrics(open bool) []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
@@ -59,7 +58,7 @@ type benchWriter struct {
 	begun bool
 }
 
-// result writes one benchmark line. name has no spaces; iterations is at least 1.
+// result writes one benchmark line. name has no spaces; fewer than 1 iterations count as 1.
 func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) error {
 	var b strings.Builder
 	if !w.begun {
@@ -82,7 +81,7 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 	return ui.IOError("write result", err)
 }
 
-// number returns v as text with six significant digits or more, without an exponent where that is short.
+// number returns v as text with at least six significant digits, in decimal notation unless that would be long.
 func number(v float64) string {
 	if size := math.Abs(v); size < 1e15 && (v == math.Trunc(v) || size >= 1e5) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -90,8 +89,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// benchName returns the name of a benchmark with pairs of keys and values in the form key=value, which benchstat can
-// project.
+// benchName returns the name of a benchmark with its parameters as /key=value, by which benchstat can group results.
 func benchName(kind string, pairs ...string) string {
 	name := kind
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -100,7 +98,7 @@ func benchName(kind string, pairs ...string) string {
 	return name
 }
 
-// benchWord returns s with _ for characters that would end a benchmark name or a part of it.
+// benchWord returns s with _ in place of each character that would end a benchmark name or a part of it.
 func benchWord(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -111,7 +109,7 @@ func benchWord(s string) string {
 	}, s)
 }
 
-// processor returns the model of the processor as Linux names it, or "".
+// processor returns the model name of the processor from /proc/cpuinfo, or "" if it is not known.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {

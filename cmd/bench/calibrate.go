@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// timings holds the durations that a calibration measured on this machine and a store: calls, wakes and sleeps.
+// timings holds the delays measured in a real run: of store calls, of waking idle engines, of handlers that oversleep.
 type timings struct {
 	delays world.Delays
 	jobs   int64                        // number of jobs measured
@@ -43,7 +43,7 @@ func (s spread) String() string {
 	return seconds(s[0].Seconds()) + " (p99 " + seconds(s[1].Seconds()) + ")"
 }
 
-// overrun returns the mean time that workers are busy beyond their handlers' run time: a loss of their capacity.
+// overrun returns the mean time for which a worker stays busy beyond the run time of its handler.
 func (t *timings) overrun() time.Duration {
 	sum := time.Duration(0)
 	for _, d := range t.delays.Overrun {
@@ -52,8 +52,8 @@ func (t *timings) overrun() time.Duration {
 	return sum / time.Duration(max(1, len(t.delays.Overrun)))
 }
 
-// probe records the store calls of one engine: the duration of each, and the delays from the engine to the call and
-// from the answer to the engine. Each call is passed first to OnCall and then as an event.
+// probe records the events of one engine and times its store calls: the call itself, the delay before it (from the
+// engine's request) and after it (until the engine reads the answer). For each call, tell comes before its event.
 type probe struct {
 	track
 	late    []world.Span // spans from deadlines of the engine until it handled them
@@ -77,7 +77,7 @@ func (s *callSample) asked() time.Duration { return s.began() - s.start }
 // began returns the time at which the store was called.
 func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
 
-// Record notes an event of the engine, for engine.Recorder.
+// Record implements engine.Recorder: it stores an event and, if that is the end of a store call, the call's times.
 func (p *probe) Record(e *engine.Event) {
 	if e.Kind == engine.Called {
 		s := p.call
@@ -87,15 +87,15 @@ func (p *probe) Record(e *engine.Event) {
 	p.track.Record(e)
 }
 
-// tell stores the times of a call, whose event follows.
+// tell stores the times of a store call until Record receives the event of that call.
 func (p *probe) tell(c *engine.Call, asked, began, ended engine.Time) {
 	p.call = callSample{start: began.Sub(asked), took: ended.Sub(began), ended: ended, woken: c.Woken}
 }
 
-// calibrate measures the machine and the store under the arrivals and run times of the scenario at that speed, for that
-// long without storms; and, if the scenario has storms, then in its longest one, at most as long, and as long again
-// afterwards. All is one run, so that the store has a history as it has in the scenario: it needs longer for failures,
-// and while it clears up behind a storm. It uses a seed that no prediction uses.
+// calibrate measures the delays of the machine and the store in a real run with the scenario's arrivals and run times:
+// for a real time of lasts without storms and, if there are any, for at most as long in the longest storm, and for as
+// long after it. It is one run since a store is slower when jobs fail and while it recovers from a storm. No prediction
+// uses its seed.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	o.seed += 1 << 40
@@ -113,8 +113,8 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	return p.timings, nil
 }
 
-// calibration returns the scenario of a calibration in which each part lasts that long, and for which phases of sc its
-// parts stand.
+// calibration returns the scenario of a calibration whose parts last as long as given, in real time, and the phase of
+// sc that each part represents: calm, in a storm, or after it.
 func calibration(sc *scenarios.Scenario, policy int, speed world.Speed, lasts time.Duration) (*scenarios.Scenario,
 	[]world.Phase) {
 	part := speed.Virtual(lasts)
@@ -138,8 +138,8 @@ func calibration(sc *scenarios.Scenario, policy int, speed world.Speed, lasts ti
 	return run, phases
 }
 
-// longestStorm returns a copy of the longest storm with a window of known times, not repeated, and that window; nil:
-// there is none.
+// longestStorm returns a copy, without repetitions, of the longest storm that starts at a fixed time, and the window of
+// its first occurrence; nil if there is no such storm.
 func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during world.Span) {
 	for _, s := range sc.Storms {
 		if s.On == "" && s.For > 0 && (longest == nil || s.For > longest.For) {
@@ -155,9 +155,8 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 	return longest, during
 }
 
-// suffice reports whether the measurements are enough for a simulation. If no worker was ever idle when a job came, as
-// on a machine too slow for the speed, where jobs come in bursts, the delay of a wake is assumed to be that of a claim
-// on its way to the store.
+// suffice reports whether enough was measured to simulate. If no idle engine was ever woken by a job, as on a machine
+// too slow for the speed, it estimates the delay of a wake by that of a claim on its way to the store.
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
@@ -170,9 +169,9 @@ func (t *timings) suffice() bool {
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder, and arrivals is
-// when the last job comes. Half of a call's duration counts as the way to the store and half as the way back, without
-// the stalls of the store within it.
+// learn computes the delays for a simulation from the calls recorded in a real run; enqueues are its enqueue calls, and
+// arrivals is the end of arrivals. A call's duration, less store stalls and the cost of further jobs, is split evenly
+// into request and reply.
 func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
 	speed world.Speed, arrivals time.Duration) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
@@ -214,7 +213,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 	return t
 }
 
-// unstalled returns the delay between an engine and its call, or 0 if it is one of the stalls.
+// unstalled returns a delay between an engine and the store, or 0 if it is long enough to count as a stall.
 func unstalled(d time.Duration) time.Duration {
 	if d > stallFrom {
 		return 0
@@ -222,8 +221,8 @@ func unstalled(d time.Duration) time.Duration {
 	return d
 }
 
-// wakes returns the delays between a job's enqueue and the wake of an engine: from the end of the first enqueue since
-// the claim before, less the time in which the store was frozen.
+// wakes returns the delay of each wake (notification of an idle engine) that led to a claim: from the end of the first
+// enqueue since the claim before until the engine requested this one, less stalls of the store.
 func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) {
 	shown := plain.Map(enqueues, func(s world.Span) time.Duration { return s.From + s.For })
 	slices.Sort(shown)
@@ -249,8 +248,8 @@ type attempt struct {
 	delivery int32
 }
 
-// overruns returns the times that the engine's workers were busy beyond their handlers' run times, one for each
-// execution, without stalls at its end.
+// overruns returns how much longer than its handler's drawn run time each execution kept its worker busy, less stalls
+// of the engine; executions that were canceled, timed out or lost their lease are left out.
 func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []world.Sample {
 	var all []world.Sample
 	for began, end := range p.executions {
@@ -280,13 +279,12 @@ func quantile(values []time.Duration, q float64) time.Duration {
 // costs holds durations of store calls that are measured on an idle store, before a run.
 type costs struct {
 	perJob [engine.NumOps]time.Duration // by operation, duration that each further job adds to a call
-	// ready is the share of an enqueue's duration after which the store notes the time from which its jobs wait, if it
-	// notes the time of a claim halfway through that.
+	// ready is the share of an enqueue call after which its jobs are ready, if a claim happens halfway through its call.
 	ready float64
 }
 
-// measureCosts measures the duration that each further job adds to a store call, the difference of claims and commits
-// of many jobs from those of one, and when an enqueue notes the time. The store is as empty afterwards as before.
+// measureCosts measures how much each further job of a claim or commit adds to its duration, and after what share of an
+// enqueue call its jobs are ready. It leaves the store as empty as it was.
 func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 	const (
 		many  = 50

@@ -60,7 +60,7 @@ Results of other packages, or of another number of processors, are other benchma
 	return c
 }
 
-// change is the difference between two files in one unit of one benchmark.
+// change compares the base and the new values of one unit (metric) of one benchmark.
 type change struct {
 	name, unit string
 	base, new  []float64
@@ -108,8 +108,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	return f.gate(changes, lost, paired, limit.Value.String(), c.ErrOrStderr())
 }
 
-// pairUp pairs the values of benchmarks found in both files, for each unit to compare; lost holds the counts of lost
-// jobs, which are compared whatever the units.
+// pairUp pairs base and new values by unit: those of each benchmark that two files have in common, or those of one
+// file's first benchmark with each other one. lost holds the pairs of lost-job counts, whatever units selects.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	add := func(base, new *benchmark) {
 		var one []string
@@ -189,7 +189,7 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 		"α 0.05)", text.Percent(results.DefaultSameWithin), test, len(changes)))
 }
 
-// sample returns the mean of values with the half-width of its interval as text.
+// sample returns the mean of values with the half-width of its confidence interval, in percent, as text.
 func sample(values []float64, unit string) string {
 	mean, half := results.Interval(values)
 	text := number(mean)
@@ -202,7 +202,7 @@ func sample(values []float64, unit string) string {
 	return text
 }
 
-// changed returns the change relative to the base mean as text, with ≈ or ? if it is not significant.
+// changed returns the change relative to the base mean as text, marked ≈ if it is equivalent, ? if not significant.
 func (d *change) changed() string {
 	base, _ := results.Interval(d.base)
 	mark := ""
@@ -225,8 +225,8 @@ func (d *change) changed() string {
 	return changed + mark
 }
 
-// better reports whether less or more is better of a benchmark unit, or neither: of qbench's and go test's units in the
-// spelling of benchfmt, and of other rates and times by the end of the name.
+// better reports whether lower or higher values of a benchmark unit are better, or neither. It knows the units of
+// qbench and go test; others, such as jobs/s, it judges by their endings.
 func better(unit string) (less, more bool) {
 	if info, ok := scenarioUnits()[unit]; ok {
 		return info.LessIsBetter, info.MoreIsBetter
@@ -239,7 +239,7 @@ func better(unit string) (less, more bool) {
 	return less, strings.HasSuffix(unit, "/s")
 }
 
-// scenarioUnits maps the printed units of the metrics of scenarios to the metrics.
+// scenarioUnits maps the benchmark unit of each metric of scenarios to the description of the metric.
 var scenarioUnits = sync.OnceValue(func() map[string]measure.MetricInfo {
 	all := map[string]measure.MetricInfo{}
 	for _, info := range measure.Metrics() {
@@ -257,8 +257,8 @@ func metricUnit(info measure.MetricInfo) string {
 	return name
 }
 
-// worse returns the one-sided p value for the hypothesis that a change is not worse by more than a share, most, of the
-// base mean; NaN if it cannot be tested.
+// worse returns the one-sided p value of the null hypothesis that the new mean is worse than the base mean by at most
+// the share most of it; NaN if it cannot be tested.
 func (d *change) worse(most float64, paired bool) float64 {
 	factor := 1 + most
 	_, falls := better(d.unit)
@@ -269,9 +269,8 @@ func (d *change) worse(most float64, paired bool) float64 {
 	return p
 }
 
-// gate returns an error if a change is worse than limit, tested as one family (Holm): if nothing got worse by more,
-// one in twenty comparisons of files fails by chance, however many units they have. It fails too if more jobs were
-// lost, or if no change can be tested.
+// gate returns an error if a change for the worse exceeds the limit of --max-regression significantly (one-sided tests
+// at a family-wise error rate of 0.05, by Holm), if more jobs were lost than before, or if nothing could be tested.
 func (f *compareFlags) gate(changes, lost []change, paired bool, limit string, notes io.Writer) error {
 	for i := range lost {
 		if before, after := results.MeanOf(lost[i].base), results.MeanOf(lost[i].new); after > before {

@@ -26,7 +26,7 @@ type benchmark struct {
 	values     map[string][]float64
 }
 
-// onProcessors matches the end of a benchmark's name with its number of processors: -8.
+// onProcessors matches the ending of a benchmark's name for its number of processors, such as -8.
 var onProcessors = regexp.MustCompile(`-\d+$`)
 
 // bare returns the name of the benchmark without the suffix for the number of processors.
@@ -98,8 +98,8 @@ func sameProcessors(all []*benchmark) bool {
 	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
 }
 
-// matched calls add with every benchmark that two files have in common, or with the two if each has one, and returns
-// notes about the others. The numbers of processors may differ if each file has only one.
+// matched calls add with each pair of benchmarks of the same name in two files, or with the only one of each, and
+// returns notes about those without a partner. Numbers of processors may differ if each file has only one.
 func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
 	alike := sameProcessors(files[0]) && sameProcessors(files[1])
 	key := func(b *benchmark) [2]string {
@@ -140,5 +140,5 @@ func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark
 	return notes
 }
 
-// processorsText returns the number of processors in the suffix of a benchmark's name.
+// processorsText returns the number of processors at the end of a benchmark's name, "1" if none is given.
 func processorsText(end string) string { return cmp.Or(strings.TrimPrefix(end, "-"), "1") }

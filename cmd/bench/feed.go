@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// feeding holds the measured durations and delays of enqueueing.
+// feeding holds what was measured of a run's enqueue calls: their durations, and how late the store had each job.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
@@ -20,19 +20,19 @@ type feeding struct {
 	jobs  []fed
 }
 
-// fed holds the times of one job on its way into the store.
+// fed holds when a job was due to be enqueued, how late its enqueue ended, and how long that call took.
 type fed struct {
 	at   time.Duration // time at which the job was due
 	late time.Duration // delay from at until the end of its enqueue
 	call time.Duration // duration of its enqueue call
 }
 
-// promptly is the greatest delay of an enqueue that counts as on time. Timers are a millisecond late, and jobs due
-// one after the other then come together: claims of several follow.
+// promptly is the longest wait of a due job for its enqueue call that counts as on time. Longer waits, as for a timer
+// that fires a millisecond late, enqueue several jobs at once, which makes claims larger.
 const promptly = 100 * time.Microsecond
 
 // arrivals returns the spans of time in which due jobs waited in the feeder for an enqueue call, and the lateness of
-// each job without these spans. It counts as ready after the share ready of its enqueue call.
+// each job outside these. ready is the share of an enqueue call after which its jobs are ready.
 func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {
@@ -47,7 +47,7 @@ func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enque
 	return held, each
 }
 
-// heldUp splits spans into those too long for a late timer, when the feeder must have been held up, and the others.
+// heldUp splits the spans in which due jobs waited into stalls of the feeder (above stallFrom) and late timers.
 func heldUp(held []world.Span) (stalls, late []world.Span) {
 	for _, s := range held {
 		if s.For > stallFrom {
@@ -59,14 +59,14 @@ func heldUp(held []world.Span) (stalls, late []world.Span) {
 	return stalls, late
 }
 
-// feeders and the constants below limit the feeder of an open loop: due jobs share one call, so that a slow answer of
-// the store does not delay the jobs that come meanwhile.
+// feeders is the number of goroutines that enqueue jobs when they are due, so that a slow call of one does not delay
+// later jobs; mostInOneCall is the highest number of jobs of one call.
 const (
 	feeders       = 4
 	mostInOneCall = 200
 )
 
-// schedule is an iterator over jobs in the order of their enqueue times, with those times.
+// schedule returns the next job and when to enqueue it, in the order of these times; ok is false after the last.
 type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 
 // feeder enqueues the jobs of a schedule when they are due, from several goroutines.
@@ -81,7 +81,7 @@ type feeder struct {
 	over  bool
 }
 
-// feed enqueues the jobs of a schedule until time is up.
+// feed returns a function that enqueues the jobs of a schedule when they are due, until the time of the run is up.
 func (r *rig) feed(next schedule,
 	told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {

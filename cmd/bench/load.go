@@ -31,14 +31,14 @@ type load struct {
 	prefetch scenarios.Count // jobs that an engine claims ahead, or usualPrefetch
 }
 
-// usualPrefetch stands for the default prefetch of live.Defaults, or for 0 if handlers take so long that it would gain
-// nothing.
+// usualPrefetch is the value of load.prefetch for a flag left out: the default of live.Defaults applies, or 0 if
+// handlers take so long that claiming ahead would gain nothing.
 const usualPrefetch = -1
 
 // mostPrefetch is the highest number of jobs that an engine claims ahead.
 const mostPrefetch = 100_000
 
-// complete returns the load with values in place of those that depend on others.
+// complete returns a copy of the load with the default prefetch filled in, and no number of jobs if there is a rate.
 func (l load) complete() *load {
 	if l.prefetch == usualPrefetch {
 		l.prefetch = l.usualPrefetch()
@@ -62,7 +62,7 @@ func (l *load) idle() bool { return l.work == 0 && l.fails.Num == 0 }
 // expected returns the expected number of jobs of an open loop.
 func (l *load) expected() float64 { return l.rate.PerSecond() * l.lasts.Std().Seconds() }
 
-// name returns the benchmark name of a candidate under the load.
+// name returns the benchmark name of a candidate (a policy on a store) under the load.
 func (l *load) name(c *candidate) string {
 	pairs := []string{"policy", c.policy, "store", c.store, "workers", l.workers.String(), "engines", l.engines.String(),
 		"batch", l.batch.String()}
@@ -118,7 +118,7 @@ type loaded struct {
 	execute  phase
 }
 
-// namedPhase holds the durations of one kind of call, or of waits, with the name that metrics and files have.
+// namedPhase holds the durations of one kind of call or wait, with its name in metrics and file names.
 type namedPhase struct {
 	name string
 	*phase
@@ -150,8 +150,8 @@ type jobRecord struct {
 	successes atomic.Int32
 }
 
-// sampled is the sampling interval of timed handlers among idle jobs, every 16th: reading the clock twice would take
-// longer than the handler.
+// sampled is the sampling interval for timing handlers that do nothing: one job in 16, since reading the clock twice
+// takes longer than such a handler.
 const sampled = 16
 
 // runLoad runs a policy of the scenario for load l on a new store, in real time, and measures it.
@@ -185,7 +185,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions
 	return run.result(ctx)
 }
 
-// plan allocates the records of the jobs and returns the schedule of their arrivals.
+// plan allocates the records of the jobs and returns the schedule of their arrivals, which is empty for a burn-down.
 func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) {
 	if r.load.jobs > 0 {
 		r.records = make([]jobRecord, r.jobs)
@@ -308,8 +308,8 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	return l, nil
 }
 
-// execute sleeps for the drawn execution a of a job and returns the error of its handler. An execution canceled because
-// the process ends hands its job back.
+// execute sleeps for the run time drawn for attempt a of a job, and returns its error: live.ErrStopped, which hands the
+// job back to the queue, if it was canceled because the process stops.
 func execute(ctx context.Context, w *world.Wall, clock func() engine.Time, j *engine.Job, a world.Attempt) error {
 	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
 	kind := w.End(time.Duration(clock()), 0, j, a, stopped)
@@ -322,7 +322,7 @@ func execute(ctx context.Context, w *world.Wall, clock func() engine.Time, j *en
 	return &live.Error{Kind: kind}
 }
 
-// sleep waits for d, or until the execution is canceled unless it ignores that; then it returns the cause.
+// sleep waits for d. If ctx is canceled first, it returns the cause at once, unless ignoresCancel is set.
 func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.ErrorKind {
 	if d <= 0 {
 		return engine.NoError

@@ -38,7 +38,7 @@ type metricJSON struct {
 	Values []float64 `json:"values"` // values by round
 }
 
-// summary joins the rounds of a candidate into one sample per metric.
+// summary returns the names of a candidate's metrics, and for each the values over all rounds with mean and interval.
 func (c *candidate) summary(open bool) (names []string, all map[string]metricJSON) {
 	all = map[string]metricJSON{}
 	for _, r := range c.rounds {
@@ -118,7 +118,7 @@ func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOption
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each phase.
+// files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each kind of call.
 func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	var lines bytes.Buffer
 	out := &benchWriter{out: &lines}

@@ -1,6 +1,11 @@
-// Package bench is the command qbench, which runs the queue engine on the wall clock, against memory and PostgreSQL:
-// how fast it is, how noisy the machine is, and how well the simulation predicts it. A program that calls Main is
-// qbench with additional policies, like a program that calls cli.Main for qsim.
+// Package bench is the command qbench, which runs the queue engine in real time, on a store in memory or PostgreSQL,
+// and measures how fast it is, how noisy the machine is, and how well a simulation predicts it. A program that calls
+// Main is qbench with additional policies.
+//
+// A run executes a synthetic load or a scenario: arrivals, run times, failures, the policies to compare, and storms
+// (injected failures or bursts). A candidate is one policy on one store; a round is one run of every candidate. A
+// prediction simulates a run with delays from a calibration, a short real run that measures the machine and the store.
+// Fresh jobs have had no attempt yet.
 package bench
 
 import (
@@ -23,8 +28,7 @@ func Main(kinds ...policies.Kind) {
 		fmt.Fprintf(os.Stderr, "qbench: %v\n", err)
 		os.Exit(int(ui.ExitUsage))
 	}
-	// A reader that hangs up is an error of the write then, after which a schema is dropped
-	// and a server stopped; the signal would end the process at once.
+	// A closed pipe is then an error of the write, after which schemas are dropped and servers stopped as usual.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:])))
 }

@@ -126,8 +126,8 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 	return list
 }
 
-// comparisons returns the number of comparisons that qbench compare makes for such a benchmark: one for each metric
-// whose values differ, and one for the time per job.
+// comparisons returns how many comparisons qbench compare makes for a benchmark with these metrics: one for each whose
+// values differ, and one for the time per job.
 func comparisons(names []string, all map[string]metricJSON) int {
 	n := 1
 	for _, name := range names {

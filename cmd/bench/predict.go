@@ -209,11 +209,11 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 	return p.compare(only, f.speed)
 }
 
-// simulations is the number of simulations behind each prediction: whether a stall meets a peak of the load is chance.
+// simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
 const simulations = 9
 
-// simulate makes times simulations with the delays d, and appends to runs the one with the median p99 wait of fresh
-// jobs. It adds the engine statistics of all to m, if not nil.
+// simulate runs a scenario as often as times says, with the delays d, and appends to runs the simulation with the
+// median p99 wait of fresh jobs. It adds the engine statistics of all simulations to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, d *world.Delays, times int,
 	m *world.Mechanics, runs *[]measure.Run) error {
 	overlay := d.Overlay()
@@ -243,13 +243,13 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	return nil
 }
 
-// aims lists the metrics that decide the verdict on a prediction, and alsoShown other ones.
+// aims lists the metrics that decide the verdict on a prediction, and alsoShown those that are only printed.
 var (
 	aims      = []string{"fresh.wait.p50", "fresh.wait.p99", "throughput", "attempts.mean", "duplicates.count"}
 	alsoShown = []string{"goodput", "sojourn.p50", "sojourn.p99", "retry.wait.p99", "utilization", "dead.count"}
 )
 
-// compare fills in the metrics of the simulated and the real runs, as those of two policies of one scenario.
+// compare computes the metrics of simulated and real runs, as if of two policies of a scenario, and the errors.
 func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
@@ -294,9 +294,9 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorsOf returns how far real runs lie from the value over all of them: floor is the largest difference relative to
-// that value, and one the largest relative to the run itself, as the error of a round is. Both are 0 for one run, or
-// runs without a value; one leaves runs out whose value is 0.
+// floorsOf returns how far single real runs lie from the overall value of a metric: floor is the largest difference
+// relative to the overall value, and one the largest relative to the single run, as errors by round are. Both are 0 for
+// one run, or if a run has no value; one skips runs whose value is 0.
 func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)
@@ -324,7 +324,8 @@ func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 	return errs
 }
 
-// roundsMet returns the number of rounds in which every judged metric is within the aim or the floor.
+// roundsMet returns the number of rounds in which the error of each judged metric is within the aim, or within the
+// spread of the real runs.
 func (p *prediction) roundsMet() (met int) {
 	for round := range p.real {
 		if !slices.ContainsFunc(p.rows, func(r predicted) bool {

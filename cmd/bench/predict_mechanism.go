@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// follow adds the calls and executions of a real run, recorded by its probes, to m.
+// follow adds the store calls and executions of a real run, as recorded by its probes, to the engine statistics m.
 func follow(m *world.Mechanics, probes []*probe) {
 	for node, p := range probes {
 		for op := range p.samples {

@@ -68,8 +68,7 @@ type errorOfJSON struct {
 	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
 	OneFloor float64 `json:"floor_by_round"`
 	Why      string  `json:"why,omitempty"`
-	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited no
-	// longer than its real value.
+	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
 	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
 
@@ -177,7 +176,7 @@ func (p *prediction) errors() *text.Table {
 	return t
 }
 
-// ofTheLast returns a remark that a line is about the last run, "" if there is only one.
+// ofTheLast returns the remark that a line of the output is about the last run, or "" if there was only one.
 func ofTheLast(runs int) string {
 	if runs > 1 {
 		return ", the last run"
@@ -248,7 +247,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return append(text, '\n'), err
 }
 
-// lateJobs is the share of late jobs above which a machine is too busy for a fair test.
+// lateJobs is the share of time with arriving jobs held up at which a machine counts as too busy for a fair test.
 const lateJobs = .25
 
 // title returns a sentence with the largest error of the prediction among the metrics that decide its verdict.

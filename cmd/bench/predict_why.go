@@ -36,15 +36,15 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 	return text
 }
 
-// cliffPoints and the next constants are the criteria for a quantile at a cliff: the simulated and real distributions
-// differ there by few percentage points of jobs, while the quantiles beside it are far from each other.
+// cliffPoints and cliffRatio define a cliff of the distribution at a quantile: the simulated and the real share of jobs
+// differ by at most cliffPoints, but the quantiles on both sides by at least a factor of cliffRatio.
 const (
 	cliffPoints = .05
 	cliffRatio  = 2
 )
 
-// apart is the difference of the simulated from the real distribution at the real value of a quantile, in shares of
-// jobs: where the distribution is flat, few jobs are a long time. Shares are pooled over the seeds.
+// apart compares the simulated and the real distribution function at the real value of a quantile, pooled over the
+// seeds: where the function is flat, a small difference in shares of jobs moves the quantile far.
 type apart struct {
 	Simulated float64          `json:"simulated"` // share of jobs that waited no longer than the real value
 	Real      float64          `json:"real"`
@@ -52,10 +52,10 @@ type apart struct {
 	around    [2]time.Duration // their values in the real run; jobs still waiting count with their ages
 }
 
-// points returns the difference of the two shares of jobs, in [0, 1].
+// points returns the absolute difference of the simulated and the real share of jobs, in [0, 1].
 func (a *apart) points() float64 { return math.Abs(a.Simulated - a.Real) }
 
-// apartAt compares the simulated and the real distribution at the quantile of the row's metric; nil: it is no quantile.
+// apartAt compares the simulated and the real distribution at the quantile that row is about; nil for other metrics.
 func (p *prediction) apartAt(row *predicted) *apart {
 	query, known := measure.HistogramOf(row.Query)
 	if !known || math.IsNaN(row.real) {

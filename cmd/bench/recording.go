@@ -43,7 +43,7 @@ func (t *track) Record(e *engine.Event) {
 	t.chunks[n-1] = append(t.chunks[n-1], *e)
 }
 
-// executions yields for each execution that has ended its start and its final event.
+// executions yields the start time and the final event of each execution that has ended.
 func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool) {
 	started := map[attempt]engine.Time{}
 	for _, events := range t.chunks {
@@ -79,8 +79,8 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}
 
-// repeated records the end of a job that the store confirmed only on a repeated call: the first answer was lost,
-// without an event.
+// repeated records the end of a job that the store confirmed only when a commit was repeated: the first answer was
+// lost, and the engine recorded no event.
 func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine.Time) {
 	if result.Status != engine.Applied.Again() {
 		return
@@ -91,7 +91,7 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 		Tenant: o.Tenant, Reaped: o.Reaped, Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 
-// enqueued records a job that the store accepted between two times.
+// enqueued records the enqueue of a job at the middle of the store call, which began and ended at these times.
 func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// rig runs the engines of one candidate once: it feeds them jobs, times their calls, and stops them when no job is
+// rig runs the engines of one policy on one store: it feeds them jobs, times their calls, and stops them when no job is
 // left. Its clock reads 0 when the engines start.
 type rig struct {
 	wall    *world.Wall
@@ -28,7 +28,7 @@ type rig struct {
 	meters  []*meter // durations of calls, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
-	// called after every call, before its event; may be nil
+	// called after every store call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 	onTick func(node int32, due, at engine.Time) // called at every deadline of an engine; may be nil
 
@@ -86,7 +86,7 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 // start sets the clock of the run to 0 at origin.
 func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
 
-// storeError returns an error of the store after the name of the call, unless it begins with that.
+// storeError returns a store's error prefixed with the name of the call, unless it begins with that already.
 func storeError(doing string, err error) error {
 	if strings.HasPrefix(err.Error(), doing+": ") {
 		return err
@@ -97,16 +97,16 @@ func storeError(doing string, err error) error {
 // errFinished is the cause for stopping the engines when no jobs are left.
 var errFinished = errors.New("finished")
 
-// quietFor and the constants below bound waiting: without any event until the store is asked for the jobs left, without
-// progress until the run counts as stuck, and for calls under way when time is up.
+// quietFor is the time without the end of a job after which the store is asked how many are left, stuckFor that after
+// which the run fails, and answerFor the limit for calls under way when the time of the run is up.
 const (
 	quietFor  = time.Second
 	stuckFor  = time.Minute
 	answerFor = 10 * time.Second
 )
 
-// run feeds and runs the engines until all jobs have ended, the clock reads until, or ctx is done. It returns when the
-// engines have stopped.
+// run enqueues jobs by feed and runs the engines until all jobs have ended, the clock passes the time until (0: no
+// limit), or ctx is done. It returns when the engines have stopped.
 func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
 	until time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -187,7 +187,7 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 	}
 }
 
-// onError ends a run whose store fails: its measurements would be meaningless.
+// onError ends a run after a failed store call, which makes its measurements meaningless; a timeout is only counted.
 func (r *rig) onError(doing string, err error) {
 	switch {
 	case r.stopping.Load():

@@ -155,7 +155,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	return s
 }
 
-// inSession calls measure with a session, until it ends or is interrupted, and stops the stores afterwards.
+// inSession calls measure with a session and a context that an interrupt cancels, and stops the stores afterwards.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)

@@ -62,8 +62,8 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(exit, err)
 }
 
-// playAll makes all runs of a scenario, of which it prints a benchmark line each if that is the format. It returns them
-// by store; on an error those before it.
+// playAll makes all real runs of a scenario and returns them by store, on an error those before it. With --format bench
+// it prints a benchmark line for each.
 func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
 	runs := map[string][]measure.Run{}
 	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds)) {
@@ -92,7 +92,7 @@ func (s *session) announce(sc *scenarios.Scenario, stores int) {
 		"says", strings.Join(s.flags.stores, ", "))
 }
 
-// warn counts the jobs of a run, and prints warnings if its numbers are doubtful.
+// warn adds the jobs of a run to the session's totals, and prints warnings if jobs were enqueued late or never.
 func (s *session) warn(c *candidate, p *played) {
 	s.count(c, &p.endedRun)
 	if p.unfed > 0 {

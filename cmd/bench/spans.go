@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// stallFrom is the least duration of a stall, a time in which an answer is not read, jobs come late, or the store
-// answers no call: then the whole engine, the feeder or the store was held up, and not one call alone.
+// stallFrom is the shortest delay that counts as a stall, a pause of a whole engine, the feeder or the store: an answer
+// is not read, jobs come late, or no call is answered.
 const stallFrom = 2 * time.Millisecond
 
 // merged sorts spans of time and joins those that overlap.
@@ -61,8 +61,8 @@ func (p *probe) stalls() []world.Span {
 	return merged(all)
 }
 
-// storeCall holds the times of a call to the store: when it began, when half of such calls are answered, and when it
-// was answered.
+// storeCall holds when a store call began, when it would have ended after the median duration of such calls (usual),
+// and when it ended.
 type storeCall struct{ began, usual, ended time.Duration }
 
 // storeCalls returns the times of all calls of a run.
@@ -76,11 +76,11 @@ func storeCalls(probes []*probe, enqueues []world.Span) (all []storeCall) {
 	return append(all, withUsual(enqueues)...)
 }
 
-// likely is the number of calls among which half are taken to last as long as usual: a storm makes all calls slow for
-// longer than a stall lasts.
+// likely is the number of consecutive calls whose median duration counts as usual: enough to outlast a stall, but few
+// enough to follow a storm, which slows all calls for longer.
 const likely = 250
 
-// withUsual returns calls of one kind, in about the order of their times, with their usual ends.
+// withUsual adds to each call of one kind, in rough order, its end if it took the median duration of nearby calls.
 func withUsual(calls []world.Span) (all []storeCall) {
 	parts := max(1, len(calls)/likely)
 	for i := range parts {
@@ -93,9 +93,9 @@ func withUsual(calls []world.Span) (all []storeCall) {
 	return all
 }
 
-// storeStalls returns the spans of time in which the store answered no call although it should have: from the usual end
-// of the first call under way, or from the answer before if that came later, until the next answer. So a slow call
-// while others are answered is no stall, and a pause for all of them, such as the sync of a log, is one.
+// storeStalls returns the spans of time in which a call was overdue (under way for longer than usual) and the store
+// answered none: from when it was due, or the last answer before if later, to the next answer. A slow call while others
+// are answered is no stall, but a pause for all, such as the sync of a log, is one.
 func storeStalls(calls []storeCall) (all []world.Span) {
 	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
 	ends := slices.Clone(calls)

@@ -66,7 +66,7 @@ func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions
 	return at, nil
 }
 
-// close deletes the store's data; *err becomes the error of that unless it is set.
+// close closes the store and deletes its data; an error of that goes to *err unless one is there.
 func (o *opened) close(err *error) {
 	if e := o.drop(); *err == nil {
 		*err = e

@@ -68,8 +68,8 @@ type endedRun struct {
 // executions that ended in success after another of the same job had.
 type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
 
-// reconcile sets how many jobs were lost and untold in a run, from the number of those left in the store at its end and
-// of the unresolved ones, which must be there.
+// reconcile sets the counts of lost and untold jobs of a run (see account): left is how many jobs the store holds at
+// the end, and unresolved how many it should hold.
 func (a *account) reconcile(unresolved, left int64) {
 	a.left, a.lost, a.untold = left, max(0, unresolved-left), max(0, left-unresolved)
 }
@@ -87,7 +87,7 @@ func (s *session) count(c *candidate, r *endedRun) {
 	}
 }
 
-// line prints the benchmark line of a run, if that is the format.
+// line prints the benchmark line of a run if the format is bench.
 func (s *session) line(name string, jobs int64, took time.Duration, metrics []metric) error {
 	if s.flags.format != "bench" {
 		return nil

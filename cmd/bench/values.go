@@ -43,7 +43,7 @@ func addSpeed(c *cobra.Command, to *world.Speed) {
 		"seconds of the scenario that pass in one second, such as 20x")
 }
 
-// addStores defines the flag for the kinds of stores to measure: one at a time, or several with commas between them.
+// addStores defines the flag --store, a list of kinds of stores to measure, separated by commas.
 func addStores(c *cobra.Command, to *[]string, usage string) {
 	parse := func(text string) error {
 		for kind := range strings.SplitSeq(text, ",") {

@@ -262,7 +262,7 @@ func (p *process) errorName(k engine.ErrorKind) string {
 	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
 }
 
-// complain logs, at most once a second, that an effect could not be recorded.
+// complain logs, at most once a second, that the effect of a job could not be recorded.
 func (p *process) complain(err error) {
 	last, now := p.told.Load(), time.Now().UnixNano()
 	if now-last >= int64(time.Second) && p.told.CompareAndSwap(last, now) {

@@ -118,8 +118,8 @@ func (s *status) failed(j *engine.Job, err error) {
 	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.process.errorName(kind), err.Error()})
 }
 
-// snapshot returns the state that the status page shows. Handlers that fail do not wait for a store that is slow to
-// answer it.
+// snapshot returns the state that the status page shows. It asks the store without holding the mutex, so that a slow
+// answer does not block handlers that fail.
 func (s *status) snapshot(ctx context.Context) statusJSON {
 	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
 		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{}}
@@ -159,7 +159,7 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkStatus returns an error for an address that is not one of this machine alone; an empty one is none.
+// checkStatus returns an error for a --status address that is malformed or not local; empty means no status page.
 func checkStatus(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	switch {

@@ -1,5 +1,5 @@
-// Command qbench runs the queue engine on the wall clock, against memory and PostgreSQL:
-// how fast it is, how noisy the machine is, and how well the simulation predicts it.
+// Command qbench runs the queue engine in real time, on a store in memory or PostgreSQL, and measures how fast it is,
+// how noisy the machine is, and how well a simulation predicts it.
 package main
 
 import "qsim/cmd/bench"

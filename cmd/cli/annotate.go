@@ -100,7 +100,7 @@ func writeGithub(w io.Writer, all []annotation) error {
 	return nil
 }
 
-// inWorkspace returns the path of a file relative to the checkout of a workflow, as annotations need it.
+// inWorkspace returns the path of a file relative to the checkout of a GitHub workflow, as its annotations need it.
 func inWorkspace(file string) string {
 	root := os.Getenv("GITHUB_WORKSPACE")
 	absolute, err := filepath.Abs(file)
@@ -113,7 +113,7 @@ func inWorkspace(file string) string {
 	return file
 }
 
-// annotationsOf returns an annotation for each case that fails or is unclear, and each suite without cases.
+// annotationsOf returns an annotation for each failed or unclear verdict, and for each suite with an error.
 func annotationsOf(suites []text.Suite) (all []annotation) {
 	for _, s := range suites {
 		if s.Error != "" {
@@ -135,7 +135,7 @@ func annotationsOf(suites []text.Suite) (all []annotation) {
 	return all
 }
 
-// stepSummary appends the output of write to the summary of a workflow's step, if there is one.
+// stepSummary appends the output of write to the summary of the GitHub workflow step that qsim runs in, if any.
 func stepSummary(write func(w io.Writer) error) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
@@ -150,11 +150,11 @@ func stepSummary(write func(w io.Writer) error) error {
 	return cmp.Or(err, ended, file.Close())
 }
 
-// judging lists the further formats of commands with verdicts: annotations of a GitHub workflow, and JUnit XML.
+// judging lists the additional output formats of commands that judge: annotations of a GitHub workflow, and JUnit XML.
 var judging = []string{"github", "junit"}
 
-// judges makes a command print in these formats an error that kept it from any verdict, too: continuous integration
-// reads a test case with an error, or an annotation, and not an empty file. The exit code is that of the error.
+// judges makes c print an error that kept it from its result as JUnit XML or as an annotation, too, if that is the
+// format: a CI system then reads a failure and not an empty file. The exit code stays that of the error.
 func judges(c *cobra.Command, format *string) *cobra.Command {
 	check, run := c.Args, c.RunE
 	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
@@ -183,8 +183,8 @@ func judges(c *cobra.Command, format *string) *cobra.Command {
 	return c
 }
 
-// unjudged returns err after printing it, if it is one, in a format of judging. said is the text on standard error,
-// used for an error without a text.
+// unjudged prints err, if any, as a failed test case or an annotation if format is one of judging, and returns err.
+// said is the text on standard error, for an err that has been printed already.
 func unjudged(c *cobra.Command, format, said string, err error) error {
 	if err == nil || !slices.Contains(judging, format) {
 		return err
@@ -200,14 +200,14 @@ func unjudged(c *cobra.Command, format, said string, err error) error {
 	return err
 }
 
-// witness is a writer that copies all writes to another writer.
+// witness is a writer that passes all writes on to another writer and keeps a copy of the text.
 type witness struct {
 	mutex sync.Mutex
 	to    io.Writer
 	text  bytes.Buffer
 }
 
-// Write writes text to the other writer and keeps it.
+// Write passes text on to the other writer and keeps a copy.
 func (w *witness) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -63,7 +63,7 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// writeApplied writes the settings of a system as a table; for people with the origin of each.
+// writeApplied writes a scenario as the settings of another job system, in a table with notes (CSV: without).
 func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}

@@ -13,9 +13,6 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// What a shell is told when somebody presses the key that completes: names with a short
-// description, which bash leaves out.
-
 // complete sets shell completions for the flags of commands whose values are names, and for the arguments of commands
 // about a scenario. Completions of other arguments are set by the commands themselves.
 func complete(root *cobra.Command) {
@@ -90,7 +87,7 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeOf returns a completion function for names in the scenario on the command line, listed by names.
+// completeOf returns a completion function that offers what names returns for the scenario on the command line.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {

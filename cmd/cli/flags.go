@@ -23,7 +23,7 @@ import (
 	"qsim/scenarios/estimate"
 )
 
-// wanted returns a check of a command's arguments, with the usage error for fewer than least or more than most of them.
+// wanted returns a check that a command has from least to most arguments; if not, message is the usage error.
 func wanted(least, most int, message string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, names []string) error {
 		if len(names) < least || len(names) > most {
@@ -124,7 +124,7 @@ func addPercent(c *cobra.Command, share *float64, name, usage string) {
 	c.Flags().Var(&ui.Value{Kind: "PERCENT", Show: show, Parse: parse}, name, usage)
 }
 
-// addSameWithin defines the flag of the equivalence band.
+// addSameWithin defines the flag --same-within: how far from the baseline a value still counts as equivalent.
 func addSameWithin(c *cobra.Command, within *float64) {
 	addPercent(c, within, "same-within",
 		"≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
@@ -159,7 +159,8 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough returns a function that decides after each seed whether the run may end: never before fewest have run.
+// enough returns a function that is called with the runs of each seed, and reports whether the confidence intervals are
+// as narrow as --until-ci asks; never before as many seeds as fewest.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
 	return func(seed []measure.Run) bool {
@@ -168,8 +169,8 @@ func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.
 	}
 }
 
-// seedsOf returns the seeds requested of a run, to tell whether some are missing: after an interrupt under
-// --until-ci all up to the maximum, since the needed number is unknown.
+// seedsOf returns the seeds that a run should have had, to notice missing ones. With --until-ci they end with the last
+// seed that ran or, after an interrupt, with the maximum, since the number needed is unknown.
 func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {
@@ -185,7 +186,7 @@ func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupte
 // memorySize is an amount of memory in bytes, 0: not given.
 type memorySize float64
 
-// sizes lists the units of memory, the longest names first.
+// sizes lists the units of memory: binary ones, then decimal ones, each from the largest down.
 var sizes = []struct {
 	unit  string
 	bytes float64
@@ -240,8 +241,7 @@ func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) erro
 	return nil
 }
 
-// machineMemory returns the memory of this machine in bytes, or of this control group if that is less; 0: it is not
-// known.
+// machineMemory returns the memory of this machine or of its control group (cgroup), if less, in bytes; 0 if not known.
 func machineMemory() (all float64) {
 	text, _ := os.ReadFile("/proc/meminfo")
 	if _, rest, found := bytes.Cut(text, []byte("MemTotal:")); found {
@@ -275,8 +275,8 @@ func (m *plotMode) parse(text string) error {
 	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
 
-// apart returns names without a plot mode that a space separates from its flag, and sets that mode: --plot needs no
-// value, so that a word after a space is parsed as a scenario.
+// apart handles --plot MODE with a space, which is parsed as --plot and a scenario called MODE: it returns names
+// without plot modes, unless there is such a scenario, and sets m to the mode.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names

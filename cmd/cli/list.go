@@ -131,7 +131,7 @@ func entryNames(entries []entry) []string {
 	return plain.Map(entries, func(e entry) string { return e.name })
 }
 
-// anywhere returns the entry with a name, in any topic.
+// anywhere returns the entry with a name, from any topic; an error if no topic or several have it.
 func anywhere(name string, names []string) (found []entry, err error) {
 	var in []string
 	for _, topic := range topics {
@@ -231,7 +231,7 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "\n%s\n", wrap(where, width))
 }
 
-// writeChecked prints the rules of its system that a preset was found to follow, and those it does not.
+// writeChecked prints which rules of the real system a preset was found to reproduce, which not, and what is unchecked.
 func writeChecked(w io.Writer, p *scenarios.Preset, width int) {
 	c := checked.Of(p)
 	fmt.Fprintln(w, wrap(c.Sentence(p), width))

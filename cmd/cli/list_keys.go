@@ -82,7 +82,7 @@ func kindEntries(kinds []scenarios.Kind) []entry {
 	return plain.Map(kinds, func(kind scenarios.Kind) entry { return kindEntry(&kind, "key") })
 }
 
-// kindEntry returns the entry of a kind of map; what is the word for its keys in the text: key or parameter.
+// kindEntry returns the entry of a kind, as of storms; the argument what is a noun for its keys: key or parameter.
 func kindEntry(kind *scenarios.Kind, what string) entry {
 	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))

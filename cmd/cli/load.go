@@ -19,7 +19,7 @@ import (
 // loaded is a scenario as it was loaded, with its overrides.
 type loaded = input.Scenario
 
-// loadOnly is loadAll for a command that takes one scenario: the name may be that of a folder, if one is in it.
+// loadOnly loads the only scenario of a command; the name may be that of a folder that holds one.
 func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, notes io.Writer) (loaded, error) {
 	all, err := loadAll(c, names, f, c.ErrOrStderr(), notes)
 	if err != nil {
@@ -31,9 +31,9 @@ func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, notes io.Write
 	return all[0], nil
 }
 
-// loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. Errors
-// go to stderr and warnings to notes; the returned failure, if an error prevents a run, prints nothing more, and comes
-// with the scenarios and their diagnostics.
+// loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. It
+// prints errors to stderr and warnings to notes. If a scenario cannot be run, it returns a failure without a text, and
+// all scenarios with their diagnostics.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {

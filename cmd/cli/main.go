@@ -2,6 +2,10 @@
 // qsim with policies of its own:
 //
 //	func main() { cli.Main(polite) }
+//
+// A scenario has arrivals, run times, failures, storms (injected failures or bursts), the policies to compare and
+// objectives (limits on metrics). A study (sweep, map, tune, doctor) simulates a scenario with many values of its keys;
+// each combination of values is a cell.
 package cli
 
 import (
@@ -54,7 +58,7 @@ under every policy, and reports what each policy does and costs, with intervals.
 	return root
 }
 
-// prepare reads the environment and checks the flags that many commands have.
+// prepare sets flags from environment variables and refuses --quiet together with --verbose.
 func prepare(c *cobra.Command) error {
 	if err := ui.ReadEnvironment(c); err != nil {
 		return err

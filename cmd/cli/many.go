@@ -17,9 +17,7 @@ import (
 	"qsim/scenarios/study"
 )
 
-// What sweep, map and tune have in common: one scenario under many values of its keys.
-
-// load loads the only scenario of a study, with the overrides of the flags and then more.
+// load loads the scenario of a study with the overrides of the flags, followed by those in more.
 func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
 	overrides, err := s.flags.overrides(c)
 	if err != nil {
@@ -33,7 +31,7 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
 }
 
-// loadOne loads a scenario with the overrides given; in a workflow its diagnostics stand where their lines are shown.
+// loadOne loads a scenario with overrides; with --format github it also prints the diagnostics as annotations.
 func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, error) {
 	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
 	if s.flags.format == "github" {
@@ -82,8 +80,8 @@ func (s *session) folder(study, scenario, hash string) string {
 	return cmp.Or(s.flags.out, filepath.Join("results", "runs", scenario, study+"-"+hash))
 }
 
-// tellNotes prints warnings about cells of a study; count formats a number of cells, and where names the file with
-// further warnings.
+// tellNotes prints up to mostNotes warnings about cells of a study. count formats a number of cells; where is the place
+// of the other warnings, such as " in DIR".
 func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
@@ -103,7 +101,7 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 	}
 }
 
-// studyError adds an exit code to an error of a study: 2 for a refused setting, 4 for a failure to read or write.
+// studyError adds an exit code to an error of a sweep: 2 for a refused setting, 4 for a failure to read or write.
 func studyError(err error) error {
 	if _, ok := errors.AsType[*study.Refusal](err); ok {
 		return ui.Fail(ui.ExitUsage, err)

@@ -89,8 +89,8 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	return s.mergeShards(dir, "")
 }
 
-// mergeShards joins the shard files in a folder, writes the sweep's files beside them and prints the sweep, with a
-// note; "": the number of shards.
+// mergeShards joins the shard files in a folder, writes the files of the whole sweep beside them, and prints the sweep,
+// followed by note or, if that is empty, by the number of shards.
 func (s *session) mergeShards(dir, note string) error {
 	merged, err := study.Merge(dir)
 	if err != nil {

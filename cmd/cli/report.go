@@ -149,7 +149,7 @@ func runFolders(name string) ([]string, error) {
 
 func hasSummary(folder string) bool { return isFile(filepath.Join(folder, "summary.json")) }
 
-// redraw makes the charts and the report of a stored run again; with anew, for the equivalence band within.
+// redraw makes the charts and the report of a stored run again; if anew is set, with within as the equivalence band.
 func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
 	stored, err := results.ReadStored(inFolder(folder))
 	var files []results.File
@@ -209,8 +209,8 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 	return append(files, results.File{Path: reportFile, Data: page}), err
 }
 
-// absences returns the names of the parts missing from a report because the run's folder lacks their files. Settings
-// that are not stored are taken from the stored scenario, if it still has the same policies.
+// absences returns sentences on the parts that a report lacks since the run's folder lacks their data. Settings that
+// are not stored it takes from the stored scenario, if that still has the same policies.
 func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary

@@ -163,7 +163,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	return ui.Fail(worst, nil)
 }
 
-// fail notes and annotates that a scenario, the i-th, could not be simulated, or its results not be written.
+// fail records an error of the i-th scenario among the verdicts; with --format github it also prints an annotation.
 func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 	failed := text.Suite{Name: l.Scenario.Name, File: l.Name, Error: err.Error()}
 	s.judged = append(s.judged, failed)[:i+1]

@@ -87,8 +87,8 @@ func (s *session) link(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
-// failure returns the command's error for a scenario that could not be simulated, with the command line that repeats a
-// broken invariant. interrupted is the message after an interrupt; empty: none.
+// failure returns the command's error for a scenario that could not be simulated; if an invariant broke, it has the
+// command line that repeats that. interrupted is the message after an interrupt; empty: none.
 func (s *session) failure(l loaded, err error, interrupted string) error {
 	var broken *world.Broken
 	var setting *study.SettingError
@@ -164,7 +164,7 @@ func openable(name string) string {
 // refreshed is the interval at which progress bars are redrawn.
 const refreshed = 100 * time.Millisecond
 
-// progress returns progress bars for tasks of which what is counted; see ui.Console.Progress.
+// progress returns progress bars for a command, one for each task; what and more are as in ui.Console.Progress.
 func (s *session) progress(what string, more func() string) *ui.Progress {
 	return s.console.Progress(&s.flags.Terminal, refreshed, what, more)
 }

@@ -186,7 +186,7 @@ func metricNames() []string {
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
-// compute simulates the unfinished cells of a shard and completes the shard's file.
+// compute simulates the unfinished cells (combinations of values) of a shard and completes the shard's file.
 func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	if err := work.Start(); err != nil {
 		return studyError(err)

@@ -136,7 +136,7 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// choose picks the policy to simulate, by default the first that the baseline names, and reads the window.
+// choose selects the policy to simulate, by default the baseline, and parses the flags for the window of time.
 func (t *tracer) choose() error {
 	sc := t.Scenario
 	policy := cmp.Or(t.flags.policy, sc.Baseline)
@@ -260,7 +260,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	panic("qsim: an interest without a finding")
 }
 
-// ofJobs returns a clause with the number of jobs in the category of a finding.
+// ofJobs returns the end of a message about a job that --find found: how many jobs are of its kind.
 func ofJobs(found *trace.Finding) string {
 	switch {
 	case found.Interest == trace.WorstWait:

@@ -101,8 +101,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	return s.concludeVerify(list, len(rows), err)
 }
 
-// concludeVerify prints the summary of the checked verify rows, out of rows, and returns the command's error; err is
-// the reason if not all were checked.
+// concludeVerify prints the results of qsim verify and returns the command's error. list has the models checked so far,
+// rows is the number of all models, and err is the reason if some were not checked.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)
@@ -127,8 +127,8 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 	return nil
 }
 
-// chosenRows returns the verify rows with the given names; without names the rows of --rows, or all under --full, or
-// else the quick ones.
+// chosenRows returns the rows of qsim verify (models with known answers) with the given names; without names those of
+// --rows, or all under --full, or else the quick ones.
 func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	rows := verify.Rows()
 	if f.rows != "" {

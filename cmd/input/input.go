@@ -49,8 +49,8 @@ type Scenario struct {
 	Diagnostics diagnostics.List // errors and warnings, also if Load fails
 }
 
-// Load loads the scenario of a file, or a built-in one, and prints its diagnostics. The returned failure, if an
-// error prevents a run, prints nothing more.
+// Load loads a scenario from a file, or a built-in one, and prints its diagnostics (errors and warnings). If these
+// include an error, it returns a ui.Failure without a text, as that has been printed.
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {
@@ -101,8 +101,8 @@ func Load(name string, o Options) (Scenario, error) {
 	return Scenario{shown, scenario, src, o.Sets, keep, added, diagnostics}, nil
 }
 
-// chosen splits the values of --policy: labels and kinds in the scenario, which are kept, and other kinds or maps,
-// which are added to it.
+// chosen splits the values of --policy: labels and kinds in the scenario, to keep those policies (wrong names, too),
+// and other kinds or maps, which are policies to add to it.
 func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
 	for _, policy := range policies {
 		isMap := strings.HasPrefix(strings.TrimSpace(policy), "{")

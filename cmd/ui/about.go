@@ -13,9 +13,9 @@ import (
 	"qsim/results/plain"
 )
 
-// SetUp completes the root of a program: its commands are listed under headings, of which the last is About and each
-// in lower case is the ID of a group, in the order in which they were added; flags are read from the environment, too;
-// help, completion and --version are added, and report unknown arguments as usage errors.
+// SetUp completes the root command of a program: it lists commands under the given headings, the last of which is About
+// and whose lower-case forms are the IDs of command groups, reads flags from the environment, and adds help, completion
+// and --version.
 func SetUp(root *cobra.Command, headings ...string) {
 	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
 	root.SilenceErrors, root.SilenceUsage = true, true

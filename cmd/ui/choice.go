@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Value is the value of a flag that functions print and parse.
+// Value is a pflag.Value that is printed and parsed by the functions in its fields.
 type Value struct {
 	Kind  string // name of the value in the help text
 	Show  func() string
@@ -39,8 +39,8 @@ func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...
 	}
 }
 
-// Choose sets to to text if that is one of choices, of which there are at least two; any other text is an error that
-// names the most similar choice.
+// Choose stores text in *to if it is one of choices, of which there are at least two; otherwise it returns an error
+// that names the most similar choice.
 func Choose(to *string, text string, choices ...string) error {
 	if slices.Contains(choices, text) {
 		*to = text
@@ -54,8 +54,8 @@ func Choose(to *string, text string, choices ...string) error {
 	return errors.New(explanation)
 }
 
-// AddAtLeast defines a flag that is a whole number of at least least; it is stored in to, whose value is the default. A
-// default below the limit means that the flag was left out.
+// AddAtLeast defines a flag for a whole number not below least; it is stored in to, whose value is the default. A
+// default below least means that the flag was left out.
 func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {
 	parse := func(text string) error {
 		n, err := strconv.Atoi(text)

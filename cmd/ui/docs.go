@@ -54,8 +54,8 @@ func writeMan(root *cobra.Command, dir string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name() + " " + Version, Date: &built}, dir)
 }
 
-// showArgument makes a man page show a flag in the format of the help text: with the name of its argument, where the
-// generator puts the default, and the default behind the sentence.
+// showArgument changes a flag so that a man page shows it as the help text does: with the name of its argument, where
+// the generator would put the default, and with the default after the description.
 func showArgument(f *pflag.Flag) {
 	name, usage := pflag.UnquoteUsage(f)
 	if name == "" || f.NoOptDefVal != "" {

@@ -45,7 +45,7 @@ type Failure struct {
 	Err  error // error to print; nil: already printed
 }
 
-// Fail returns a Failure with an exit code; a nil err has been printed already, and with the code of success is none.
+// Fail returns a Failure with an exit code; err is nil if it was printed already. Fail(ExitMet, nil) returns nil.
 func Fail(exit Exit, err error) error {
 	if exit == ExitMet && err == nil {
 		return nil

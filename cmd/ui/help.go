@@ -104,8 +104,8 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	fmt.Fprintf(out, "\n%s:\n%s", cmp.Or(heading, "Flags"), chosen.FlagUsagesWrapped(Width()))
 }
 
-// fit breaks a text into lines of width columns, 0: it stays as it is. Indented lines are not joined with others, and
-// their continuations are indented further.
+// fit wraps a text at width columns; 0: the text is unchanged. Indented lines are not joined with others, and their
+// continuations are indented further.
 func fit(text string, width int) string {
 	if width == 0 {
 		return text

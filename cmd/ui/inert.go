@@ -16,8 +16,8 @@ import (
 var palette = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"}
 
 // inert is a writer to a terminal that neutralises control characters in names and files: line ends, tabs and the
-// palette pass, other control characters become �. So do characters that change the direction of text, and bytes that
-// are no UTF-8, which some terminals take for control characters.
+// escape sequences in palette pass, other control characters become �. So do characters that change the direction of
+// text, and bytes that are no UTF-8, which some terminals take for control characters.
 type inert struct {
 	mutex sync.Mutex
 	to    io.Writer
@@ -79,8 +79,8 @@ func (w *inert) flush() error {
 	return err
 }
 
-// shown returns in with control characters neutralised, and separately an unfinished sequence at its end, to be
-// completed by the next bytes; with last there is none.
+// shown returns the bytes in with control characters neutralised and, unless last is set, holds back an unfinished
+// escape sequence or character at their end, to be completed by the next bytes.
 func shown(in []byte, last bool) (out, held []byte) {
 	out = make([]byte, 0, len(in))
 	for len(in) > 0 {

@@ -31,7 +31,7 @@ func (o Output) Bytes(format string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Tables returns an Output with the formats table, markdown and csv, by write; a table fits the terminal.
+// Tables returns an Output whose formats table, markdown and csv are written by write; a table fits the terminal.
 func (t *Terminal) Tables(write func(w io.Writer, o layout.TableOptions) error) Output {
 	in := func(o layout.TableOptions) func(w io.Writer) error {
 		return func(w io.Writer) error { return write(w, o) }

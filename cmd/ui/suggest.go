@@ -12,9 +12,8 @@ import (
 	"qsim/results/plain"
 )
 
-// UnknownCommand returns an argument check for a root command: a word that is no command is an error that names the
-// most similar command. Where no name is near, ask, which may be nil, returns the command line that the word may stand
-// for, "" if there is none.
+// UnknownCommand returns an argument check for a root command: a word that is no command is an error that suggests the
+// most similar command or, if none is similar, the command line that ask, if not nil, returns for the word.
 func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	return func(root *cobra.Command, arguments []string) error {
 		if len(arguments) == 0 {
@@ -44,7 +43,7 @@ func Unknown(what, word string, names []string) error {
 }
 
 // Meant returns the end of a message about a word that is not in names: "; did you mean NAME?" with the most similar
-// name, or otherwise where none is near.
+// name or, if none is similar, the text otherwise.
 func Meant(word string, names []string, otherwise string) string {
 	if near := plain.Nearest(word, names); near != "" {
 		return "; did you mean " + near + "?"

@@ -59,7 +59,7 @@ func (t *Terminal) Drawn() bool {
 }
 
 // Width returns the number of columns of standard output: the value of the variable COLUMNS, or the width of the
-// terminal; 0 if it is none.
+// terminal; 0 if standard output is not a terminal.
 func Width() int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

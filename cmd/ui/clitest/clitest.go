@@ -1,4 +1,4 @@
-// Package clitest tests commands: user stories as scripts, and the claims of their help texts.
+// Package clitest tests commands: by scripts of command lines with their expected output, and by checks of help texts.
 package clitest
 
 import (
@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
-// Command is a command of test scripts beside those of testscript.
+// Command is the implementation of a script command in addition to those of package testscript.
 type Command = func(ts *testscript.TestScript, negated bool, arguments []string)
 
-// Scripts runs the scripts of testdata/script, one process after the other, each in a folder that has a copy of
-// testdata/small.yaml. Cmds and Condition of p come from the caller; the commands exits and tofull are added.
+// Scripts runs the test scripts in testdata/script, each in a folder with a copy of testdata/small.yaml. It takes only
+// Cmds and Condition from p, and adds the script commands exits and tofull.
 func Scripts(t *testing.T, p testscript.Params) {
 	commands := map[string]Command{"exits": exits, "tofull": toFull}
 	maps.Copy(commands, p.Cmds)
@@ -41,7 +41,7 @@ func Scripts(t *testing.T, p testscript.Params) {
 	})
 }
 
-// exits is the script command CODE PROGRAM [ARGUMENT...]: it runs a program that must end with that exit code.
+// exits is the script command "exits CODE PROGRAM [ARGUMENT...]": the program must end with that exit code.
 func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	if negated || len(arguments) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
@@ -60,7 +60,7 @@ func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	}
 }
 
-// toFull is the script command CODE PROGRAM [ARGUMENT...]: it runs a program whose standard output goes to a full disk.
+// toFull is the script command "tofull CODE PROGRAM [ARGUMENT...]": like exits, with standard output to a full disk.
 func toFull(ts *testscript.TestScript, negated bool, arguments []string) {
 	script := []string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}
 	ts.Check(ts.Exec("sh", append(script, arguments...)...))

@@ -16,9 +16,9 @@ import (
 	"qsim/cmd/ui"
 )
 
-// CheckHelp fails unless every example in the help texts consists of command lines that the program understands, one of
-// them of the command itself, and every flag shown has a line of explanation under one of the command's headings.
-// newRoot makes the program's root command anew; least is the fewest examples allowed.
+// CheckHelp fails the test unless every example in the help texts consists of command lines that the program
+// understands, one of them of the command itself, and every visible flag has a line of explanation under one of the
+// command's headings. newRoot makes the program's root command anew; least is the fewest examples allowed.
 func CheckHelp(t *testing.T, newRoot func() *cobra.Command, least int) {
 	t.Helper()
 	examples := 0
@@ -43,9 +43,9 @@ func CheckHelp(t *testing.T, newRoot func() *cobra.Command, least int) {
 	}
 }
 
-// CheckDocument fails unless the program understands every command line in a document that begins with its name. In
-// running text, between backquotes, a line may leave out arguments and the values of flags. least is the fewest such
-// lines allowed.
+// CheckDocument fails the test unless the program understands every command line in a document that begins with its
+// name. In running text, between backquotes, a line may leave out arguments and the values of flags. least is the
+// fewest such lines allowed.
 func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, least int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -94,8 +94,8 @@ func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, lea
 	}
 }
 
-// CheckManual fails unless the command docs writes a man page and a Markdown page for every command, with all its
-// flags, and the same bytes twice.
+// CheckManual fails the test unless the command docs writes a man page and a Markdown page for every command, with all
+// its flags, and the same bytes twice.
 func CheckManual(t *testing.T, newRoot func() *cobra.Command) {
 	t.Helper()
 	write := func(form string) string {

@@ -1,5 +1,6 @@
-// Package common is the frame of the conformance suite: test cases run by both a real job system and its preset in the
-// simulator, a log of each job's events, and rules that compare the two logs.
+// Package common is the frame of the conformance suite: test cases that are run both by a real job system and by the
+// simulator with the preset (settings) that models it, a log of each job's events in either, and rules: behaviours of
+// the system that the preset must reproduce, judged by figures computed from the two logs.
 //
 // A system describes itself as a System and calls Hold in its one test:
 //
@@ -15,7 +16,7 @@ import (
 	"time"
 )
 
-// Class is a class of jobs in a case.
+// Class is a class of jobs in a test case: when they arrive, how long they run and whether they fail.
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
@@ -48,7 +49,7 @@ type Job struct {
 	At    time.Duration
 }
 
-// Class returns the class with that name, or of the job with that name.
+// Class returns the class with the given name, or that of the job with the given ID (class/number).
 func (c *Case) Class(name string) *Class {
 	name, _, _ = strings.Cut(name, "/")
 	return &c.Classes[slices.IndexFunc(c.Classes, func(k Class) bool { return k.Name == name })]
@@ -62,7 +63,7 @@ func (c *Case) sets(key string) bool {
 	})
 }
 
-// jobs returns the jobs of a seed, with drawn arrivals.
+// jobs returns the jobs of the case under a seed, which determines the arrivals.
 func (c *Case) jobs(seed uint64) (all []Job) {
 	for i, k := range c.Classes {
 		at := slices.Clone(k.At)

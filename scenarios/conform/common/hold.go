@@ -24,10 +24,10 @@ var (
 	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/checked/conform.yaml; implies -long")
 )
 
-// simulations is the number of simulations for each seed of arrivals: phases and delays are drawn anew in each.
+// simulations is the number of simulations per seed of arrivals, each with other random timer phases and delays.
 const simulations = 4
 
-// Virtual and the constants below are the clocks of real systems.
+// Virtual, Wall and NoClock are the clocks of real systems: a virtual one, the wall clock, or none (a formula alone).
 const (
 	Virtual = "virtual"
 	Wall    = "wall"
@@ -52,7 +52,7 @@ func Long() bool { return *long || *rewrite }
 // Rewriting reports whether the verdicts of the suite are written to conform.yaml.
 func Rewriting() bool { return *rewrite }
 
-// Debian returns the upstream version of an installed Debian package. Where it is not installed, the test is left out.
+// Debian returns the upstream version of an installed Debian package, and skips the test if it is not installed.
 func Debian(t *testing.T, name string) string {
 	t.Helper()
 	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
@@ -74,7 +74,7 @@ type sides struct {
 }
 
 // Hold runs every case on the real system and in simulation, judges every rule, compares the verdicts with those
-// recorded in scenarios/checked/conform.yaml, and plants the fault of every rule.
+// recorded in scenarios/checked/conform.yaml, and checks that a fault planted in the preset makes its rule fail.
 func (s *System) Hold(t *testing.T) {
 	seeds := uint64(2)
 	if Long() {
@@ -151,7 +151,7 @@ func (s *System) version(t *testing.T) string {
 	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
 }
 
-// places limits concurrent runs on the wall clock, over all systems: they mostly wait.
+// places limits the runs at a time on the wall clock, over all systems; many are allowed, since they mostly wait.
 var places = make(chan struct{}, 40)
 
 // sideBySide runs the real system concurrently in all cases that use the wall clock.
@@ -209,7 +209,7 @@ func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*
 	return all
 }
 
-// judge judges all parts of a rule and returns the decisive verdict, with a line of text on each part.
+// judge judges all figures (parts) of a rule and returns the decisive verdict, with a line of text on each.
 func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) {
 	samples := 0
 	for _, p := range rule.Parts {
@@ -228,7 +228,7 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	return worst(all), lines
 }
 
-// compare compares a verdict with the recorded one.
+// compare fails the test if a rule is off but was not when recorded or, under -long, holds but was recorded as off.
 func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison) {
 	at := slices.IndexFunc(record.Rules, func(r checked.Rule) bool { return r.Rule == rule.Name })
 	switch {
@@ -241,8 +241,8 @@ func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison)
 	}
 }
 
-// plant changes single values of the preset (planted faults) and checks that each change fails its rule, and
-// otherwise only rules about its key. A value of a class of jobs belongs to its rule's case alone.
+// plant changes single values of the preset (planted faults) and checks that each change makes its rule fail, and
+// otherwise only rules that name its key. A fault in a key of a job class is tried on its own rule only.
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]

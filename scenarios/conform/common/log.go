@@ -14,7 +14,7 @@ import (
 // Kind is the kind of a logged event.
 type Kind uint8
 
-// Enqueued and the constants below are the kinds of events in a log of either side.
+// Enqueued and the constants below are the kinds of events in the log of a run, real or simulated.
 const (
 	Enqueued Kind = iota + 1
 	Began         // an attempt
@@ -66,7 +66,7 @@ func (r *Run) Ahead(by time.Duration) { r.ahead.Add(int64(by)) }
 // On converts an offset from the start of the run to a wall-clock time.
 func (r *Run) On(at time.Duration) time.Time { return r.start.Add(at) }
 
-// Log adds an event of the present time.
+// Log adds an event to the log at the present time.
 func (r *Run) Log(e Event) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -81,7 +81,7 @@ func (r *Run) add(e Event) {
 	}
 }
 
-// Begin logs the begin of an attempt, and returns its run time and whether it will fail.
+// Begin logs the start of an attempt, and returns its run time and whether it will fail.
 func (r *Run) Begin(job string, number int, node string) (takes time.Duration, fails bool) {
 	k, now := r.Class(job), r.Now()
 	r.Log(Event{Kind: Began, Job: job, Number: number, Node: node})
@@ -107,8 +107,7 @@ func (r *Run) Drive(enqueue func(j Job) error) error {
 	return nil
 }
 
-// still is the longest real time for a second of waiting. On a machine that sleeps, time passes without anything being
-// done.
+// still is the longest that a sleep of one second may take: beyond it the machine was suspended, and the run is void.
 const still = 6 * time.Second
 
 func (r *Run) left() int {
@@ -117,17 +116,17 @@ func (r *Run) left() int {
 	return len(r.Jobs) - len(r.done)
 }
 
-// lead and the constant below are the times before the first arrival in which the processes start: long enough that no
-// two of their timers are in step, as in any system that has been up for a while. On the wall clock they must also be
-// up by then.
+// lead and wallLead are the periods before the first arrival, on a virtual and on the wall clock, in which the
+// processes start at random times, so that their timers are out of step. On the wall clock none starts in the last
+// part, boot, so that all are up.
 const (
 	lead     = 5 * time.Minute
 	wallLead = time.Minute
 	boot     = 10 * time.Second
 )
 
-// Operate starts a process for each node, each at a time drawn from the lead, and crashes and replaces node 0 according
-// to the case. start returns a function that crashes the process.
+// Operate starts a process for each node at random times before the first arrival, and crashes and replaces node 0 as
+// the case says. start returns a function that crashes the process.
 func (r *Run) Operate(start func(node string) (crash func())) {
 	random := rand.New(rand.NewPCG(r.Seed, 99))
 	var starts []time.Duration
@@ -177,7 +176,7 @@ type Life struct {
 	Delayed    []Event
 }
 
-// Lives returns the jobs of the run in order of their arrival.
+// Lives returns the histories of the jobs of the run, in order of their arrival.
 func (r *Run) Lives() []*Life {
 	if r.lives != nil {
 		return r.lives
@@ -205,7 +204,7 @@ func (r *Run) Lives() []*Life {
 	return r.lives
 }
 
-// of reports whether the job is of a class; true for an empty class.
+// of reports whether the job belongs to one of classes; true if there are none.
 func (l *Life) of(classes []string) bool {
 	return len(classes) == 0 || strings.Contains(" "+strings.Join(classes, " ")+" ", " "+l.Class+" ")
 }

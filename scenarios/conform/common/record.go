@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/checked"
 )
 
-// record returns a verdict in the form for users.
+// record returns a rule's verdict in the form that conform.yaml stores and users see.
 func (rule *Rule) record(v *Verdict) checked.Rule {
 	c := checked.Rule{Rule: rule.Name, Verdict: v.Word, Keys: rule.Keys, Figure: v.Part.Name, Real: v.RealText(),
 		Simulated: v.Part.number(v.Simulated), Off: v.OffText(), Approximates: rule.Approximates}
@@ -25,7 +25,7 @@ func (rule *Rule) record(v *Verdict) checked.Rule {
 }
 
 // beside merges new verdicts with those recorded by a run on another clock, of the same system and the same values of
-// the preset; it returns also the keys of the preset without any rule.
+// the preset, and lists the keys of the preset that no rule checks.
 func beside(found, old *checked.Comparison, p *scenarios.Preset) checked.Comparison {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {

@@ -12,8 +12,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Rule is an observed behaviour of a system, with its figures and the tolerances for its preset. Its tolerances are
-// chosen before the data are seen.
+// Rule is a behaviour of a real system that its preset should reproduce: the figures to compare, and tolerances that
+// are chosen before the data are seen.
 type Rule struct {
 	Name    string   // name of the rule for users
 	Keys    []string // keys of the preset that the rule checks, with the keys below them
@@ -28,8 +28,8 @@ type Rule struct {
 	Approximates string
 }
 
-// Part is one figure of a rule: a value per run, whose difference is judged over the seeds, or a sample, judged by a
-// Kolmogorov-Smirnov (KS) test.
+// Part is one figure of a rule: a value per run, whose difference between system and simulation is judged over the
+// seeds, or a sample, judged by a Kolmogorov-Smirnov (KS) test.
 type Part struct {
 	Name   string
 	Value  func(r *Run) float64
@@ -57,12 +57,12 @@ type Verdict struct {
 	Count                 int     // size of the real sample; 0: it is none
 }
 
-// sure and surest are the p values of the KS test above which a sample holds and below which it is off, for a family of
-// one: 1 % of true samples are near, and of 100,000 one is off.
+// sure and surest bound the p value of the KS test: above sure a sample holds, at or below surest it is off, between
+// them it is near. Of samples with one distribution, 1 % do not hold and 1 in 100,000 is off.
 const sure, surest = 0.01, 1e-5
 
 // judge compares the real and the simulated figure of a part. real has a run for each seed, simulated several for each;
-// others is how many samples of a rule are judged together (Bonferroni).
+// others is how many samples of a rule are judged together (Bonferroni correction).
 func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	v := Verdict{Part: p, Word: Near}
 	if p.Sample != nil {
@@ -110,8 +110,8 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 // tolerance returns the allowed difference between the real and the simulated value.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
-// moves reports whether a planted fault moves the simulated figure of a rule further away than the rule tolerates.
-// Where it does not, a rule that is off with the fault is so by the chance of few seeds.
+// moves reports whether a planted fault changes a simulated figure of a rule by more than its tolerance; true if a part
+// is a sample. If not, a rule that is off with the fault is off only by chance, due to few seeds.
 func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	return slices.ContainsFunc(rule.Parts, func(p Part) bool {
 		before, after := p.judge(c.real, c.simulated, 1), p.judge(c.real, faulty, 1)
@@ -119,8 +119,8 @@ func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	})
 }
 
-// red reports whether a planted fault is detected with so many seeds: the rule is off, or of two seeds, whose interval
-// may be wider than any fault, the difference is twice the tolerance.
+// red reports whether the verdict detects a planted fault: it is off or, with two seeds, whose interval may be wider
+// than the effect of any fault, the difference exceeds twice the tolerance.
 func (v *Verdict) red(seeds int) bool {
 	return v.Word == Off || seeds == 2 && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
 }
@@ -153,7 +153,7 @@ func worst(all []Verdict) Verdict {
 	return decides
 }
 
-// number returns a value of the part as text.
+// number returns a value as text, in the unit of the part.
 func (p *Part) number(v float64) string {
 	if p.Unit == "s" {
 		return plain.Duration(v)
@@ -161,7 +161,7 @@ func (p *Part) number(v float64) string {
 	return plain.Digits(v, 3)
 }
 
-// RealText and SimulatedText return the figures of the two sides as text.
+// RealText returns the real figure as text: the mean with its interval, or the mean and the size of a sample.
 func (v *Verdict) RealText() string {
 	if v.Count > 0 {
 		return fmt.Sprintf("%s (mean of %d)", v.Part.number(v.Real), v.Count)
@@ -172,7 +172,7 @@ func (v *Verdict) RealText() string {
 	return v.Part.number(v.Real) + " ± " + v.Part.number(v.Half)
 }
 
-// OffText returns the difference of the simulation, relative to the real system, as text.
+// OffText returns the simulated figure's difference relative to the real one as text; for a sample, the p value.
 func (v *Verdict) OffText() string {
 	switch {
 	case v.Count > 0 && v.Word != Holds:

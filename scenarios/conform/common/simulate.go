@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// simulate runs a case of the preset under a seed of its arrivals and another of the simulation, with overrides of the
-// preset's keys. Its arrivals are written below folder.
+// simulate runs a case in simulation, with one seed for its arrivals, which are written below folder, and another for
+// the simulation, and with overrides of the preset's keys.
 func (s *System) simulate(folder string, c *Case, seed, simulation uint64, settings []string) (*Run, error) {
 	r := newRun(c, seed)
 	arrivals := map[string][]byte{}
@@ -46,7 +46,7 @@ func (s *System) simulate(folder string, c *Case, seed, simulation uint64, setti
 	return r, nil
 }
 
-// recorder logs the events of a simulation in the format common to both sides.
+// recorder logs the events of a simulation in the format in which those of real systems are logged.
 type recorder struct {
 	*Run
 	scenario *scenarios.Scenario

@@ -39,9 +39,9 @@ func Delays(n int) func(r *Run) []float64 {
 	})
 }
 
-// delay returns the backoff after attempt i: the time from its end until the job is due; the logged one may run from
-// the commit. Without a logged end, as for a formula, it is the logged delay. It is rounded to 0.1 ms, so that the
-// duration of a call does not make another sample.
+// delay returns the backoff after attempt i (from 0): the time from the attempt's end until the job is due, or, without
+// a logged end, as for a formula, the logged delay. It is rounded to 0.1 ms, so that the durations of calls do not tell
+// apart equal backoffs.
 func (l *Life) delay(i int) float64 {
 	if i >= len(l.Ended) {
 		return math.Round(l.Delayed[i].Delay*1e4) / 1e4
@@ -185,14 +185,14 @@ func Last(of, other string) func(r *Run) float64 {
 	}
 }
 
-// Executions returns the begins of all attempts in [from, to), in seconds.
+// Executions returns the number of attempts that begin in [from, to), in seconds.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		return count(r.events, func(e Event) bool { return e.Kind == Began && e.At >= from && e.At < to })
 	}
 }
 
-// Dead returns the number of jobs without any further attempt.
+// Dead returns the number of jobs that the system gave up: no further attempt follows.
 func Dead(r *Run) float64 {
 	return count(r.Lives(), func(l *Life) bool { return !math.IsNaN(l.Died) })
 }
@@ -217,12 +217,12 @@ func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
 	}
 }
 
-// Mean, Least and Most return the mean, the smallest and the largest value of a sample; NaN of none.
+// Mean returns the mean of a sample; NaN if it is empty.
 func Mean(sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 { return results.MeanOf(sample(r)) }
 }
 
-// Quantile returns the smallest value that a share p of the sample does not exceed; NaN of none.
+// Quantile returns the p-quantile of a sample; NaN if it is empty.
 func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := slices.Sorted(slices.Values(sample(r)))
@@ -242,7 +242,7 @@ func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 }
 
 // KS returns the two-sided p value of the two-sample Kolmogorov–Smirnov test that a and b are of one distribution:
-// Press and others, Numerical Recipes (2007), section 14.3.3. Ties make it larger than it is.
+// Press and others, Numerical Recipes (2007), section 14.3.3. Ties bias it upwards.
 func KS(a, b []float64) float64 {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	if len(a) == 0 || len(b) == 0 {

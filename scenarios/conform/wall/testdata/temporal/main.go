@@ -1,5 +1,5 @@
-// A process of Temporal: driver temporal work|put CONFIG speaks as driver.mjs does; driver temporal serve is the
-// server.
+// Command temporal runs Temporal for the conformance suite: as a worker process (work), as the process that starts
+// workflows (put), with lines of JSON as in driver.mjs, or as the server (serve).
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"go.temporal.io/server/temporaltest"
 )
 
-// job is one execution: a workflow with one activity. What it has no option for is as Temporal does it.
+// job is one job of a test case, which becomes a workflow with one activity; what has no option is Temporal's default.
 type job struct {
 	ID    string     `json:"id"`
 	Takes float64    `json:"takes"`
@@ -51,7 +51,7 @@ type address struct {
 	Namespace string `json:"namespace"`
 }
 
-// flows is the queue of the workflows, which the process that puts jobs in runs: it never dies.
+// flows is the task queue of the workflows. The process that enqueues jobs runs them, since no crash kills it.
 const flows = "flows"
 
 func main() {
@@ -84,8 +84,8 @@ func main() {
 	_, _ = io.Copy(io.Discard, os.Stdin) // it ends when its standard input does
 }
 
-// serve is a server on the loopback interface, in memory, with one partition a queue as the dev server has, since the
-// order of several is unspecified. It ends with its standard input.
+// serve runs a server on the loopback interface, in memory, with one partition per task queue like Temporal's dev
+// server, as the order over several is unspecified. It ends when its standard input does.
 func serve() {
 	one := []dynamicconfig.ConstrainedValue{{Value: 1}}
 	config := server.WithDynamicConfigClient(dynamicconfig.StaticClient{
@@ -102,7 +102,7 @@ func connect(a address) (client.Client, error) {
 		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 }
 
-// put starts a workflow for each job that a line brings.
+// put starts a workflow for each job that it reads, one a line, from standard input, and answers each line.
 func put() {
 	var c client.Client
 	lines := bufio.NewScanner(os.Stdin)
@@ -149,7 +149,7 @@ func flow(ctx workflow.Context, queue string, j job, o options) error {
 	return err
 }
 
-// perform executes a job by its instructions, with a heartbeat every second, of which the SDK sends a part.
+// perform executes an attempt of a job: it runs for the time given, may fail, and records a heartbeat every second.
 func perform(ctx context.Context, j job) error {
 	number := activity.GetInfo(ctx).Attempt
 	now := float64(time.Now().UnixMicro()) / 1e6

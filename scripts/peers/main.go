@@ -1,12 +1,12 @@
 // Command peers benchmarks the queue of this repository against others, in turns on one machine, with jobs that do
-// nothing: a bare loop of two SQL statements, River and Asynq with defaults and tuned, and qsim with defaults, with
-// several engines, and weighted. It starts its own servers of PostgreSQL and Redis, in temporary folders and on unix
-// sockets.
+// nothing. The systems are a bare loop of two SQL statements, River by default and tuned, Asynq, and qsim by default,
+// with several engines, and with a weighted policy. It starts its own servers of PostgreSQL and Redis, in temporary
+// folders and on unix sockets.
 //
 //	go -C scripts/peers run . [-rounds 7] [-jobs 60000] [-rates 1000,3000] [-for 10s] [-systems raw,qsim]
 //
-// It prints two tables: the time for a backlog, from the first claim to the last commit, and the latency of jobs
-// that arrive at a rate, from the intended arrival. Numbers are medians with their 95 % confidence intervals.
+// It prints a table for a backlog, with the throughput until the last commit, and one for each rate of arrivals, with
+// latencies from the intended arrival. Numbers are medians with their 95 % confidence intervals.
 package main
 
 import (

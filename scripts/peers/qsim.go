@@ -11,7 +11,7 @@ import (
 	"qsim/policies"
 )
 
-// qsim is the system of this repository, with live.Defaults.
+// qsim is the queue engine of this repository on PostgreSQL, with the settings of live.Defaults.
 type qsim struct {
 	store            *pgstore.Store
 	engines, workers int

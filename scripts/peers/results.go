@@ -60,7 +60,7 @@ func (r *results) write(out io.Writer, o *options) error {
 	return nil
 }
 
-// text returns the median of a cell with its confidence interval, and its ratio to that of the first system.
+// text returns the median of a table cell with its confidence interval, and its ratio to that of the first system.
 func (r *results) text(system, first, load, metric string) string {
 	values := r.values[cell{system, load, metric}]
 	if values == nil {

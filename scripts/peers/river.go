@@ -13,8 +13,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverQueue is the system River with a hundred workers and its defaults, or with a thousand and the shortest pauses
-// that help.
+// riverQueue is the system River with a hundred workers and default settings or, tuned, with a thousand workers and
+// short pauses between polls.
 type riverQueue struct {
 	pool   *pgxpool.Pool
 	client *river.Client[pgx.Tx]

@@ -96,7 +96,7 @@ func (s *servers) settle(ctx context.Context) error {
 	return err
 }
 
-// redisServer is Redis with the settings of its package, except for its address and without persistence.
+// redisServer is a Redis server with Redis's own defaults, on a unix socket in a temporary folder.
 type redisServer struct {
 	command *exec.Cmd
 	folder  string

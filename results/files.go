@@ -130,7 +130,7 @@ func buckets(columns []seriesColumn) (n int) {
 // compressed returns, compressed with gzip, the bytes that the function write writes.
 func compressed(write func(w io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // without a time in its header
+	zip, err := gzip.NewWriterLevel(&out, gzip.DefaultCompression) // without a time in its header
 	if err == nil {
 		err = write(zip)
 	}

@@ -61,7 +61,7 @@ var budgets = []budget{
 	{"results", 4580, 2300},
 	{"results/measure", 4898, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6533, 4300},
+	{"results/report", 6691, 4300},
 	{"results/text", 1569, 1700},
 	{"cmd/bench", 4888, 3000},
 	{"cmd/cli", 5178, 3600},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_698, 56_000
+	mostLines, goalLines             = 83_833, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -24,8 +24,7 @@ type clock struct {
 	earliest engine.Time // the next boundary of any view
 }
 
-// pass counts an event and advances the clock to its time. Most calls do no more: intervals of measurement end about
-// once a second.
+// pass counts an event and advances the clock to its time, first ending the intervals of measurement due by then.
 func (c *Collector) pass(at engine.Time) {
 	c.events++
 	if at >= c.alarm {
@@ -35,7 +34,7 @@ func (c *Collector) pass(at engine.Time) {
 }
 
 // onAlarm ends the intervals of measurement that are due by a time and, once a storm has begun, integrates the backlog
-// of all jobs up to it.
+// of all jobs up to that time.
 func (c *Collector) onAlarm(at engine.Time) {
 	if at >= c.earliest {
 		c.cross(at)

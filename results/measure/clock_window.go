@@ -56,7 +56,7 @@ type segment struct {
 	freshWaits uint64 // sum of the waits of the fresh jobs claimed, in ns
 }
 
-// longestSegment is the longest virtual time of one segment: its integer sums cannot overflow within it.
+// longestSegment is the longest virtual time of one segment, so short that the segment's integer sums cannot overflow.
 const longestSegment = time.Minute
 
 // clockWindow holds the counts and integrals over one window of virtual time, summed from the segments in it.

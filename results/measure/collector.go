@@ -107,7 +107,7 @@ type Unresolved struct {
 }
 
 // Finish ends the measurements at time end, after all events, and returns the Run without its Seed and Fingerprint.
-// unresolved yields the jobs that the store still holds; nil: none. The collector must not be used any more.
+// unresolved yields the jobs that the store still holds, or is nil. The collector must not be used any more.
 func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
 	c.end = max(end, c.now)
 	for _, v := range c.views {

@@ -234,7 +234,7 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 	c.committed(at, kind, o, r, 0)
 }
 
-// committed counts an outcome; waited is the time the job had been ready, 0 if it was not or it is unknown.
+// committed counts an outcome; waited is how long the job had been ready, 0 if it was not ready or that is unknown.
 func (c *Collector) committed(
 	at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration,
 ) {

@@ -18,8 +18,8 @@ const (
 )
 
 // blame records, when a job's expired lease is taken away, the cause of a duplicate execution that may follow; alive is
-// false if the holder's process has died. An execution that has succeeded is the cause rather than one still running,
-// and if it succeeded after the expiry, it is the lapsed lease, whatever became of its ack.
+// false if the holder's process has died. If the execution under that lease succeeded, the cause is the lapsed lease
+// (success after the expiry), a lost ack or a crash; if it is still running, the lapsed lease.
 func (j *knownJob) blame(alive bool) {
 	switch late, succeeded := j.successUnder(j.token); {
 	case succeeded && late:
@@ -63,8 +63,8 @@ func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 	return job &^ c.copies
 }
 
-// onResubmitted counts a further copy of a job that its caller enqueued again. The copies before it count as open
-// (neither done nor dead) until now, though the first may have been executed already.
+// onResubmitted counts a further copy of a job that its caller enqueued again. When the second copy comes, the first is
+// open (neither done nor dead), though it may have been executed with success already.
 func (c *Collector) onResubmitted(job engine.JobID) {
 	if c.resubmitted == nil {
 		c.resubmitted = make(map[engine.JobID]*resubmission)

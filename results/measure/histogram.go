@@ -15,9 +15,9 @@ const (
 	bucketCount   = (63-subBucketBits-1)<<subBucketBits + 2*subBuckets
 )
 
-// Histogram records durations from 0 up to the longest there is, in 29 KiB, with a relative error
-// of at most 0.4 %; durations below 256 ns, the largest one and the mean are exact. The zero value
-// is empty and ready to use. A bucket counts up to 2^32 − 1 values.
+// Histogram records durations of any length in 29 KiB, with a relative error of at most 0.4 %; durations below 256 ns,
+// the largest one and the mean are exact. The zero value is empty and ready to use. A bucket counts up to 2^32 − 1
+// values.
 //
 // The order of records and merges does not matter.
 type Histogram struct {
@@ -107,7 +107,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.total.merge(&other.total)
 }
 
-// Reset empties the histogram. It clears only the buckets in use: waits of a short time are close to each other.
+// Reset empties the histogram. It clears only the range of buckets in use, which is small for waits of a short time.
 func (h *Histogram) Reset() {
 	from, to := h.used()
 	clear(h.counts[from:to])

@@ -54,7 +54,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	return s.covers(enqueued) && s.filter.has(kind, tenant)
 }
 
-// want makes the set of jobs collect the histograms and counts that metric m, with limit, is computed from.
+// want makes the set collect the histograms and counts that metric m is computed from; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
 		if s.waits[f].ended == nil {
@@ -200,7 +200,7 @@ func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) 
 	}
 }
 
-// within returns the share of fresh jobs claimed within limit, without those unclaimed at the end after a shorter wait.
+// within returns the share of fresh jobs claimed within limit, without those still waiting for less when the run ends.
 func (s *jobSet) within(limit time.Duration) number {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {

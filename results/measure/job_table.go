@@ -180,7 +180,8 @@ type limbo struct {
 	next int
 }
 
-// forget removes a job that can have no further events from the table; one that a claim may still execute stays longer.
+// forget removes a job that can have no further events from the table. A job with a claim that was never started stays
+// longer (see limbo), as it may still be executed.
 func (c *Collector) forget(j *knownJob) {
 	if j.pending == 0 {
 		c.known.remove(j.id)

@@ -2,9 +2,9 @@ package measure
 
 import "qsim/engine"
 
-// change adds by to one of the levels, numbers of jobs or workers that are integrated over time. A change at time t
-// adds by·(b − t) to the integral of a segment that ends at b: by·t is taken off here, and at b the level is multiplied
-// by b and added. Products may overflow, but not the integral: see longestSegment.
+// change adds the amount by to one of the levels, numbers of jobs or workers that are integrated over time. A change at
+// time t adds by·(b − t) to the integral of a segment of time that ends at b: by·t is subtracted here, and at b the
+// level times b is added. Products may overflow, but not the integral: see longestSegment.
 func (v *view) change(level int, by int64) {
 	v.level[level] += by
 	v.segment.area[level] -= by * int64(v.now)

@@ -45,12 +45,12 @@ func (c *Collector) anyPatience(class string) bool {
 	return false
 }
 
-// copyOf returns which copy of its caller's job a job is, counted from 0.
+// copyOf returns the number of a copy, from 0, among the copies that a caller enqueued of the same job.
 func (c *Collector) copyOf(job engine.JobID) uint64 {
 	return uint64(job & c.copies)
 }
 
-// callerSince returns the enqueue time of the first copy of a caller's job, given that of this copy.
+// callerSince returns when a caller enqueued the first copy of a job, given when it enqueued this copy.
 func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
 	if n := c.copyOf(job); n > 0 {
 		return enqueued - engine.Time(n)*engine.Time(ofKind(c.settings.Patience, kind))
@@ -58,8 +58,8 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// onCopyClaimed counts a claim of a further copy of a caller's job in the job sets that count the first copy, and takes
-// it off those that count this copy, for the number of claims per caller.
+// onCopyClaimed keeps the numbers of claims per caller: a claim of a further copy of a job moves from the job sets that
+// count this copy to those that count the caller's first copy.
 func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
 	for _, s := range sets {
 		s.copies--

@@ -10,8 +10,8 @@ const (
 	noStorms = "there is no storm"
 )
 
-// less, more and fact return the description of a metric for which low is better, high is better, or neither. It can be
-// narrowed by every filter, unless the method only restricts that.
+// less, more and fact return the description of a metric for which low is better, high is better, or neither. It allows
+// every filter; MetricInfo.only restricts that.
 func less(name, unit, label, doc string) MetricInfo {
 	info := fact(name, unit, label, doc)
 	info.LessIsBetter = true

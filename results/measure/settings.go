@@ -72,7 +72,7 @@ type Settings struct {
 	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
 }
 
-// ofKind returns the element of a list by class, or the zero value past its end.
+// ofKind returns the element of a list indexed by class, the zero value if the list ends before that class.
 func ofKind[T any](list []T, kind engine.Kind) (one T) {
 	if int(kind) < len(list) {
 		one = list[kind]
@@ -84,8 +84,8 @@ func ofKind[T any](list []T, kind engine.Kind) (one T) {
 type Guard uint8
 
 // NoGuard, CheckGuard and AtomicGuard are the kinds of protection. Under CheckGuard an execution looks up an
-// idempotency key when it starts, which is set when one ends in success, so that two that overlap both apply the
-// effect; under AtomicGuard it applies the effect and sets the key in one step.
+// idempotency key when it starts, and sets the key when it ends in success, so that two overlapping executions both
+// apply the effect. Under AtomicGuard an execution applies the effect and sets the key in one step.
 const (
 	NoGuard Guard = iota
 	CheckGuard
@@ -106,7 +106,7 @@ func (s *Settings) Wants(metric string) bool {
 
 // Charted returns the class and the tenant whose starvation is in the time series: those of the first objective on
 // starvation, or else of the first objective that names either; without objectives the first class, if there are
-// several. Both empty: all jobs.
+// several. Both are empty for all jobs.
 func (s *Settings) Charted() Query {
 	var charted Query
 	for i := range s.Objectives {

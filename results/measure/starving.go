@@ -6,9 +6,9 @@ import (
 	"qsim/engine"
 )
 
-// starving tracks when fresh jobs starve: from the moment a job's wait reaches the threshold of its class until it is
-// claimed. When it is claimed, its wait gives the spell of starvation; whether claims of other jobs fall into a spell
-// is decided at once, from the queue of ready jobs.
+// starving measures when fresh jobs starve: from the moment a job's wait reaches the threshold of its class until it is
+// claimed. How long it starved is known from its wait at the claim; claims of other jobs meanwhile are counted when
+// they are made, by looking at the queues of ready jobs.
 type starving struct {
 	lanes    []lane      // queues of ready fresh jobs, by kind
 	own      [][]*lane   // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by that tenant
@@ -41,8 +41,8 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 	return starvedByDefault
 }
 
-// of returns the starvation record (hunger) for the jobs that pass a filter, a new one if there is none; with crowding
-// it also counts claims made while they starve.
+// of returns the starvation record (hunger) for the jobs that pass a filter, a new one if there is none. If crowding is
+// set, it also counts claims made while such jobs starve.
 func (b *starving) of(f filter, crowding bool) *hunger {
 	h := among(&b.hungers, func(h *hunger) bool { return h.filter == f }, func() *hunger {
 		h, list := &hunger{filter: f}, reach(&b.byTenant, f.tenant)
@@ -96,7 +96,7 @@ func (b *starving) judge(now engine.Time, k *claim) {
 	}
 }
 
-// left counts a fresh job that is no longer ready after a wait of waited, and reports whether it starved.
+// left takes a fresh job that is no longer ready, given its wait, off the ready queues, and reports whether it starved.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	since := now - engine.Time(waited)
 	if int(kind) < len(b.lanes) {
@@ -108,7 +108,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }
 
-// starved adds the time for which a fresh job starved, after a wait of waited until now; false if it did not starve.
+// starved records for how long a fresh job has starved by now, given its wait; false if it has not starved.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	hungry := waited - b.limit(kind)
 	if hungry <= 0 {
@@ -138,8 +138,8 @@ func (b *starving) close(end engine.Time) {
 	}
 }
 
-// hunger records the starvation of all fresh jobs, or those of a class or tenant: the spells in which one starves, and
-// the claims of others in them.
+// hunger records the starvation of all fresh jobs, or those of a class or tenant: the spells of time in which at least
+// one of them starves, and the claims of other jobs during these spells.
 type hunger struct {
 	filter
 	// spells are disjoint, and ascend. A job that is claimed later may have starved since before the last of them,
@@ -159,7 +159,7 @@ type hungerWindow struct {
 }
 
 // mostSpells is the highest number of spells of starvation kept one by one; beyond it the older half is added to the
-// windows for good, and for a job that has starved since before them only the time after them counts.
+// windows for good. Of a job that starved since before the end of these, only the time after them is added later.
 const mostSpells = 1 << 13
 
 // window returns the sums of starvation over a window of virtual time, creating them if there are none.
@@ -198,8 +198,8 @@ func (h *hunger) settle(n int) {
 	h.spells = h.spells[:copy(h.spells, h.spells[n:])]
 }
 
-// judge counts a claim, made now, of a job that was ready since ready, if a fresh job that passes the filter starves,
-// and whether it passes over that job: as a retry, or ready later.
+// judge counts a claim made now, of a job that became ready at the given time, if a fresh job that passes the filter
+// starves, and whether the claim passes over that job: it is of a retry, or of a job that became ready later.
 func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	starves, passed := false, false
 	for _, l := range h.lanes {
@@ -224,8 +224,8 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	}
 }
 
-// lane is a queue of the ready times, ascending, of the fresh jobs that are ready now. It is exact except for scheduled
-// jobs that are promoted late, whose waits count from their due times: it may confuse two of these.
+// lane is a queue of the times, ascending, at which the fresh jobs that are ready now became ready. It may mistake one
+// job for another if scheduled jobs are promoted late, since their waits count from their due times.
 type lane struct {
 	after time.Duration
 	queue []readied
@@ -250,7 +250,7 @@ func (l *lane) push(now engine.Time) {
 	l.queue = append(l.queue, readied{now, 1})
 }
 
-// leave removes from the queue of ready times a fresh job that was ready since since.
+// leave removes a fresh job from the queue of ready times, given the time since which it was ready.
 func (l *lane) leave(since engine.Time) {
 	if l.live == 0 {
 		return

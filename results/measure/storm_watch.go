@@ -127,8 +127,8 @@ func (v *view) stormGoesOn(t engine.Time) {
 	}
 }
 
-// integrate adds the time until t to excess, the integral of the ready jobs above their mean from before the storms.
-// Rounding makes the sum depend on the times at which this is called: at each event.
+// integrate extends excess, the integral over time of the ready jobs above their mean from before the storms, up to t.
+// It must be called at each event, as rounding makes the sum depend on the times of the calls.
 func (s *stormState) integrate(ready int64, t engine.Time) {
 	if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
 		s.excess += float64(above * float64(t-s.since))
@@ -162,7 +162,7 @@ type backlogLevels struct {
 	since engine.Time // time of the latest change of the number
 }
 
-// hold adds the time until now in which that many jobs were ready.
+// hold adds the time since the latest change, during which the given number of jobs was ready, to the histogram.
 func (l *backlogLevels) hold(ready int64, now engine.Time) {
 	l.time[bucketOf(max(ready, 0))] += int64(now - l.since)
 	l.since = now
@@ -253,7 +253,7 @@ func (r *recovery) slide() {
 	r.next = r.next.Add(r.step)
 }
 
-// p95 returns the 95th percentile of the waits in the window, in ns; total must not be 0.
+// p95 returns the 95th percentile of the waits in the sliding window, of which there must be at least one, in ns.
 func (r *recovery) p95() int64 {
 	above := r.total - int(rankOf(windowQuantile, uint64(r.total)))
 	for r.top > 0 && r.counts[r.top] == 0 {
@@ -304,7 +304,7 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// judge records whether the p95 of the window that ends now is back in the range from before the storms.
+// judge sets the storm's recovery time once the p95 has stayed at its level from before the storms for long enough.
 func (w *stormWatch) judge(now engine.Time) {
 	switch {
 	case now < w.over || w.recoveredAt >= 0:
@@ -348,8 +348,8 @@ func (v *view) onStormOver() {
 	v.checkDrains()
 }
 
-// checkDrains records that the backlog has drained, for the storms that are over, if it is back at its level from
-// before the storms: the time is that of the latest event.
+// checkDrains records the time of the latest event as the drain time of the storms that are over, if the backlog is
+// back at its level from before the storms.
 func (v *view) checkDrains() {
 	if v.ready() > v.storms.drainLevel {
 		return

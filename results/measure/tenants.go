@@ -57,7 +57,7 @@ func (t *tenantCounts) of(tenant engine.TenantID) *tenantTally {
 	return reach(&t.all, tenant)
 }
 
-// want adds more, which may be negative, to a tenant's demand (its jobs ready or in flight), if tenants are counted.
+// want adds a change, 1 or −1, to a tenant's demand (its number of jobs ready or in flight), if tenants are counted.
 func (v *view) want(tenant engine.TenantID, more int64) {
 	if v.tenants != nil {
 		v.tenants.of(tenant).wanting += more
@@ -156,7 +156,7 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	}
 }
 
-// claimedOfTenant counts the first claim of a job by its tenant; inSet is true if metrics of jobs count the job.
+// claimedOfTenant counts the first claim of a job for its tenant; inSet is true if metrics of jobs count the job.
 func (v *view) claimedOfTenant(k *claim, inSet bool) {
 	t := v.tenants
 	if v.windows[0].covers(v.now) {
@@ -178,7 +178,7 @@ func (v *view) claimedOfTenant(k *claim, inSet bool) {
 	}
 }
 
-// distributions returns the distributions of fresh waits of the first tenants, at most MostTenantWaits of n.
+// distributions returns the distributions of the fresh waits of the first n tenants, of MostTenantWaits at most.
 func (t *tenantCounts) distributions(n int) []tenantWait {
 	list := make([]tenantWait, min(n, MostTenantWaits))
 	if len(t.fresh) > 0 {

@@ -69,7 +69,7 @@ func (v *view) window(of stretch) *clockWindow {
 		func() *clockWindow { return &clockWindow{stretch: of} })
 }
 
-// among returns the first element of a list that meets the condition is, or else appends a new one and returns that.
+// among returns the first element of a list that meets a condition, or else appends a new one and returns that.
 func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	if i := slices.IndexFunc(*list, is); i >= 0 {
 		return (*list)[i]
@@ -169,7 +169,7 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop brings the measurements to end, the end of the run, and closes those of claim gaps and storms.
+// stop brings the measurements to end, the end of the run, and completes those of claim gaps and drain times.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	v.stormGoesOn(end)
@@ -229,8 +229,8 @@ func (v *view) claimed(k *claim) {
 	}
 }
 
-// claimedElsewhere counts a claim that is not of a fresh job measured by the view: a retry passes over those of them
-// that are ready, any other claim ends a row of such retries.
+// claimedElsewhere counts a claim of any job but a fresh one measured by the view. A claim of a retry while such fresh
+// jobs are ready passes over them; any other claim ends the streak of such claims.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.level[freshArea] > 0 {
 		v.passOver()

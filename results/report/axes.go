@@ -33,7 +33,7 @@ func (v *valueAxis) overWaits(low, high float64) {
 	v.from, v.to, v.floor = waitRange(low, high)
 }
 
-// over sets the range of an axis: from 0 to the largest value times headroom, or logarithmic for durations far apart.
+// over sets the range of an axis for values: 0 to the largest times headroom, or logarithmic for durations far apart.
 func (v *valueAxis) over(seen plain.Extent, headroom float64) {
 	if wide(seen, v.info) {
 		v.overWaits(seen.Low, seen.High)
@@ -42,7 +42,7 @@ func (v *valueAxis) over(seen plain.Extent, headroom float64) {
 	}
 }
 
-// set applies a valueAxis to an axis of a plot: range, scale and ticks, at most limit of them besides that at 0.
+// set applies a valueAxis to an axis of a plot: its range, scale and ticks, at most limit besides the tick at 0.
 func (v *valueAxis) set(a *plot.Axis, limit int) {
 	a.Min, a.Max = v.from, v.to
 	switch {
@@ -86,9 +86,9 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// plot returns an empty plot, one of several panels, with a key's values along x and the axis up along y, which has at
-// most rows ticks. The x axis goes beyond the values on both sides: by alone if there is one value, else by the share
-// pad of their range or, if it is logarithmic, by the factor wider.
+// plot returns an empty plot for one of several panels, with a key's values along x and the axis up along y, and how
+// many ticks y may have. The x axis exceeds the values on both sides: by the parameter alone if there is one value, by
+// the factor wider if it is logarithmic, else by the share pad of their range.
 func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
 	p, rows = newPlot(), 4
 	low, high := slices.Min(k.xs), slices.Max(k.xs)
@@ -199,7 +199,7 @@ const mostWait = 864e6
 var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864e3, 864e4, 864e5, mostWait}
 
 // waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks
-// at least. floor is the lower end, from, if some values lie below it, else 0.
+// at least. floor is the lower end of the range if some values lie below it, or else 0.
 func waitRange(low, high float64) (from, to, floor float64) {
 	least := leastWait
 	if high > tinyWait && high < 2*leastWait {
@@ -258,8 +258,8 @@ func (logScale) Normalize(low, high, v float64) float64 {
 	return plot.LogScale{}.Normalize(low, high, math.Max(v, low))
 }
 
-// waits returns the ticks of a logarithmic axis in seconds, at most limit of them. If floor is not 0, the lowest is
-// marked to show that smaller values are drawn there.
+// waits returns the ticks of a logarithmic axis in seconds, at most limit of them. If floor is not 0, the lowest tick
+// is there, labelled with ≤ because smaller values are drawn there too.
 func waits(floor float64, limit int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		var ticks []plot.Tick

@@ -123,7 +123,7 @@ func (s *svgCanvas) paint(attribute string, state *svgState) {
 	}
 }
 
-// path writes the data of a path and ends the element.
+// path writes a path, as the data attribute of an SVG path element, and ends the element.
 func (s *svgCanvas) path(path vg.Path) {
 	s.out = append(s.out, ` d="`...)
 	data := pathData{out: s.out}

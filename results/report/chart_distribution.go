@@ -69,8 +69,8 @@ func distributionChart(d *drawing) *sheet {
 }
 
 // distributionLimit returns the limit on waits that the distribution chart marks and mentions in its title: that of the
-// first objective for whose jobs a histogram was stored. Else it has no bound, and only selects the jobs drawn: those
-// in the title of the wait chart, if they have a histogram, or all.
+// first objective for whose jobs a histogram was stored. If there is none, the limit has no bound and only selects the
+// jobs drawn: those in the title of the wait chart, if they have a histogram, or all.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
 	usual := limit{Query: measure.Query{Metric: waitMetric, During: q.During, After: q.After, Class: q.Class}}
@@ -108,7 +108,7 @@ func newDistribution(h *measure.NamedHistogram) (c distribution) {
 // bucketWidth is the ratio of the longest to the shortest wait in one bucket of a histogram.
 const bucketWidth = 1 + 1./128
 
-// over returns the share of jobs that waited longer than wait, without those in the same bucket of the histogram.
+// over returns the share of jobs that waited longer than wait, not counting those in the histogram bucket of wait.
 func (c *distribution) over(wait float64) float64 {
 	share := 1.
 	for i, w := range c.waits {

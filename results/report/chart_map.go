@@ -85,8 +85,8 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 	return s
 }
 
-// beyond returns the phrase for what a policy does in the part of a map beyond the edge, the line across which the
-// metric passes a given bound, or its event (a recovery, say) no longer happens within the run: "never recovers".
+// beyond returns the phrase for what a policy does beyond a map's edge, such as "never recovers". At the edge the
+// metric passes a bound, or the measured event (a recovery, say) no longer happens within the run.
 func (m mapDrawing) beyond() string {
 	switch {
 	case m.Edge != "":
@@ -207,7 +207,7 @@ func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float
 	c.FillText(under, vg.Point{X: area.Min.X - mapLeft + 2, Y: middle.Y}, fit(mapTick, clean(m.YKey), size.Y))
 }
 
-// linked joins adjoining segments of a map's edge of one direction: apart they would be drawn darker where they meet.
+// linked joins adjoining parallel segments of a map's edge line: drawn apart they would be darker where they meet.
 func linked(edge [][4]float64) [][4]float64 {
 	edge = slices.Clone(edge)
 	level := func(s [4]float64) bool { return s[1] == s[3] }

@@ -158,7 +158,7 @@ func (d *drawing) charted() string {
 	return ofClass(cmp.Or(q.Tenant, q.Class))
 }
 
-// mayWait returns, in parentheses, the wait from which a fresh job starves, or the name of that key if classes differ.
+// mayWait returns, in parentheses, the wait from which fresh jobs starve, or its key's name if classes differ in it.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {

@@ -222,7 +222,7 @@ func (d *sweepDrawing) reason(own *sweepPanel) string {
 	return "no value"
 }
 
-// sweepLine plots a policy's estimates: a line with a confidence band, or dots with whiskers on an axis of words.
+// sweepLine plots a policy's estimates: a line with a confidence band, or, if x values are words, dots with whiskers.
 type sweepLine struct {
 	xs, means, lows, highs []float64 // estimates with their intervals; NaN: a gap
 	more                   []bool    // the true mean is at least the estimate (a lower bound)

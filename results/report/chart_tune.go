@@ -48,7 +48,7 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 	return d
 }
 
-// value returns the goal's metric at a tried setting and the half-width of its interval; ok: there is a finite value.
+// value returns the goal's metric at a tried setting and its interval's half-width; ok is false for no finite value.
 func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	mean, half = r.Mean, r.Half
 	if d.Margin {

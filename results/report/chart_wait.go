@@ -203,8 +203,8 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 		values[worst] <= values[best]*similar, plain.When(numbers > 1, every))
 }
 
-// between returns a title sentence with the value of a quantity under the worst and the best policy or, if both are the
-// same, under every policy. every is the phrase for that, empty if there is one policy.
+// between returns a title sentence with the value of a quantity under the worst and the best policy or, if these are
+// about equal, under every policy. every is the phrase for all policies, empty if there is only one.
 func (d *drawing) between(what, low, high string, best, worst int, same bool, every string) string {
 	switch {
 	case every == "":

@@ -112,7 +112,7 @@ func (p *policy) dashed(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: hueOf(p.index).dashes}
 }
 
-// band is a curve over time and the edges of the band around it; nil: none.
+// band is a curve over time with the edges of a band around it, which are nil if there is no band.
 type band struct{ median, low, high []float64 }
 
 func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*drawing, error) {

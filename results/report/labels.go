@@ -68,7 +68,7 @@ func (e entry) symbol() vg.Length {
 	return 22
 }
 
-// policyKey returns the legend of the policies, or if they are many of those that a page shows at first.
+// policyKey returns the legend of the policies, or, if they are many, of those that a page shows at first.
 func (d *drawing) policyKey() key {
 	var k key
 	front := d.inFront()
@@ -102,7 +102,7 @@ func (k key) draw(c draw.Canvas) {
 }
 
 // alone reports whether the text beside the dot at places[i], of the given width, is clear of the other dots and their
-// texts: each dot is 8 points before its text.
+// texts: each text begins 8 points to the right of its dot.
 func alone(places []vg.Point, i int, width vg.Length) bool {
 	for k, other := range places {
 		right := other.X - places[i].X
@@ -137,7 +137,7 @@ func (d *drawing) limits() []limit {
 	})
 }
 
-// distinctBounds returns the first limitCount objectives that fit and have a finite bound, each bound once.
+// distinctBounds returns the first objectives that fit and have a finite bound, each bound once, limitCount at most.
 func distinctBounds(objectives []measure.Objective, fits func(o measure.Objective) bool) (found []measure.Objective) {
 	for _, o := range objectives {
 		same := func(f measure.Objective) bool { return f.Query == o.Query && f.Bound == o.Bound && f.Above == o.Above }

@@ -19,7 +19,7 @@ type markup struct{ strings.Builder }
 var escaped = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;",
 	">", "&gt;")
 
-// put writes HTML with values, whose strings it escapes. A value of type template.HTML stays as it is.
+// put writes HTML with values formatted into it, escaping strings. A value of type template.HTML stays as it is.
 func (m *markup) put(format string, values ...any) {
 	for i, v := range values {
 		if text, ok := v.(string); ok {
@@ -29,7 +29,7 @@ func (m *markup) put(format string, values ...any) {
 	fmt.Fprintf(m, format, values...)
 }
 
-// some writes HTML with a text, unless that is empty.
+// some writes HTML with a text put into it, or nothing if the text is empty.
 func (m *markup) some(format, text string) {
 	if text != "" {
 		m.put(format, text)

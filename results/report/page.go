@@ -283,8 +283,8 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive makes the charts of a page interactive: it adds a script, the data, a button for each policy, and, to be
-// copied, the table that write renders, as Markdown and CSV.
+// goLive makes the charts of a page interactive: it adds a script, the data, a button for each policy, and the table
+// that write renders, as Markdown and as CSV for the reader to copy.
 func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) error) error {
 	data := d.live()
 	var markdown, csv strings.Builder

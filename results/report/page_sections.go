@@ -127,13 +127,13 @@ type events struct {
 	causes              []cause
 }
 
-// cause is a metric that counts events by cause, with the heading of its table column.
+// cause is a metric that counts the events with one cause, with the heading of its table column.
 type cause struct {
 	metric, title string
 	aside         bool // it counts something else
 }
 
-// eventSections holds the kinds of events by the identifiers of their sections. Their first cause is the total of all.
+// eventSections holds the kinds of events by the identifiers of their sections. Of the causes the first is the total.
 var eventSections = map[string]events{
 	"duplicates": {"Duplicate executions", "duplicates", "No job was executed twice with success",
 		"Executions that ended in success after another of the same job had. " +
@@ -201,8 +201,8 @@ func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
 	return cells
 }
 
-// alike returns a sentence with the number of events if that is about the same under all of several policies, and with
-// their main cause if that is the same; else "".
+// alike returns a sentence on the number of events if it is about equal under all of several policies, with the main
+// cause if that is the same for all; "" otherwise.
 func (e events) alike(columns [][]results.TableCell, most float64) string {
 	all, main := columns[0], e.mainCause(columns, 0, most)
 	for i, cell := range all {

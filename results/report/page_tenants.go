@@ -110,7 +110,7 @@ func busiest(sum *results.Summary, counted int) []int {
 	return order[:min(len(order), tenantLimit)]
 }
 
-// tenantWords returns the share, rate and mean wait of tenant k as text; rate is the rate of one execution, per second.
+// tenantWords returns the share, rate and mean wait of tenant k as text; executions × rate are executions per second.
 func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	var all int64
 	for i := range list {
@@ -172,8 +172,8 @@ func tenantsAlike(sum *results.Summary) string {
 	return "Tenants wait alike" + plain.When(len(sum.Policies) > 1, " under every policy")
 }
 
-// tenantsWithWaits returns the number of tenants, from the first on, with a p99 wait under every policy; 0: results of
-// an earlier version, which did not measure it.
+// tenantsWithWaits returns the number of tenants, from the first on, with a p99 wait under every policy: 0 if an
+// earlier version, which did not measure it, made the results.
 func tenantsWithWaits(sum *results.Summary, counted int) int {
 	for i := range sum.Data {
 		counted = min(counted, len(sum.Data[i].TenantWaits))
@@ -232,7 +232,7 @@ func waitWords(w measure.TenantWait) string {
 	return plain.When(w.AtLeast, "≥ ") + seconds(w.P99)
 }
 
-// enoughJobs is the least number of a tenant's jobs for its p99 wait to be compared with others': ten jobs wait longer.
+// enoughJobs is the least number of a tenant's jobs for a comparison of p99 waits: of 1000 jobs, ten wait longer.
 const enoughJobs = 1000
 
 // slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than

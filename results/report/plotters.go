@@ -169,8 +169,8 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin drops the invisible points of a curve: of each column, a stretch of x as wide as given, it keeps the first,
-// lowest, highest and last point.
+// thin drops points of a curve that are too close together to be seen: of the points in each column of the given width
+// it keeps the first, lowest, highest and last.
 func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points

@@ -145,7 +145,7 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:
-// where any curve is visible, nine in ten of their values are within 6 %.
+// nine in ten of their values are within 6 %, at the times at which any curve is visible.
 func twins(lines [][]float64) []int {
 	top := 0.0
 	for _, l := range lines {
@@ -164,7 +164,7 @@ func twins(lines [][]float64) []int {
 }
 
 // coincide reports whether curves a and b are within 6 % of each other at nine in ten of the times at which some curve
-// of lines is visible (at least least).
+// of lines is visible, which is from the value least on.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {

@@ -144,7 +144,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// atMost returns a list cut to its first most texts, with one more that counts the others, in the given format.
+// atMost cuts a list to a number of texts, and adds one that counts the texts left out, in the given format.
 func atMost(texts []string, most int, format string) []string {
 	if len(texts) <= most {
 		return texts
@@ -172,7 +172,7 @@ func sourceLine(scenario, version, config string, words ...string) string {
 	return strings.Join(slices.Concat([]string{plain.Shorten(clean(scenario), 60)}, words, about), " · ")
 }
 
-// marks returns the explanation of a chart's marks for its footer: those of one seed, or of several.
+// marks returns the explanation of a chart's marks for its footer: the text for one seed, or that for several seeds.
 func (d *drawing) marks(one, several string) string {
 	switch d.seeds {
 	case 0:
@@ -249,7 +249,7 @@ func (d *drawing) shown(must ...int) []policy {
 	return policies
 }
 
-// firstOf chooses up to most of n things, those listed in order first, then the others by index, and reports for each
+// firstOf chooses up to most of n things by index, first those in the list order, then the others, and reports for each
 // whether it is chosen. Negative numbers in order are skipped.
 func firstOf(n, most int, order []int) []bool {
 	chosen := make([]bool, n)

@@ -169,7 +169,7 @@ func (tb *Tab) Until(condition string) {
 	}
 }
 
-// await waits until a JavaScript condition holds and returns "", or after the time within the state of the page.
+// await waits until a JavaScript condition holds and returns "", or if it never does in that time, the page's state.
 func (tb *Tab) await(condition string, within time.Duration) (problem string) {
 	tb.t.Helper()
 	thrown := Eval[*string](tb, fmt.Sprintf(`new Promise(done => {

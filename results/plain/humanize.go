@@ -94,7 +94,7 @@ func Fixed(v float64, decimals int) string {
 	return s
 }
 
-// Shorten cuts s to at most limit characters. It keeps the end: texts with the same beginning often differ there.
+// Shorten cuts s to at most limit characters, with … for its middle: texts often differ at the beginning or the end.
 func Shorten(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -125,12 +125,12 @@ func When(holds bool, words string) string {
 	return ""
 }
 
-// Joined joins texts with between as the separator, leaving out empty ones.
+// Joined joins texts with a separator between them, leaving out empty texts.
 func Joined(between string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), between)
 }
 
-// Lines breaks words into lines that fit, at least one. A word that does not fit is alone on its line.
+// Lines joins words to lines, at least one, each of which fits. A word that does not fit is alone on its line.
 func Lines(words []string, fits func(line string) bool) []string {
 	lines := []string{""}
 	for _, word := range words {
@@ -158,7 +158,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
-// Runs returns ascending numbers as texts, each run of consecutive ones as its ends with dash between them: "1-3", "7".
+// Runs returns ascending numbers as texts, consecutive ones as one text, their first and last joined by dash: "1-3".
 func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 	for from := 0; from < len(numbers); {
 		to := from

@@ -58,8 +58,8 @@ type junitOutcome struct {
 	Message string `xml:"message,attr"`
 }
 
-// WriteJUnit writes suites as one JUnit XML report, with a class for each policy. A case that is unclear, and does not
-// fail for that, is skipped. A scenario that could not be simulated has a case with an error.
+// WriteJUnit writes suites as one JUnit XML report, with a class for each policy. An unclear case that does not fail
+// counts as skipped. A scenario that could not be simulated has a case with an error.
 func WriteJUnit(w io.Writer, suites []Suite) error {
 	var all junitSuites
 	for _, s := range suites {

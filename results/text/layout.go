@@ -60,7 +60,7 @@ const (
 	leastTitle         = 16 // columns to which a title is wrapped at the least
 )
 
-// Lines returns the table as lines of text of at most width terminal columns; 0: as wide as needed.
+// Lines returns the table as lines of text of at most width terminal columns; a width of 0 stands for no limit.
 func (t *Table) Lines(width int, color bool) []string {
 	l := layout{Table: t, color: color, gap: wideGap, limit: width}
 	titled := func(c Column) bool { return c.Title != "" }
@@ -101,7 +101,7 @@ type layout struct {
 	width []int   // widths by column
 }
 
-// measure computes the widths of all columns; titles wider than title may be broken.
+// measure computes the widths of all columns; a heading wider than title characters may be broken into lines.
 func (l *layout) measure(title int) {
 	l.parts, l.width = make([][]int, len(l.Columns)), make([]int, len(l.Columns))
 	for i, c := range l.Columns {
@@ -195,7 +195,7 @@ func (l *layout) blocks() (blocks [][]int) {
 	return blocks
 }
 
-// render returns the lines of the columns whose indexes are in of: headings, rule and rows.
+// render returns the lines of the columns with the given indexes: headings, rule and rows.
 func (l *layout) render(of []int) []string {
 	var lines []string
 	if groups := l.groups(of); groups != "" {

@@ -231,7 +231,7 @@ func (p *page) footnote() string {
 		plain.When(same || open, " (paired t, Holm, α 0.05)")
 }
 
-// openWords returns the legend of the sign "?" (undecided); tell is about how many seeds would decide, 0: no number.
+// openWords returns the legend of the sign "?" (undecided), with about how many seeds would decide unless that is 0.
 func openWords(tell int) string {
 	if tell == 0 {
 		return "? = cannot be told"

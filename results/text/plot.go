@@ -71,7 +71,7 @@ var (
 		character: asciiDots}
 )
 
-// braille returns the braille character with the given dots: bit 4·column+row, from the top.
+// braille returns the braille character with the given dots: bit 4·column+row is one dot, row 0 being the top.
 func braille(dots uint8) string {
 	bits := [8]rune{0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80}
 	r := rune(0x2800)

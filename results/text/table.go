@@ -51,7 +51,7 @@ func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	}
 }
 
-// write writes out to w; an error names what could not be written: a table, a plot and so on.
+// write writes a text to w; an error names the thing that could not be written: a table, a plot and so on.
 func write(w io.Writer, what, out string) error {
 	if _, err := io.WriteString(w, out); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
@@ -158,7 +158,7 @@ func columns(s string) int { return text.StringWidthWithoutEscSequences(s) }
 // cut shortens s to width columns, with … at the end.
 func cut(s string, width int) string { return text.Snip(s, width, "…") }
 
-// Wrapped breaks a text at its spaces into lines of at most width columns; 0: into one line. Longer words are broken.
+// Wrapped breaks a text at its spaces into lines of at most width columns, unlimited if 0. Longer words are broken.
 func Wrapped(s string, width int) []string {
 	if width == 0 || columns(s) <= width {
 		return []string{s}

@@ -190,7 +190,7 @@ func (s sweepView) footnote() string {
 	return words
 }
 
-// table returns the sweep as a table for people. With once, only the first row of each cell shows the cell's values.
+// table returns the sweep as a table for people. If once is set, only the first row of a cell shows its key values.
 func (s sweepView) table(once bool) Table {
 	t := Table{Rule: true}
 	for _, key := range append(s.ShortKeys(), "policy") {

@@ -19,8 +19,8 @@ import (
 )
 
 // Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Its descriptions are the comments on
-// types and fields in folder. For types with their own JSON methods, special returns the schema, or nil for one made
-// from the type's fields; the function that it gets makes the schemas of other types.
+// types and fields in folder. For types with their own JSON methods, special returns the schema, made with the given
+// function for the types within, or nil for a schema made from the type's fields.
 func Build(t *testing.T, title string, v any, folder string,
 	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()

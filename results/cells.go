@@ -58,7 +58,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	return cell
 }
 
-// lookup returns the description of the metric of q, with values in % if an objective on it has its bound in %.
+// lookup returns the description of the metric that q queries, in the unit % if an objective on it has a bound in %.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
 	for i := range s.Objectives {
@@ -69,7 +69,7 @@ func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	return info
 }
 
-// halfOf returns the half-width of the confidence interval of e as text, "" if it is below the last printed digit.
+// halfOf returns the half-width of an estimate's confidence interval as text, "" if below the last printed digit.
 func halfOf(e *Estimate, info measure.MetricInfo) string {
 	value := FormatValue(e.Mean, info)
 	below := FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value

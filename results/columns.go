@@ -24,7 +24,7 @@ const (
 func (p Part) String() string { return [...]string{"what you get", "asked for", "what you pay"}[p] }
 
 // Table compares the policies of a scenario: columns for the metrics of the objectives in file order, then for the
-// additional metrics, then for the largest costs. The terminal, the report and the finding show it.
+// additional metrics, then for the largest costs. The terminal and reports print it; Finding is its headline.
 type Table struct {
 	Policies []string // labels of the policies
 	Columns  []Column // metrics, ordered by Part
@@ -88,7 +88,7 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	return plain.Distinct(queries, priceQueries())
 }
 
-// TableOf returns the results table of a summary. Without its Settings, an objective without any verdict has no column.
+// TableOf returns the results table of a summary. If Settings is nil, an objective without any verdict has no column.
 func TableOf(s *Summary) *Table {
 	t := &Table{Policies: s.labels()}
 	if len(s.Policies) == 0 {
@@ -143,8 +143,8 @@ func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 	}
 }
 
-// fold moves the columns in which all policies have the same value to Alike, which is printed as one line; at least one
-// column stays. In a table of one policy it drops the costs that are 0 instead.
+// fold moves the columns in which all policies have the same value to the list Alike, which is printed as one line; at
+// least one column stays. In a table of one policy it drops the costs that are 0 instead.
 func (t *Table) fold() {
 	if len(t.Policies) < 2 {
 		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Part == Pays && c.zero() && c.Goals == nil })
@@ -238,7 +238,7 @@ func (c *Column) GoalText() string {
 	return strings.Join(plain.Distinct(parts), ", ")
 }
 
-// exactGoals joins a lower and an upper bound of the same size and policies into one goal, "= 5".
+// exactGoals joins a lower and an upper bound that are equal and set for the same policies into one goal, "= 5".
 func exactGoals(goals []Goal) (joined []Goal) {
 	size := func(g Goal) string { return strings.TrimLeft(g.Text, "≥≤ ") }
 	for _, g := range goals {

@@ -65,7 +65,7 @@ func bothKnown(a, b []float64) (ofA, ofB []float64) {
 	return ofA, ofB
 }
 
-// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant ones as shown. A
+// decide adjusts the p values of a family of differences by Holm's procedure and sets Shown for the significant ones. A
 // difference that is 0 in every seed is not tested, and has the adjusted value 1.
 func decide(family []*Contrast) {
 	tested := make([]float64, len(family))
@@ -83,7 +83,7 @@ func decide(family []*Contrast) {
 	}
 }
 
-// sure reports whether a difference keeps its sign even if those of the two values that are lower bounds are higher.
+// sure reports whether the sign of a difference is certain: a value that is only a lower bound may really be higher.
 func sure(difference float64, bound, baseBound string) bool {
 	return (bound == "" || difference > 0) && (baseBound == "" || difference < 0)
 }
@@ -138,8 +138,8 @@ func Equivalent(low, high, base, within float64) bool {
 }
 
 // likeness tests two values for equivalence, given their difference with a 95 % interval of ± half from n seeds. base
-// is the mean of the baseline's values, tests the number of tests made together, bound true if a value is only a lower
-// bound.
+// is the mean of the baseline's values, tests the number of tests made together; shown is true if the difference is
+// significant, bound if a value is only a lower bound.
 func likeness(difference, half, base, within float64, n, tests int, shown, bound bool) Likeness {
 	switch {
 	case bound, math.IsNaN(half):

@@ -24,7 +24,7 @@ type Comparison struct {
 	Exit       int // 1: a regression, or under Gate.Strict a possible one; else 0
 }
 
-// Side is one of the results compared.
+// Side describes one of the two results that a Comparison is about: its name, configuration, seeds and version.
 type Side struct {
 	Name       string   `json:"name"`              // folder or scenario, as the command line names it
 	ConfigHash string   `json:"config"`            // digest of the whole configuration
@@ -240,8 +240,8 @@ func (c *Comparison) warnOfSides() {
 	}
 }
 
-// change compares one metric of one policy between two results. same is true if both runs had the same events: that
-// there is no difference is then certain, even with one seed.
+// change compares one metric of one policy between two results. same is true if both runs had the same events, so that
+// a difference of 0 is certain even with one seed.
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
 	d := Change{Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new, of: nan, excess: nan,
@@ -271,9 +271,9 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 // why returns the reason why the estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
 
-// samples returns the values by seed of both sides of a change, the base and the new result, with their means as
-// centres; if paired, only of seeds with a value on both sides. The centre of an unpaired quantile is that of all
-// pooled jobs.
+// samples returns the values by seed of both sides of a change, the base and the new result, each with its centre: the
+// mean or, for a quantile without pairs, the quantile of all pooled jobs. Without pairs the difference is that of the
+// centres. If paired, only seeds with a value on both sides count.
 func (c *Comparison) samples(d *Change) (base, new sample) {
 	if c.Paired {
 		base.values, new.values = bothKnown(d.Base.Values, d.New.Values)

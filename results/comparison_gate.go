@@ -17,9 +17,9 @@ type sample struct {
 func aboutMean(values []float64) sample { return sample{values, MeanOf(values)} }
 
 // contrast returns the difference b − factor·a, the half-width of its 95 % interval and the two-sided p value for no
-// difference: of pairs the mean difference, or else the difference of the centres by Welch's t test with the degrees of
-// freedom of Satterthwaite. Welch: The generalization of "Student's" problem when several different population
-// variances are involved (1947). NaN for a side with fewer than 2 values.
+// difference: of pairs the mean difference, or else the difference of the samples' centres by Welch's t test with the
+// degrees of freedom of Satterthwaite. Welch: The generalization of "Student's" problem when several different
+// population variances are involved (1947). Half-width and p value are NaN with fewer than 2 values on a side.
 func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) {
 	if paired {
 		differences := make([]float64, len(a.values))
@@ -108,7 +108,8 @@ func (c *Comparison) judge(d *Change) {
 	}
 }
 
-// decide adjusts the p values for the number of comparisons and sets the exit code.
+// decide finishes a comparison: it adjusts the p values of all changes for their number, settles the verdicts, and sets
+// the exit code to 1 if some change is worse than the gate allows or, under strict, unclear.
 func (c *Comparison) decide() {
 	var all []*Contrast
 	for i := range c.Changes {

@@ -23,7 +23,7 @@ type Finding struct {
 	Query measure.Query
 }
 
-// String returns the finding as one or two sentences, "" if the table has none.
+// String returns the headline as one or two sentences, "" if the table has none.
 func (f Finding) String() string {
 	if f.Worst == "" {
 		return ""
@@ -31,7 +31,7 @@ func (f Finding) String() string {
 	return plain.Joined(". ", f.Worst, plain.Joined("; ", f.Cure, f.Price)) + "."
 }
 
-// FindingOf returns the finding of the table t of a summary.
+// FindingOf returns the headline (Finding) of the results table t of a summary.
 func FindingOf(s *Summary, t *Table) Finding {
 	gets := t.In(Gets)
 	if c := t.Find(t.Watched); c != nil {
@@ -106,8 +106,8 @@ func (f *finder) missed(i int) (n int) {
 	return n
 }
 
-// cure returns the headline that names the policy which improves a column most on the baseline, among the policies that
-// miss at most most objectives; false if none of them is better than the baseline.
+// cure returns the headline that names the policy which improves the column c most on the baseline. Only policies that
+// miss up to a given number of objectives are considered; false if none of them is better than the baseline.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	var better []int
 	for i := range c.Cells {
@@ -126,8 +126,8 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 		Price: f.price(c, best)}, true
 }
 
-// surer compares two policies for sorting: one with the mark "?", whose difference from the baseline is not
-// significant, comes after one without.
+// surer compares two policies for sorting: one whose difference from the baseline is undecided (mark "?") comes after
+// one whose difference is not.
 func (c *Column) surer(i, k int) int {
 	switch a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); {
 	case a == b:
@@ -241,7 +241,7 @@ func (f *finder) price(c *Column, i int) string {
 	return worst.Label + " " + cell.Value + " instead of " + base.Value
 }
 
-// harm returns the headline that some policy is worse than the baseline in a column and none better; false otherwise.
+// harm returns a headline for a column where some policy is worse than the baseline and none better, or else false.
 func (f *finder) harm(c *Column) (Finding, bool) {
 	var worse []int
 	none := ", none is better"

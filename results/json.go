@@ -108,8 +108,8 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 // folded joins the lines of the first JSON value in lines, which json.Indent has broken at every element, so that only
-// large objects, lists of objects and lists of texts keep line breaks. height is the value's depth of nested
-// containers, itself included, 0 of a scalar, and rest are the lines after it.
+// large objects, lists of objects and lists of texts keep line breaks. height is the number of levels of containers in
+// that value, 0 for a scalar, and rest are the lines after it. Lines are indented by depth.
 func folded(lines []string, depth int) (text string, height int, rest []string) {
 	text, rest = strings.TrimSuffix(lines[0], ","), lines[1:]
 	last := text[len(text)-1]

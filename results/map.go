@@ -2,7 +2,7 @@ package results
 
 import "qsim/results/measure"
 
-// Map holds the values of a metric over two keys of a scenario, under each policy.
+// Map holds the values of a metric over a grid of values of two keys (parameters) of a scenario, under each policy.
 type Map struct {
 	Scenario, ConfigHash, Version string
 

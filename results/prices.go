@@ -48,7 +48,7 @@ func priceQueries() []measure.Query {
 	return plain.Map(prices, func(p price) measure.Query { return measure.Query{Metric: p.metric} })
 }
 
-// addPrices adds the columns of costs to a results table: dead jobs, then the metrics that are worst under some policy
+// addPrices adds the columns of costs to a results table: dead jobs, then the metrics that some policy worsens most
 // compared with the baseline. Costs that are equal for all policies are added too, and folded to one line later.
 func (t *Table) addPrices(s *Summary, objectives bool) {
 	type rise struct {
@@ -91,9 +91,9 @@ func (t *Table) addPrice(column Column) {
 	t.Columns = append(t.Columns, column)
 }
 
-// rise returns the largest ratio of a policy's cost to the baseline's, +Inf if that is 0; 0 if no policy has a higher
-// cost. A cost counts as higher if the difference is at least least, and significant on its own or of too few seeds for
-// a test.
+// rise returns the largest ratio of a policy's cost to the baseline's: +Inf if the baseline's is 0, 0 if no policy has
+// a higher cost. A cost counts as higher if it exceeds the baseline's by at least the given difference, and this is
+// significant by itself or the seeds are too few for a test.
 func (c *Column) rise(base int, least float64) (ratio float64) {
 	for i := range c.Cells {
 		cell, of := &c.Cells[i], &c.Cells[base]
@@ -127,7 +127,7 @@ func (c *Column) Gain(i, k int) float64 {
 // beats reports whether policy i is better than policy k by more than the equivalence band.
 func (c *Column) beats(i, k int) bool { return c.Gain(i, k) >= leastChange }
 
-// apart reports whether two policies differ in the column's metric: significantly, or in the means of few seeds.
+// apart reports whether two policies differ in a metric: significantly or, with too few seeds to test, in their means.
 func (c *Column) apart(i, k int) bool {
 	less, more := &c.Cells[i], &c.Cells[k]
 	if more.Mean < less.Mean {
@@ -145,7 +145,7 @@ func (c *Column) apart(i, k int) bool {
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
-// told reports whether a cell differs from the baseline, significantly or in the means of few seeds.
+// told reports whether a cell differs from the baseline: significantly or, with too few seeds to test, in its mean.
 func (c *TableCell) told() bool {
 	return c.Mark != "≈" && !(c.unsure() && c.Estimate.N >= fewSeeds)
 }

@@ -50,8 +50,8 @@ func ascending(p []float64) (order []int) {
 	return order
 }
 
-// seedsToTell returns about how many seeds are needed until a confidence interval, of half-width half with n seeds,
-// reaches only as far as distance on either side; rounded up to two significant digits, 0 if none will do.
+// seedsToTell estimates how many seeds bring the half-width of a confidence interval, which is half with n seeds, down
+// to distance; rounded up to two significant digits, 0 if no number will do.
 func seedsToTell(half, distance float64, n int) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -60,9 +60,8 @@ func seedsToTell(half, distance float64, n int) int {
 	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
 }
 
-// seedsToReach returns about how many seeds are needed until a confidence interval, of half-width half at 95 % with n
-// seeds, reaches less far than distance on either side at the stricter probability of error level; 0 if no number of
-// seeds will do.
+// seedsToReach estimates how many seeds bring the half-width of a confidence interval, which is half at 95 % with n
+// seeds, below distance, if the new interval has the probability of error level, at most 5 %; 0 if no number will do.
 func seedsToReach(half, distance float64, n int, level float64) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -279,7 +278,7 @@ func Against(base, new []float64, paired bool) Contrast {
 }
 
 // Excess returns by how much the mean of new exceeds factor times that of base, and the one-sided p value for no
-// excess, NaN where Against has no p value. If less is set, the excess is how far the mean of new falls below.
+// excess, NaN where Against has none. If less is set, the excess is how far new falls below factor times base.
 func Excess(base, new []float64, factor float64, less, paired bool) (excess, p float64) {
 	excess, _, p = contrast(aboutMean(base), aboutMean(new), factor, paired)
 	if less {

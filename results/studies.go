@@ -9,8 +9,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Sweep holds the results of a scenario under several values of some of its keys: a cell for each combination of
-// values, with the same seeds in every cell.
+// Sweep holds the results of a scenario under several values of some of its keys (parameters): a cell for each
+// combination of values, with the same seeds in every cell.
 type Sweep struct {
 	Scenario   string
 	ConfigHash string // hash of scenario, axes and queries, 8 hex digits
@@ -50,7 +50,7 @@ type CellRow struct {
 	Verdicts    []Verdict  // verdicts of the objectives that apply to the policy, in their order
 }
 
-// Size returns the number of cells that the axes of a sweep span; ok is false if there are more than most.
+// Size returns the number of cells that the axes of a sweep span; ok is false if it exceeds the limit most.
 func Size(axes []Axis, most int) (size int, ok bool) {
 	size = 1
 	for i := range axes {

@@ -135,7 +135,7 @@ func workersOf(s *measure.Settings, i int) float64 {
 	return float64(cmp.Or(p.Nodes, s.Nodes)) * float64(cmp.Or(p.Workers, s.Workers))
 }
 
-// offered returns the offered load without storms ÷ the capacity of that many workers.
+// offered returns the offered load outside storms: arrival rate × mean service time ÷ number of workers.
 func offered(s *measure.Settings, workers float64) float64 {
 	if workers <= 0 {
 		return 0
@@ -251,7 +251,7 @@ func overloaded(s *measure.Series, settings *measure.Settings, workers float64) 
 	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
-// warnOfError warns if the relative error of some interval is still above g though all seeds have run; 0: no limit.
+// warnOfError warns if some interval's relative error is still above g after all seeds; with g = 0 it never warns.
 func (s *Summary) warnOfError(g float64) {
 	if g == 0 {
 		return
@@ -262,15 +262,15 @@ func (s *Summary) warnOfError(g float64) {
 	}
 }
 
-// A backlog grows in a stretch of time if the straight line through it rises by more than chance would let it: by more
-// than walkDeviations standard deviations of the backlog of a queue that is neither overloaded nor idle, and by more
-// than ownDeviations of its own scatter about the line.
+// A backlog counts as growing if the straight line through it rises by more than chance would let it: by more than
+// walkDeviations standard deviations of the backlog of a queue that is neither overloaded nor idle, and by more than
+// ownDeviations of its own scatter about the line.
 //
-// For the first: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a
+// The first condition: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a
 // random walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So chance
 // lets it rise by more than two standard deviations with a probability of at most 2.3 %, and in a queue at a load of
-// 0.9, over more time than it takes to settle, hardly ever. Arrivals and service times that vary more than that show in
-// the second.
+// 0.9, over more time than it takes to settle, hardly ever. The second condition allows for arrivals and service times
+// that vary more, as the backlog then scatters more about the line.
 const (
 	walkDeviations = 2
 	ownDeviations  = 3

@@ -33,9 +33,9 @@ type Place struct {
 // mostCollisions is the highest number of run folders of one scenario begun in one second.
 const mostCollisions = 1000
 
-// Write writes files into a new folder and returns its path. The folder appears whole and safely
-// on disk, or not at all: on an error nothing is left behind but folders above it. The link "latest" beside it is
-// pointed to it; if only that fails, Write returns the folder with the error.
+// Write writes files into a new folder and returns its path. The folder appears whole and safely on disk, or not at
+// all: on an error nothing is left behind but the folders above it. The link "latest" beside the folder is set to it;
+// if only that fails, Write returns the folder with the error.
 func Write(at Place, files []File) (dir string, err error) {
 	defer func() {
 		if err != nil {
@@ -138,7 +138,7 @@ func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Wr
 	return err
 }
 
-// checkPath returns an error for a path that leads out of its folder or that some system cannot store.
+// checkPath returns an error for a path that leads out of its folder or that some operating system cannot store.
 func checkPath(path string) error {
 	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) ||
 		strings.ContainsAny(path, "\\\x00") {
@@ -187,7 +187,7 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// moveTo renames folder from to the first of to, to-2, to-3... that is free.
+// moveTo renames a folder to the first free one of the names to, to-2, to-3 and so on.
 func moveTo(from, to string) (dir string, err error) {
 	for i := 1; i <= mostCollisions; i++ {
 		dir = to + plain.When(i > 1, "-"+strconv.Itoa(i))

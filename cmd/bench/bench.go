@@ -13,14 +13,14 @@ import (
 	"qsim/cmd/ui"
 )
 
-// metric is one value of a benchmark result; its name is the unit in the Go benchmark format, as p99-claim-sec.
+// metric is one value of a benchmark result; its name is the unit in the Go benchmark format, such as p99-claim-sec.
 type metric struct {
 	name  string // unique name, by which benchstat groups
 	unit  string // unit for people: s, jobs/s, jobs
 	value float64
 }
 
-// metrics returns the measured values of a run under a synthetic load, with latencies only if it is an open loop.
+// metrics returns the values measured in a run under a synthetic load, with latencies only if jobs came at a rate.
 func (l *loaded) metrics(open bool) []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }

@@ -38,7 +38,7 @@ func spreadOf(samples []world.Sample) spread {
 	return spread{quantile(lengths, .5), quantile(lengths, .99)}
 }
 
-// String returns the durations as text: 1.2ms (p99 3ms).
+// String returns the median and the p99 as text: 1.2ms (p99 3ms).
 func (s spread) String() string {
 	return seconds(s[0].Seconds()) + " (p99 " + seconds(s[1].Seconds()) + ")"
 }
@@ -53,7 +53,7 @@ func (t *timings) overrun() time.Duration {
 }
 
 // probe records the events of one engine and times its store calls: the call itself, the delay before it (from the
-// engine's request) and after it (until the engine reads the answer). For each call, tell comes before its event.
+// engine's request) and after it (until the engine reads the answer). For each call, tell is called before Record.
 type probe struct {
 	track
 	late    []world.Span // spans from deadlines of the engine until it handled them
@@ -93,9 +93,9 @@ func (p *probe) tell(c *engine.Call, asked, began, ended engine.Time) {
 }
 
 // calibrate measures the delays of the machine and the store in a real run with the scenario's arrivals and run times:
-// for a real time of lasts without storms and, if there are any, for at most as long in the longest storm, and for as
-// long after it. It is one run since a store is slower when jobs fail and while it recovers from a storm. No prediction
-// uses its seed.
+// first without storms and then, if there are any, in the longest one and after it, since a store is slower when jobs
+// fail and while it recovers. Each part is as long as lasts, on the wall clock; the storm may be shorter. No prediction
+// uses the seed of this run.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	o.seed += 1 << 40
@@ -113,8 +113,8 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	return p.timings, nil
 }
 
-// calibration returns the scenario of a calibration whose parts last as long as given, in real time, and the phase of
-// sc that each part represents: calm, in a storm, or after it.
+// calibration returns the scenario to run for a calibration, and the phase of sc that each part of it represents: calm,
+// in the longest storm, or after it. No part is longer than lasts, on the wall clock.
 func calibration(sc *scenarios.Scenario, policy int, speed world.Speed, lasts time.Duration) (*scenarios.Scenario,
 	[]world.Phase) {
 	part := speed.Virtual(lasts)
@@ -155,8 +155,8 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 	return longest, during
 }
 
-// suffice reports whether enough was measured to simulate. If no idle engine was ever woken by a job, as on a machine
-// too slow for the speed, it estimates the delay of a wake by that of a claim on its way to the store.
+// suffice reports whether enough was measured for a simulation. If no job ever woke an idle engine, as when the machine
+// is too slow for the speed, it estimates the delay of a wake by that of a claim on its way to the store.
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
@@ -169,9 +169,9 @@ func (t *timings) suffice() bool {
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn computes the delays for a simulation from the calls recorded in a real run; enqueues are its enqueue calls, and
-// arrivals is the end of arrivals. A call's duration, less store stalls and the cost of further jobs, is split evenly
-// into request and reply.
+// learn computes the delays for a simulation from the calls of engines (probes) and of the feeder (enqueues) in a real
+// run; arrivals is the time at which jobs ceased to come. A call's duration, less stalls of the store and the cost of
+// jobs beyond the first, is split evenly into request and reply.
 func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
 	speed world.Speed, arrivals time.Duration) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
@@ -213,7 +213,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 	return t
 }
 
-// unstalled returns a delay between an engine and the store, or 0 if it is long enough to count as a stall.
+// unstalled returns a delay between an engine and the store, or 0 if it counts as a stall, since stalls are kept apart.
 func unstalled(d time.Duration) time.Duration {
 	if d > stallFrom {
 		return 0
@@ -222,7 +222,7 @@ func unstalled(d time.Duration) time.Duration {
 }
 
 // wakes returns the delay of each wake (notification of an idle engine) that led to a claim: from the end of the first
-// enqueue since the claim before until the engine requested this one, less stalls of the store.
+// enqueue call after the previous claim until the engine requested this claim, less stalls of the store.
 func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) {
 	shown := plain.Map(enqueues, func(s world.Span) time.Duration { return s.From + s.For })
 	slices.Sort(shown)
@@ -283,8 +283,8 @@ type costs struct {
 	ready float64
 }
 
-// measureCosts measures how much each further job of a claim or commit adds to its duration, and after what share of an
-// enqueue call its jobs are ready. It leaves the store as empty as it was.
+// measureCosts measures how much each further job of a claim or commit adds to the duration of the call, and after what
+// share of an enqueue call its jobs can be claimed. It acks all jobs that it enqueues.
 func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 	const (
 		many  = 50

@@ -108,8 +108,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	return f.gate(changes, lost, paired, limit.Value.String(), c.ErrOrStderr())
 }
 
-// pairUp pairs base and new values by unit: those of each benchmark that two files have in common, or those of one
-// file's first benchmark with each other one. lost holds the pairs of lost-job counts, whatever units selects.
+// pairUp returns the base and the new values to compare, by unit: of each benchmark that two files have in common, or
+// of one file's first benchmark and each other one; only the given units, if any. lost has all counts of lost jobs.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	add := func(base, new *benchmark) {
 		var one []string
@@ -257,8 +257,8 @@ func metricUnit(info measure.MetricInfo) string {
 	return name
 }
 
-// worse returns the one-sided p value of the null hypothesis that the new mean is worse than the base mean by at most
-// the share most of it; NaN if it cannot be tested.
+// worse returns the one-sided p value of the null hypothesis that the new mean is worse than the base mean by no more
+// than a share of it, given as most; NaN if it cannot be tested.
 func (d *change) worse(most float64, paired bool) float64 {
 	factor := 1 + most
 	_, falls := better(d.unit)

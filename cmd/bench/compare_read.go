@@ -80,8 +80,8 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	return all, nil
 }
 
-// nameBenchmarks sets the names of a file's benchmarks: without the package if there is one only, and without the
-// number of processors if bare is set.
+// nameBenchmarks sets the displayed names of a file's benchmarks: without the package if all have the same, and without
+// the number of processors if bare is set.
 func nameBenchmarks(all []*benchmark, bare bool) {
 	several := slices.ContainsFunc(all, func(b *benchmark) bool { return b.pkg != all[0].pkg })
 	for _, b := range all {
@@ -98,8 +98,8 @@ func sameProcessors(all []*benchmark) bool {
 	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
 }
 
-// matched calls add with each pair of benchmarks of the same name in two files, or with the only one of each, and
-// returns notes about those without a partner. Numbers of processors may differ if each file has only one.
+// matched calls add with each pair of benchmarks of one name in two files or, if each file has just one, with those
+// two, and returns notes about the others. Numbers of processors are ignored unless they vary in a file.
 func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
 	alike := sameProcessors(files[0]) && sameProcessors(files[1])
 	key := func(b *benchmark) [2]string {

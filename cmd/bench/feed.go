@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// feeding holds what was measured of a run's enqueue calls: their durations, and how late the store had each job.
+// feeding holds measurements of a run's enqueue calls: their durations, and how late each job reached the store.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
@@ -27,12 +27,12 @@ type fed struct {
 	call time.Duration // duration of its enqueue call
 }
 
-// promptly is the longest wait of a due job for its enqueue call that counts as on time. Longer waits, as for a timer
-// that fires a millisecond late, enqueue several jobs at once, which makes claims larger.
+// promptly is the longest wait of a due job for its enqueue call that counts as on time. After a longer one, as for a
+// timer that fires a millisecond late, several jobs are enqueued at once, which makes claims larger.
 const promptly = 100 * time.Microsecond
 
-// arrivals returns the spans of time in which due jobs waited in the feeder for an enqueue call, and the lateness of
-// each job outside these. ready is the share of an enqueue call after which its jobs are ready.
+// arrivals returns the spans of time in which due jobs waited for an enqueue call to begin, and the lateness of each
+// job apart from these. ready, in [0, 1], is the share of an enqueue call after which its jobs can be claimed.
 func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {
@@ -47,7 +47,7 @@ func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enque
 	return held, each
 }
 
-// heldUp splits the spans in which due jobs waited into stalls of the feeder (above stallFrom) and late timers.
+// heldUp splits the spans in which due jobs waited into stalls of the feeder (above stallFrom) and delays of timers.
 func heldUp(held []world.Span) (stalls, late []world.Span) {
 	for _, s := range held {
 		if s.For > stallFrom {

@@ -38,7 +38,7 @@ const usualPrefetch = -1
 // mostPrefetch is the highest number of jobs that an engine claims ahead.
 const mostPrefetch = 100_000
 
-// complete returns a copy of the load with the default prefetch filled in, and no number of jobs if there is a rate.
+// complete fills in the default prefetch in a copy of the load, and clears the number of jobs if they come at a rate.
 func (l load) complete() *load {
 	if l.prefetch == usualPrefetch {
 		l.prefetch = l.usualPrefetch()
@@ -82,7 +82,7 @@ func (l *load) name(c *candidate) string {
 		"for", l.lasts.Std().String())...)
 }
 
-// scenario returns a scenario's YAML text with the load and the policies, each a kind or a map in YAML.
+// scenario returns the YAML text of a scenario with this load and these policies, each written in YAML.
 func (l *load) scenario(policies []string) string {
 	arrivals, lasts := "process: batch, size: 1, every: 1h", time.Hour
 	if l.jobs == 0 {
@@ -265,7 +265,7 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 	return err
 }
 
-// onEnd records the time at which a job was acked or buried, and counts it once.
+// onEnd records when a job was acked or buried, and counts the job, at the first such outcome only.
 func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	if !r.records[o.Job-1].acked.CompareAndSwap(0, int64(at)+1) {
 		return

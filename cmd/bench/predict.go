@@ -212,7 +212,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 // simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
 const simulations = 9
 
-// simulate runs a scenario as often as times says, with the delays d, and appends to runs the simulation with the
+// simulate runs a scenario the given number of times with the delays d, and appends to runs the simulation with the
 // median p99 wait of fresh jobs. It adds the engine statistics of all simulations to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, d *world.Delays, times int,
 	m *world.Mechanics, runs *[]measure.Run) error {
@@ -249,7 +249,7 @@ var (
 	alsoShown = []string{"goodput", "sojourn.p50", "sojourn.p99", "retry.wait.p99", "utilization", "dead.count"}
 )
 
-// compare computes the metrics of simulated and real runs, as if of two policies of a scenario, and the errors.
+// compare computes each metric's simulated and real value, like those of two policies, and the relative error.
 func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
@@ -294,9 +294,9 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorsOf returns how far single real runs lie from the overall value of a metric: floor is the largest difference
-// relative to the overall value, and one the largest relative to the single run, as errors by round are. Both are 0 for
-// one run, or if a run has no value; one skips runs whose value is 0.
+// floorsOf returns the scatter of a metric between real runs, up to which errors of a prediction are accepted: the
+// largest difference of a run from the overall value, relative to that (floor) or to the run (one, for errors by
+// round). Both are 0 for one run, or if a run has no value; one skips runs whose value is 0.
 func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)

@@ -247,7 +247,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return append(text, '\n'), err
 }
 
-// lateJobs is the share of time with arriving jobs held up at which a machine counts as too busy for a fair test.
+// lateJobs is how much of the time jobs may come late to the store before a machine is too busy for a fair test.
 const lateJobs = .25
 
 // title returns a sentence with the largest error of the prediction among the metrics that decide its verdict.
@@ -289,7 +289,7 @@ func (p *prediction) title(speed string) string {
 		worst.Query.Label(), met, judged, p.aim*100, busy)
 }
 
-// off returns the size of a metric's error, +Inf if a metric that decides the verdict has none.
+// off returns the size of a metric's error; without an error, +Inf if the metric decides the verdict, and 0 if not.
 func off(r *predicted) float64 {
 	if math.IsNaN(r.err) {
 		if r.why == "" {

@@ -43,8 +43,8 @@ const (
 	cliffRatio  = 2
 )
 
-// apart compares the simulated and the real distribution function at the real value of a quantile, pooled over the
-// seeds: where the function is flat, a small difference in shares of jobs moves the quantile far.
+// apart holds the simulated and the real share of jobs that waited at most the real value of a quantile, over all
+// seeds. Where the distribution function is flat, a small difference of these shares makes a large one of the quantile.
 type apart struct {
 	Simulated float64          `json:"simulated"` // share of jobs that waited no longer than the real value
 	Real      float64          `json:"real"`
@@ -55,7 +55,7 @@ type apart struct {
 // points returns the absolute difference of the simulated and the real share of jobs, in [0, 1].
 func (a *apart) points() float64 { return math.Abs(a.Simulated - a.Real) }
 
-// apartAt compares the simulated and the real distribution at the quantile that row is about; nil for other metrics.
+// apartAt compares the simulated and real distribution at the real value of a quantile metric; nil for other metrics.
 func (p *prediction) apartAt(row *predicted) *apart {
 	query, known := measure.HistogramOf(row.Query)
 	if !known || math.IsNaN(row.real) {
@@ -96,7 +96,7 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	return float64(within) / float64(n.Hist.Count()+n.Unresolved.Count())
 }
 
-// String returns the difference of the distributions in words.
+// String returns the difference between the simulated and the real share of jobs as text.
 func (a *apart) String() string {
 	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
 		"apart; the run's p%s is %s and its p%s %s",

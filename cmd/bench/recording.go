@@ -63,10 +63,10 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 	}
 }
 
-// of returns the recorder of the engine with that number.
+// of returns the recorder for the events of the engine with that node number.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
-// timed records the times of a store call, whose event comes next.
+// timed records the times of a store call; the engine records the event of the call next.
 func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, asked, began, ended engine.Time) {
 	r.probes[node].tell(c, asked, began, ended)
 }
@@ -91,7 +91,7 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 		Tenant: o.Tenant, Reaped: o.Reaped, Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 
-// enqueued records the enqueue of a job at the middle of the store call, which began and ended at these times.
+// enqueued records that a job was enqueued, halfway through the store call that began and ended at the times given.
 func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -98,15 +98,15 @@ func storeError(doing string, err error) error {
 var errFinished = errors.New("finished")
 
 // quietFor is the time without the end of a job after which the store is asked how many are left, stuckFor that after
-// which the run fails, and answerFor the limit for calls under way when the time of the run is up.
+// which a run without a time limit fails, and answerFor the limit for enqueue calls under way when time is up.
 const (
 	quietFor  = time.Second
 	stuckFor  = time.Minute
 	answerFor = 10 * time.Second
 )
 
-// run enqueues jobs by feed and runs the engines until all jobs have ended, the clock passes the time until (0: no
-// limit), or ctx is done. It returns when the engines have stopped.
+// run runs the engines, and enqueues jobs by calling feed, until all jobs have ended, the clock reaches a limit (until;
+// 0: none), or ctx is done. It returns when the engines have stopped.
 func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
 	until time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -255,7 +255,7 @@ func (r *rig) left(ctx context.Context) (int64, error) {
 	return int64(total(stats.Ready) + total(stats.Waiting) + total(stats.InFlight)), nil
 }
 
-// total returns the sum of counts by priority class.
+// total returns the number of jobs in all priority classes together.
 func total(counts [engine.NumClasses]int) (n int) {
 	for _, count := range counts {
 		n += count
@@ -263,7 +263,7 @@ func total(counts [engine.NumClasses]int) (n int) {
 	return n
 }
 
-// phaseOf returns the durations of all engines' calls of one operation.
+// phaseOf returns the durations of the calls of one operation, such as claims, by all engines.
 func (r *rig) phaseOf(op engine.Op) *phase {
 	var all phase
 	for _, m := range r.meters {

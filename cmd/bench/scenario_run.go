@@ -62,8 +62,8 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(exit, err)
 }
 
-// playAll makes all real runs of a scenario and returns them by store, on an error those before it. With --format bench
-// it prints a benchmark line for each.
+// playAll makes all real runs of a scenario and returns them by store; on an error, those finished before it. With
+// --format bench it prints a benchmark line for each.
 func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
 	runs := map[string][]measure.Run{}
 	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds)) {
@@ -104,7 +104,7 @@ func (s *session) warn(c *candidate, p *played) {
 	}
 }
 
-// summarize prints the summary of all runs on one store, and writes the files.
+// summarize prints the summary of all runs on one store, writes its files if --out is set, and returns the exit code.
 func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string,
 	runs []measure.Run) (ui.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {

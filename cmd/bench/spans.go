@@ -45,7 +45,7 @@ func shareOf(spans []world.Span, whole time.Duration) float64 {
 	return sum.Seconds() / max(whole.Seconds(), 1e-9)
 }
 
-// stalls returns the spans of time in which the engine left answers of the store unread, or its calls did not begin.
+// stalls returns the spans of time in which the engine was stalled: it did not read an answer, or begin a call.
 func (p *probe) stalls() []world.Span {
 	var all []world.Span
 	for op := range p.samples {
@@ -80,7 +80,7 @@ func storeCalls(probes []*probe, enqueues []world.Span) (all []storeCall) {
 // enough to follow a storm, which slows all calls for longer.
 const likely = 250
 
-// withUsual adds to each call of one kind, in rough order, its end if it took the median duration of nearby calls.
+// withUsual returns calls of one kind, roughly in order, each with its end if it had lasted as long as usual (median).
 func withUsual(calls []world.Span) (all []storeCall) {
 	parts := max(1, len(calls)/likely)
 	for i := range parts {
@@ -93,9 +93,9 @@ func withUsual(calls []world.Span) (all []storeCall) {
 	return all
 }
 
-// storeStalls returns the spans of time in which a call was overdue (under way for longer than usual) and the store
-// answered none: from when it was due, or the last answer before if later, to the next answer. A slow call while others
-// are answered is no stall, but a pause for all, such as the sync of a log, is one.
+// storeStalls returns the spans of time in which the store answered no call although one was overdue (under way for
+// longer than usual): from when that was due or, if later, the previous answer, to the next answer. A slow call while
+// others are answered is no stall, but a pause for all, such as the sync of a log, is one.
 func storeStalls(calls []storeCall) (all []world.Span) {
 	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
 	ends := slices.Clone(calls)

@@ -66,7 +66,7 @@ func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions
 	return at, nil
 }
 
-// close closes the store and deletes its data; an error of that goes to *err unless one is there.
+// close closes the store and deletes its data. If that fails and *err is nil, it stores the error there.
 func (o *opened) close(err *error) {
 	if e := o.drop(); *err == nil {
 		*err = e

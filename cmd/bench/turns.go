@@ -79,7 +79,7 @@ func (a *account) add(b account) {
 	a.lost, a.untold, a.duplicates = a.lost+b.lost, a.untold+b.untold, a.duplicates+b.duplicates
 }
 
-// count adds the jobs of a run to those of the session, and warns of late calls.
+// count adds the jobs of a run to those of the session, and warns of store calls that were not answered in time.
 func (s *session) count(c *candidate, r *endedRun) {
 	s.jobs.add(r.account)
 	if r.late > 0 {
@@ -95,7 +95,7 @@ func (s *session) line(name string, jobs int64, took time.Duration, metrics []me
 	return s.lines.result(name, jobs, took, metrics)
 }
 
-// failed adds to the error of a run the name of its store and an exit code; policy may be "".
+// failed adds to the error of a run an exit code, the store's name and, if known, the policy that it cannot run.
 func failed(policy, store string, err error) error {
 	var known *ui.Failure
 	switch {

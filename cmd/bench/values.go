@@ -32,7 +32,7 @@ func addValue(c *cobra.Command, to encoding.TextUnmarshaler, name, kind, standar
 	c.Flags().Var(&ui.Value{Kind: kind, Show: func() string { return shown }, Parse: parse}, name, usage)
 }
 
-// addSpeed defines the flag for a scenario's speed: seconds of the scenario per second.
+// addSpeed defines the flag for a scenario's speed: seconds of the scenario per second of real time.
 func addSpeed(c *cobra.Command, to *world.Speed) {
 	*to = world.Speed{Num: 1, Den: 1}
 	parse := func(text string) (err error) {

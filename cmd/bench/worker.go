@@ -254,7 +254,7 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	return nil
 }
 
-// errorName returns the scenario's name of an error kind.
+// errorName returns the name of a kind of error, as in the scenario if that names it.
 func (p *process) errorName(k engine.ErrorKind) string {
 	if int(k) < len(p.errors) && p.errors[k] != "" {
 		return p.errors[k]
@@ -262,7 +262,7 @@ func (p *process) errorName(k engine.ErrorKind) string {
 	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
 }
 
-// complain logs, at most once a second, that the effect of a job could not be recorded.
+// complain logs, at most once a second, that a finished job could not be recorded in the table effects (--effects).
 func (p *process) complain(err error) {
 	last, now := p.told.Load(), time.Now().UnixNano()
 	if now-last >= int64(time.Second) && p.told.CompareAndSwap(last, now) {

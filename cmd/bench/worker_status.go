@@ -54,7 +54,7 @@ type statusJSON struct {
 	Trouble    string           `json:"trouble,omitempty"`
 }
 
-// queueJSON counts the jobs of the queue in each state, up to a bound.
+// queueJSON holds the number of jobs of the queue in each state; counting stops at AtLeast.
 type queueJSON struct {
 	Ready    int     `json:"ready"`
 	Waiting  int     `json:"waiting"`
@@ -71,7 +71,7 @@ type failureJSON struct {
 	Error string    `json:"error"`
 }
 
-// newStatus returns the status of a process, and has the configuration of its engines report to it.
+// newStatus returns the status of a process, and changes the configuration of its engines so that they report to it.
 func newStatus(p *process, f *workerFlags, c *live.Config) *status {
 	m := metrics.New(c.Store, metrics.Options{Classes: p.classes, ErrorName: p.errorName,
 		Workers: c.Engine.Workers * c.Engines})
@@ -118,8 +118,8 @@ func (s *status) failed(j *engine.Job, err error) {
 	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.process.errorName(kind), err.Error()})
 }
 
-// snapshot returns the state that the status page shows. It asks the store without holding the mutex, so that a slow
-// answer does not block handlers that fail.
+// snapshot returns the state that the status page shows. It queries the store before it locks the mutex: handlers that
+// fail lock the mutex, too, and must not wait for a slow store.
 func (s *status) snapshot(ctx context.Context) statusJSON {
 	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
 		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{}}

@@ -150,11 +150,11 @@ func stepSummary(write func(w io.Writer) error) error {
 	return cmp.Or(err, ended, file.Close())
 }
 
-// judging lists the additional output formats of commands that judge: annotations of a GitHub workflow, and JUnit XML.
+// judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.
 var judging = []string{"github", "junit"}
 
-// judges makes c print an error that kept it from its result as JUnit XML or as an annotation, too, if that is the
-// format: a CI system then reads a failure and not an empty file. The exit code stays that of the error.
+// judges changes a command so that in the format junit or github an error that leaves it without output is also printed
+// as a failed test case or an annotation: a CI system must not read an empty file. The exit code is the same.
 func judges(c *cobra.Command, format *string) *cobra.Command {
 	check, run := c.Args, c.RunE
 	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
@@ -183,8 +183,8 @@ func judges(c *cobra.Command, format *string) *cobra.Command {
 	return c
 }
 
-// unjudged prints err, if any, as a failed test case or an annotation if format is one of judging, and returns err.
-// said is the text on standard error, for an err that has been printed already.
+// unjudged prints the error of a command that had no output as a failed test case or an annotation, if format is junit
+// or github, and returns it. said is the text of an error that was printed to standard error before.
 func unjudged(c *cobra.Command, format, said string, err error) error {
 	if err == nil || !slices.Contains(judging, format) {
 		return err

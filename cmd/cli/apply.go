@@ -63,7 +63,7 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// writeApplied writes a scenario as the settings of another job system, in a table with notes (CSV: without).
+// writeApplied writes a scenario as the settings of another job system, in a table followed, except in CSV, by notes.
 func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}

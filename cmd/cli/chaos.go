@@ -26,7 +26,7 @@ type chaosFlags struct {
 	ui.Terminal
 }
 
-// usualSeeds is the number of seeds of chaos if neither --seeds nor --time is set.
+// usualSeeds is the number of seeds of qsim chaos if neither --seeds nor --time is set.
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {

@@ -172,7 +172,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 	return ui.IOError("write report", writePage(file, page))
 }
 
-// queries returns the metrics of --metric, nil without the flag: results.Compare has a default.
+// queries returns the metrics named by --metric; without the flag none, and results.Compare chooses some.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	names := metricNames()
 	var queries []measure.Query

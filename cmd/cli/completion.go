@@ -87,7 +87,7 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeOf returns a completion function that offers what names returns for the scenario on the command line.
+// completeOf returns a completion function for names in the scenario on the command line, such as those of its storms.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) > 0 {
@@ -133,7 +133,7 @@ func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Compl
 	return keysOf(given, "="), keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNames completes keys of the scenario on the command line, without a = after them.
+// completeNames completes keys of the scenario on the command line for flags that take a key alone, without a value.
 func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return keysOf(given, ""), keptOrder
 }

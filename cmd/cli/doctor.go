@@ -136,8 +136,8 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	return nil
 }
 
-// storeDiagnosis writes the result of qsim doctor into a folder, with a scenario for each incident tried and the files
-// that scenarios read. It sets the command that runs each scenario, and removes those of an earlier diagnosis.
+// storeDiagnosis writes the result of qsim doctor into a folder, with the scenario of each incident tried and the files
+// that it reads. It sets the command of each finding, and removes the scenarios of an earlier diagnosis.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result ui.Output) error {
 	var files []results.File
 	for i := range found.Findings {

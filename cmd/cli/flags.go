@@ -23,7 +23,7 @@ import (
 	"qsim/scenarios/estimate"
 )
 
-// wanted returns a check that a command has from least to most arguments; if not, message is the usage error.
+// wanted returns a check that the number of a command's arguments is in [least, most]; message is the usage error.
 func wanted(least, most int, message string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, names []string) error {
 		if len(names) < least || len(names) > most {
@@ -85,7 +85,7 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 }
 
 // addManyFlags defines the common flags of studies (commands that simulate one scenario many times): parallel
-// simulations, formats of the output, and the folder of the files.
+// simulations, memory, formats of the output, and the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) {
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
@@ -159,8 +159,8 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough returns a function that is called with the runs of each seed, and reports whether the confidence intervals are
-// as narrow as --until-ci asks; never before as many seeds as fewest.
+// enough returns a function that is called with the runs of each seed, and reports whether these were enough: at least
+// fewest seeds, with confidence intervals as narrow as --until-ci asks.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
 	return func(seed []measure.Run) bool {
@@ -183,7 +183,7 @@ func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupte
 	return seeds
 }
 
-// memorySize is an amount of memory in bytes, 0: not given.
+// memorySize is an amount of memory in bytes; 0 if the flag is not given.
 type memorySize float64
 
 // sizes lists the units of memory: binary ones, then decimal ones, each from the largest down.

@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/checked"
 )
 
-// entry is an item of `qsim list`: a kind, preset, key or metric that scenarios may name, with its documentation.
+// entry is an item of `qsim list` with its documentation: a kind of policy or storm, a preset, a scenario, a key ...
 type entry struct {
 	name, doc string
 	aliases   []string

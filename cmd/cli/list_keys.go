@@ -44,8 +44,8 @@ func whenUnset(k *scenarios.Key) string {
 	return ""
 }
 
-// keysBelow returns the keys with this path or last part, and the keys below them; a word in capitals in a key's path
-// stands for any name.
+// keysBelow returns the keys whose path is, or ends with, the given one, and the keys below them; a word in capitals in
+// a key's path stands for any name.
 func keysBelow(entries []entry, path string) (found []entry, err error) {
 	var below []entry
 	for _, e := range entries {
@@ -77,12 +77,12 @@ func leads(key, path string) bool {
 	})
 }
 
-// kindEntries returns the entries of the kinds of one sort, such as storms.
+// kindEntries returns the entries of `qsim list` for some kinds, such as the kinds of storms.
 func kindEntries(kinds []scenarios.Kind) []entry {
 	return plain.Map(kinds, func(kind scenarios.Kind) entry { return kindEntry(&kind, "key") })
 }
 
-// kindEntry returns the entry of a kind, as of storms; the argument what is a noun for its keys: key or parameter.
+// kindEntry returns the entry of `qsim list` for a kind of storm, policy or the like, with its keys or parameters.
 func kindEntry(kind *scenarios.Kind, what string) entry {
 	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))

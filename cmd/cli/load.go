@@ -91,7 +91,7 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 	return all, nil
 }
 
-// loadOne loads a scenario with the overrides given, and with the policies and the strictness of f.
+// loadOne loads a scenario with overrides, and with the flags --policy and --strict in f.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
 	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
 		Notes: notes})

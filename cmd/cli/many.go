@@ -92,7 +92,7 @@ func (s *session) tellNotes(name string, count func(int) string, where string, n
 	}
 }
 
-// tellShort prints a note for each range whose steps do not reach its end exactly.
+// tellShort prints a note for each range of a study's values whose steps do not reach its end exactly.
 func tellShort(console *ui.Console, axes []study.Axis) {
 	for i := range axes {
 		for _, short := range axes[i].Range.Short {

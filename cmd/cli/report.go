@@ -149,7 +149,8 @@ func runFolders(name string) ([]string, error) {
 
 func hasSummary(folder string) bool { return isFile(filepath.Join(folder, "summary.json")) }
 
-// redraw makes the charts and the report of a stored run again; if anew is set, with within as the equivalence band.
+// redraw makes the charts and the report of a stored run again. If anew is set, it first tests again which policies are
+// equivalent to the baseline, in a band of ± within.
 func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
 	stored, err := results.ReadStored(inFolder(folder))
 	var files []results.File
@@ -188,8 +189,8 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 	}
 }
 
-// drawn returns the files computed from the other files of a run: charts and report. They depend on those alone, so
-// that they are the same whenever they are drawn.
+// drawn returns the files that are computed from the other files of a run: charts and report. They depend on nothing
+// else, and so are the same whenever they are drawn.
 func drawn(stored *results.Stored) (files []results.File, err error) {
 	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
 	if options.Version == "" {
@@ -209,8 +210,8 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 	return append(files, results.File{Path: reportFile, Data: page}), err
 }
 
-// absences returns sentences on the parts that a report lacks since the run's folder lacks their data. Settings that
-// are not stored it takes from the stored scenario, if that still has the same policies.
+// absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If an earlier
+// version stored no settings, it sets those of the stored scenario, if that still has the same policies.
 func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary
@@ -249,8 +250,8 @@ func settingsOf(stored *results.Stored) *measure.Settings {
 	return &settings
 }
 
-// writeIndex writes the HTML page that compares runs to out, by default into the folder above all of them, and returns
-// its path. Href of an entry is the path of its report.
+// writeIndex writes the HTML page that compares runs to the file out, by default in the nearest common folder, and
+// returns its path. The Href of each entry is the path of the run's report.
 func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	if out == "" {
 		out = filepath.Join(commonFolder(entries), indexFile)

@@ -279,7 +279,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	return filepath.Join(folder, reportFile), ui.IOError("write run", err)
 }
 
-// summaryOutput returns the output of a command for a summary, below a plot with --plot.
+// summaryOutput returns the output for a summary in all formats of a command; the table follows a plot with --plot.
 func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
 	all := s.output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {

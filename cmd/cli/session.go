@@ -87,8 +87,8 @@ func (s *session) link(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
-// failure returns the command's error for a scenario that could not be simulated; if an invariant broke, it has the
-// command line that repeats that. interrupted is the message after an interrupt; empty: none.
+// failure returns the command's error for a scenario that could not be simulated, with the command line that reproduces
+// a broken invariant. interrupted is the message after an interrupt; empty: none.
 func (s *session) failure(l loaded, err error, interrupted string) error {
 	var broken *world.Broken
 	var setting *study.SettingError
@@ -121,8 +121,8 @@ func shown(folder string) string {
 	return folder
 }
 
-// replay returns the command line that repeats only the simulation with a broken invariant; more are keys and values in
-// the syntax of --set.
+// replay returns the command line that repeats only the simulation in which an invariant broke; more are settings of
+// the form KEY=VALUE.
 func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	words := oneSimulation("run", l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
 	words = append(words, "-n", "1", "-j", "1")
@@ -139,8 +139,8 @@ func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	return plain.ShellLine(append(words, "--from", trace.Clock(last), "--limit", "100000")...)
 }
 
-// oneSimulation returns the arguments of a command for a scenario under one policy, which --policy may have added, and
-// one seed; sets are the values of --set.
+// oneSimulation returns the words of a command line for one simulation: the command, a scenario with KEY=VALUE settings
+// (sets), a policy, which --policy may have added to the scenario, and a seed.
 func oneSimulation(command string, l loaded, sets []string, policy string, seed uint64) []string {
 	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range sets {
@@ -152,8 +152,7 @@ func oneSimulation(command string, l loaded, sets []string, policy string, seed 
 	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
 }
 
-// openable returns the name by which Open finds a scenario, given its display name: a built-in one is displayed as a
-// file.
+// openable returns the name that opens a scenario, given its display name, in which a built-in one ends with .yaml.
 func openable(name string) string {
 	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
 		return short
@@ -164,7 +163,7 @@ func openable(name string) string {
 // refreshed is the interval at which progress bars are redrawn.
 const refreshed = 100 * time.Millisecond
 
-// progress returns progress bars for a command, one for each task; what and more are as in ui.Console.Progress.
+// progress returns progress bars for a command, one for each task, with the units' name (what) and further text (more).
 func (s *session) progress(what string, more func() string) *ui.Progress {
 	return s.console.Progress(&s.flags.Terminal, refreshed, what, more)
 }

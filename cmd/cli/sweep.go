@@ -124,7 +124,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	return s.mergeShards(s.dir, note)
 }
 
-// prepare makes the plan of a sweep, and returns an error for wrong flags or a wrong scenario.
+// prepare plans a sweep (its cells and metrics), and returns an error for wrong flags or a wrong scenario.
 func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	f := s.flags
 	if len(f.vary) == 0 {
@@ -155,7 +155,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// queriesOf parses the values of --metric into queries, which scenario measures from then on; "all" means every metric
+// queriesOf parses the values of --metric, and makes the scenario measure those metrics; "all" means every metric
 // computed by default.
 func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
 	var queries []measure.Query

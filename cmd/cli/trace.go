@@ -260,7 +260,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	panic("qsim: an interest without a finding")
 }
 
-// ofJobs returns the end of a message about a job that --find found: how many jobs are of its kind.
+// ofJobs returns the end of a message about a job that --find found: how many such jobs there are.
 func ofJobs(found *trace.Finding) string {
 	switch {
 	case found.Interest == trace.WorstWait:

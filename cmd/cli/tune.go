@@ -25,7 +25,7 @@ type tuneFlags struct {
 	goals            [4]string // values of the flags in goals
 }
 
-// goals lists the flags for the goal of a search, of which one at most is given.
+// goals lists the flags of qsim tune for the goal of its search, of which one at most is given.
 var goals = [4]struct {
 	name  string
 	aim   study.Aim
@@ -220,7 +220,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	return nil
 }
 
-// commandOf returns a function that returns the command line for a scenario with a policy and values of its keys.
+// commandOf returns a function for the command line that runs a scenario with a policy and values of its keys.
 func commandOf(name string) func(policy string, sets []string) string {
 	return func(policy string, sets []string) string {
 		words := []string{"qsim", "run", name, "--policy", policy}

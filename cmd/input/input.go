@@ -101,8 +101,8 @@ func Load(name string, o Options) (Scenario, error) {
 	return Scenario{shown, scenario, src, o.Sets, keep, added, diagnostics}, nil
 }
 
-// chosen splits the values of --policy: labels and kinds in the scenario, to keep those policies (wrong names, too),
-// and other kinds or maps, which are policies to add to it.
+// chosen splits the values of --policy: keep has labels and kinds of the scenario's own policies, and unknown names,
+// which Load refuses; added has other kinds, and maps in YAML: policies to add to the scenario.
 func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
 	for _, policy := range policies {
 		isMap := strings.HasPrefix(strings.TrimSpace(policy), "{")

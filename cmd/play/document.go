@@ -30,7 +30,7 @@ func (d document) html() []byte {
 	return text.Bytes()
 }
 
-// asset returns a file that the document refers to.
+// asset returns an embedded file that the page refers to, such as its script.
 func asset(name string) []byte {
 	text, err := assets.ReadFile("page/" + name)
 	if err != nil {

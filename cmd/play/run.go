@@ -21,7 +21,7 @@ import (
 // narrow is the half-width of confidence intervals, relative to the mean, at which no more seeds are added: ± 5 %.
 const narrow = .05
 
-// first is a line of an answer: the first metric under one policy with one seed, sent before there is a table.
+// first is a line of an answer: one policy's value of the first metric under the first seed, sent before the table.
 type first struct {
 	Policy int    `json:"first"` // index of the policy among those shown
 	Value  string `json:"value"`
@@ -105,7 +105,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update holds finished simulations of a request: that of one policy under the first seed, or all under the next seed.
+// update holds finished simulations of a request: one policy's under the first seed, or all policies' under a seed.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run
@@ -130,7 +130,7 @@ func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	}
 }
 
-// judge extends objectives on all classes of jobs to the added columns that show the same metric for one class.
+// judge copies an objective on all classes of jobs to each class for which a column of the same metric was added.
 func judge(settings *measure.Settings) {
 	for _, q := range settings.Asked {
 		for _, o := range settings.Objectives {

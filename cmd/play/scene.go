@@ -59,7 +59,7 @@ type policy struct {
 	Begun bool   `json:"begun"` // shown where none is chosen
 }
 
-// offer is a kind of storm (failure or burst) or policy that the page can add; a storm's has a map of its keys in YAML.
+// offer is a kind of storm (failure or burst) or policy that the page can add; Map has the keys of a storm in YAML.
 type offer struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
@@ -72,8 +72,8 @@ type column struct {
 	Label  string `json:"label"`
 }
 
-// columns returns the metrics to choose a column from: that of the table's first column, and the waits of the first
-// classes, in each storm or the whole run, that the table lacks.
+// columns returns the metrics that can be added to the table as columns: that of its first column, and waits that it
+// lacks, of the first classes, in each storm and in the whole run.
 func columns(sc *scenarios.Scenario) (all []column) {
 	settings := world.Settings(sc)
 	have := results.TableQueries(&settings)
@@ -88,8 +88,8 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the paths of settings that are shown before any search if their values match numeric: workers, lease,
-// retries, loads, and keys of storms. Parameters of policies are shown as well.
+// inFront matches the paths of settings that the page shows at once, without a search, if their values match numeric:
+// workers, lease TTL, retries, loads, and keys of storms. Parameters of policies are shown as well.
 var (
 	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
@@ -110,8 +110,8 @@ func (s *stage) overrides(sets []set) []scenarios.Override {
 	return all
 }
 
-// load loads the scenario under a request's settings, with its description for the page. It is nil if it has errors or
-// is too large, as the problems of the description explain.
+// load returns the scenario under a request's settings, and its description for the page. The scenario is nil if it has
+// errors or is too large, as the problems in the description explain.
 func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	sc, found := s.loaded(a.Sets)
 	seen := &scene{Problems: s.problems(a.Sets, found)}
@@ -152,7 +152,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	return chosen, seen
 }
 
-// chosen returns the scenario with the policies of a request, or the page's initial ones.
+// chosen returns the scenario with the policies that a request selects, by default those that the page begins with.
 func (s *stage) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
 	switch {
 	case len(a.Policies) > 0:
@@ -248,7 +248,7 @@ func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
-// parameterDoc returns the documentation and values of a policy's parameter: doc and takes for a key of all policies.
+// parameterDoc returns the documentation and values of a policy's parameter, or doc and takes for any other key.
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {

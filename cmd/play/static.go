@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Static is a page to be written as files: it simulates in the browser, one scenario at first, or any built-in one.
+// Static is the page as files that need no server program: the browser simulates the scenario, or any built-in one.
 type Static struct {
 	*stage
 	folder string
@@ -150,7 +150,7 @@ func buildEngine(ctx context.Context, work string) ([]byte, error) {
 	return slices.Concat([]byte("const engine = "), content, []byte(";\n")), err
 }
 
-// goCommand runs Go for the browser in a workspace, the path of a go.work or "off", and returns its output.
+// goCommand runs the go command for the browser in a workspace (a go.work file, or "off"), and returns its output.
 func goCommand(ctx context.Context, workspace string, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", words...)
 	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=", "GOWORK="+workspace)
@@ -172,7 +172,7 @@ func goCommand(ctx context.Context, workspace string, words ...string) (string, 
 // plotModule is the library that draws charts.
 const plotModule = "gonum.org/v1/plot"
 
-// liberation is the source of plotModule's list of fonts, reduced to those of the charts.
+// liberation is Go source to replace plotModule's list of fonts: it has only those of the charts.
 const liberation = `package liberation
 
 import (
@@ -200,9 +200,9 @@ func face(ttf []byte) font.Face {
 }
 `
 
-// lean writes a go.work that makes the engine smaller into a folder, and returns its path. It replaces plotModule by a
-// copy without LaTeX, formats other than SVG, and fonts of no chart, which the linker would otherwise include: 3 MB
-// gzipped. The copy's path, which the engine contains, is relative, and so always the same.
+// lean writes into a folder a go.work that makes the engine for the browser smaller, and returns its path. It replaces
+// plotModule by a copy without LaTeX, formats other than SVG, and fonts of no chart, which the linker would include: 3
+// MB gzipped. The copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
 	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)
 	if err != nil {

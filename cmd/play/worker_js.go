@@ -32,7 +32,7 @@ func Work() {
 }
 
 // answer answers one request about a scenario: the page's own, which the JSON of its Options describes, or a built-in
-// one. A request of no kind only loads the scenario for later ones.
+// one. If kind is "", it only loads the scenario for later requests.
 func answer(stages map[string]*stage, own, scenario, kind, body string, out *stream) error {
 	if stages[scenario] == nil {
 		o, err := browserOptions(own, scenario)

@@ -70,7 +70,7 @@ func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage 
 	c.Flags().VarP(&Value{"int", func() string { return strconv.Itoa(*to) }, parse}, name, short, usage)
 }
 
-// AddParallel defines the flag for the number of parallel simulations; 0: one for each processor.
+// AddParallel defines the flag for the number of parallel simulations; a value of 0, the default, is one per processor.
 func AddParallel(c *cobra.Command, to *int) {
 	AddAtLeast(c, to, "parallel", "j", 1, "simulate this many `RUNS` at once (default: one for each processor)")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Console is standard error: notes, warnings and progress. It may be used from several
-// goroutines. The zero Console prints nothing.
+// Console writes notes, warnings and progress bars to standard error. It may be used from several goroutines. The zero
+// Console prints nothing.
 type Console struct {
 	program string // begins every note
 
@@ -23,8 +23,8 @@ type Console struct {
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole returns the console of a command, and warns there of variables that belong to no flag; with quiet it
-// prints nothing.
+// NewConsole returns the console of a command, and warns there of environment variables that belong to no flag; with
+// quiet it prints nothing.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {
@@ -62,7 +62,7 @@ func (c *Console) draw(above io.Writer) {
 // terminated is true if the last signal was SIGTERM. Signals belong to the process, and so does this variable.
 var terminated atomic.Bool
 
-// stopped returns the exit code of a process that a signal may have ended: exit, or another one after SIGTERM.
+// stopped returns the exit code for the process: ExitTerminated in place of ExitInterrupted if the signal was SIGTERM.
 func stopped(exit Exit) Exit {
 	if exit == ExitInterrupted && terminated.Load() {
 		return ExitTerminated

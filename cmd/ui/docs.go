@@ -68,7 +68,7 @@ func showArgument(f *pflag.Flag) {
 	f.Usage, f.DefValue, f.Value = usage, name, shownValue{f.Value}
 }
 
-// shownValue is a flag's value whose default is not put into quotes.
+// shownValue is a flag's value whose default a man page shows without quotes.
 type shownValue struct{ pflag.Value }
 
 // Type returns a type name unknown to the man page generator, so that it adds no quotes.

@@ -79,8 +79,8 @@ func (w *inert) flush() error {
 	return err
 }
 
-// shown returns the bytes in with control characters neutralised and, unless last is set, holds back an unfinished
-// escape sequence or character at their end, to be completed by the next bytes.
+// shown returns text with its control characters neutralised. Unless last is set, it holds back an unfinished escape
+// sequence or character at the end, to be completed by the next bytes.
 func shown(in []byte, last bool) (out, held []byte) {
 	out = make([]byte, 0, len(in))
 	for len(in) > 0 {

@@ -12,7 +12,7 @@ import (
 type Output map[string]func(w io.Writer) error
 
 // Print writes a result in a format, all at once, so that nothing is printed if it fails. It prints nothing for a
-// format that the result does not have, as after lines that were printed one by one.
+// format that the result lacks, such as one whose lines were printed as soon as they were computed.
 func (o Output) Print(to io.Writer, format string) error {
 	if o[format] == nil {
 		return nil
@@ -49,7 +49,7 @@ func JSON(value any, indent string) func(w io.Writer) error {
 	}
 }
 
-// Bytes returns a function that writes the bytes returned by of.
+// Bytes returns a function, for an Output, that writes the bytes which of returns.
 func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		text, err := of()

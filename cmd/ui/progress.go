@@ -10,8 +10,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or nothing. It
-// may be used from several goroutines.
+// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, unless the flags
+// exclude bars. It may be used from several goroutines.
 type Progress struct {
 	console *Console
 	every   time.Duration // between two pictures; 0: nothing is drawn

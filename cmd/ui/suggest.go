@@ -43,7 +43,7 @@ func Unknown(what, word string, names []string) error {
 }
 
 // Meant returns the end of a message about a word that is not in names: "; did you mean NAME?" with the most similar
-// name or, if none is similar, the text otherwise.
+// name or, if none is similar, the given text.
 func Meant(word string, names []string, otherwise string) string {
 	if near := plain.Nearest(word, names); near != "" {
 		return "; did you mean " + near + "?"

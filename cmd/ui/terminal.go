@@ -11,7 +11,7 @@ import (
 // When is the value of a flag that is one of auto, always and never. The zero value is auto.
 type When string
 
-// or returns whether the flag enables a behaviour: always or never, or for auto the given default.
+// or reports whether a flag's value turns its behaviour on: always does, never does not, and auto does if auto is true.
 func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
 
 // Terminal holds the terminal flags of a command: quiet, verbose, color and progress. Its zero value fits a command

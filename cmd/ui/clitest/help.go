@@ -95,7 +95,7 @@ func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, lea
 }
 
 // CheckManual fails the test unless the command docs writes a man page and a Markdown page for every command, with all
-// its flags, and the same bytes twice.
+// its flags, and the same bytes when it is run again.
 func CheckManual(t *testing.T, newRoot func() *cobra.Command) {
 	t.Helper()
 	write := func(form string) string {

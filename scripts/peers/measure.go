@@ -135,7 +135,7 @@ func measure(ctx context.Context, o *options, s system, servers *servers, res *r
 	return nil
 }
 
-// openLoop enqueues jobs at random times, whether or not the queue keeps up.
+// openLoop measures a system while jobs come at random times, whether or not it keeps up, and returns their number.
 func openLoop(ctx context.Context, o *options, s system, q queue, servers *servers, rate int, base int64,
 	res *results) (jobs int, err error) {
 	random := rand.New(rand.NewPCG(uint64(rate), 1)) // the same for all

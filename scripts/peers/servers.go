@@ -135,7 +135,7 @@ func (r *redisServer) stop() {
 	_ = os.RemoveAll(r.folder)
 }
 
-// cpu returns the processor time, in seconds, used by this process and by the server.
+// cpu returns the processor time, in seconds, used by this process and by its server: Redis or PostgreSQL.
 func (s *servers) cpu(redis bool) (client, server float64) {
 	pid := s.postgres.PID()
 	if redis {

@@ -86,7 +86,7 @@ func (c *Case) jobs(seed uint64) (all []Job) {
 	return all
 }
 
-// crashes returns the times at which node 0 dies under a seed.
+// crashes returns the times at which the process of node 0 is killed, which depend on the seed.
 func (c *Case) crashes(seed uint64) []time.Duration {
 	at := slices.Clone(c.Crashes)
 	for i := range at {
@@ -129,7 +129,7 @@ func (c *Case) scenario(s *System, seed uint64) string {
 	return b.String()
 }
 
-// At returns the arrival times of a list, for Class.At.
+// At makes a list of arrival times, for Class.At.
 func At(times ...time.Duration) []time.Duration { return times }
 
 // Burst returns n arrival times at one instant.

@@ -151,10 +151,10 @@ func (s *System) version(t *testing.T) string {
 	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
 }
 
-// places limits the runs at a time on the wall clock, over all systems; many are allowed, since they mostly wait.
+// places limits how many runs on the wall clock go on at once, over all systems: many, since they mostly wait.
 var places = make(chan struct{}, 40)
 
-// sideBySide runs the real system concurrently in all cases that use the wall clock.
+// sideBySide makes the real runs of all cases and seeds at once, for a system on the wall clock.
 func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	if s.Clock != Wall {
 		return
@@ -228,7 +228,8 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	return worst(all), lines
 }
 
-// compare fails the test if a rule is off but was not when recorded or, under -long, holds but was recorded as off.
+// compare fails the test if the rule is off but was not when recorded, if nothing is recorded of it, or, under -long,
+// if it holds but was recorded as off.
 func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison) {
 	at := slices.IndexFunc(record.Rules, func(r checked.Rule) bool { return r.Rule == rule.Name })
 	switch {
@@ -241,8 +242,8 @@ func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison)
 	}
 }
 
-// plant changes single values of the preset (planted faults) and checks that each change makes its rule fail, and
-// otherwise only rules that name its key. A fault in a key of a job class is tried on its own rule only.
+// plant tests the rules: each must fail if its planted fault, a changed value of the preset, is simulated, and no other
+// may fail but those that name the changed key. A fault in a key of a job class is tried on its own rule only.
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]
@@ -285,7 +286,7 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// first returns the runs of the first seeds.
+// first returns the runs of a case under the first seeds only.
 func (c *sides) first(seeds int) *sides {
 	if c == nil {
 		return nil

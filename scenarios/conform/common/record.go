@@ -24,8 +24,8 @@ func (rule *Rule) record(v *Verdict) checked.Rule {
 	return c
 }
 
-// beside merges new verdicts with those recorded by a run on another clock, of the same system and the same values of
-// the preset, and lists the keys of the preset that no rule checks.
+// beside adds to new verdicts those that a run on another clock (virtual or wall) recorded for the same system and the
+// same values of the preset, and lists the keys of the preset that no rule checks.
 func beside(found, old *checked.Comparison, p *scenarios.Preset) checked.Comparison {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {
@@ -60,8 +60,7 @@ const (
 `
 )
 
-// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets. It waits for other processes
-// that do the same.
+// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets, under a file lock.
 func Write(t *testing.T, found ...checked.Comparison) {
 	t.Helper()
 	file, err := os.OpenFile(verdicts, os.O_RDWR|os.O_CREATE, 0o666)

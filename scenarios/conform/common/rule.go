@@ -110,8 +110,8 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 // tolerance returns the allowed difference between the real and the simulated value.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
-// moves reports whether a planted fault changes a simulated figure of a rule by more than its tolerance; true if a part
-// is a sample. If not, a rule that is off with the fault is off only by chance, due to few seeds.
+// moves reports whether a planted fault changes a simulated figure of a rule by more than its tolerance, or a figure is
+// a sample. If neither, a rule that is off with the fault is so by chance, due to few seeds.
 func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	return slices.ContainsFunc(rule.Parts, func(p Part) bool {
 		before, after := p.judge(c.real, c.simulated, 1), p.judge(c.real, faulty, 1)

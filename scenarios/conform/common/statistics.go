@@ -88,7 +88,7 @@ func Pauses(n int) func(r *Run) []float64 {
 	})
 }
 
-// Late returns the lateness of each retry: its begin less the end of its backoff, which runs from the failure.
+// Late returns the lateness of each retry: the time from the end of its backoff until it begins.
 func Late(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, e := range l.Ended {
@@ -100,7 +100,7 @@ func Late(r *Run) (all []float64) {
 	return all
 }
 
-// Odd returns the distance of each retry's due time from the nearest whole second.
+// Odd returns the distance of each due time of a delayed or failed job from the nearest whole second.
 func Odd(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for _, e := range l.Delayed {
@@ -126,7 +126,7 @@ func Lost(r *Run) (all []float64) {
 	return all
 }
 
-// AttemptsOfLost returns the number of attempts of each job that a dying process was running.
+// AttemptsOfLost returns the number of attempts of each job that was running when its process died.
 func AttemptsOfLost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		if len(l.Began) > len(l.Ended) {
@@ -164,7 +164,7 @@ func AtOnce(r *Run) float64 {
 	return float64(most)
 }
 
-// Last returns the share of the retries of a class that begin after the first attempts of all jobs of another.
+// Last returns the share of a class's retried jobs whose first retry begins after all first attempts of another class.
 func Last(of, other string) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		last, n, all := 0.0, 0.0, 0.0

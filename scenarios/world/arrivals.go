@@ -24,7 +24,7 @@ type arrival struct {
 	tenant engine.TenantID // tenant of the jobs; 0: it is drawn
 }
 
-// drawGap and the constants below number the random draws for the arrivals of a class, all keyed by (class, number).
+// drawGap and the constants below tell apart the random draws for one arrival, or one on-off phase, of a class.
 const (
 	drawGap    = 0 // gap before the arrival of that number
 	drawOn     = 1 // length of the phase of that number
@@ -84,7 +84,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 // leastCV is the smallest coefficient of variation of gamma gaps; below it, gaps are practically equal.
 const leastCV = 0.001
 
-// burstFactors returns the storms that multiply the rate of a class.
+// burstFactors returns the storms that multiply the arrival rate of a class.
 func burstFactors(sc *scenarios.Scenario, class int) (all []strike) {
 	for i := range sc.Storms {
 		if s, x := strikeOf(sc, i); x.Class == sc.Jobs[class].Class && x.Rate != nil {
@@ -94,7 +94,7 @@ func burstFactors(sc *scenarios.Scenario, class int) (all []strike) {
 	return all
 }
 
-// classDraws returns the random number generator for the arrivals of one class.
+// classDraws is the random number generator for the arrivals of one class.
 type classDraws struct {
 	rand  keyed.Rand
 	class int
@@ -104,8 +104,8 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 	return d.rand.Uniform(keyed.ForArrival, uint64(spec.JobID(d.class, number)), 0, n)
 }
 
-// renewal is an arrival process with independent gaps, each drawn as a number of expected arrivals and turned into time
-// by the arrival rate, so that a low rate stretches the gaps.
+// renewal is an arrival process with independent gaps: each is drawn with mean 1 and divided by the arrival rate, which
+// may change in the meantime, so that a low rate stretches the gaps.
 type renewal struct {
 	draws classDraws
 	intensity
@@ -142,8 +142,8 @@ type intensity struct {
 	until  float64
 }
 
-// after returns the time at which the arrival rate, integrated from at on, reaches that many expected arrivals; stop if
-// it does not before. at must not be before that of an earlier call.
+// after returns the time by which the given number of arrivals is expected, counted from the time at: where the
+// integral of the arrival rate reaches that number, at most the end of arrivals. Calls must have ascending times.
 func (x *intensity) after(at, arrivals float64) float64 {
 	if at < x.until {
 		if end := at + float64(arrivals/x.steady); end <= x.until {
@@ -185,7 +185,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 	return x.stop
 }
 
-// phases is the state of an on-off process, which begins on. Times may only grow from call to call.
+// phases is the state of an on-off process, which begins on. It can be asked only for ascending times.
 type phases struct {
 	draws   classDraws
 	on, off dist.Dist
@@ -193,7 +193,7 @@ type phases struct {
 	end     float64 // end of that phase in nanoseconds; at first the start
 }
 
-// now returns whether the on-off process is on at the time at, and the end of that phase.
+// now returns whether the on-off process is on at a time, and when the phase at that time ends.
 func (p *phases) now(at float64) (on bool, end float64) {
 	for at >= p.end {
 		p.number++
@@ -206,8 +206,8 @@ func (p *phases) now(at float64) (on bool, end float64) {
 	return p.number%2 == 1, p.end
 }
 
-// thinned is a Poisson process whose rate follows a sine: of the candidates of a process at the highest rate, each is
-// kept with probability rate ÷ highest rate.
+// thinned is a Poisson process whose rate follows a sine, by thinning: of the arrivals of a process at the highest
+// rate, each is kept with probability rate ÷ highest rate.
 type thinned struct {
 	*renewal
 	swing  float64
@@ -263,9 +263,8 @@ var unitExponential = func() dist.Dist {
 	return d
 }()
 
-// sine returns sin(2π·turn) for any turn of at most 2^50, with an error below 1e-15. It
-// gives the same bits on every processor, which math.Sin does not: no product is fused
-// with a sum.
+// sine returns sin(2π·turn) for any turn of at most 2^50, with an error below 1e-15. It gives the same bits on every
+// processor, which math.Sin does not: no product is fused with a sum.
 func sine(turn float64) float64 {
 	turn -= math.Floor(turn)
 	sign := 1.0

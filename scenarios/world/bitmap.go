@@ -23,7 +23,7 @@ func (b *bitmap) add(n uint64) {
 	b.page(n>>pageBits, true)[n%(1<<pageBits)/64] |= 1 << (n % 64)
 }
 
-// page returns the page (block of bits) with that number; if there is none, a new one with create, else nil.
+// page returns the page (block of bits) of the given number: if it does not exist, nil or, with create set, a new one.
 func (b *bitmap) page(number uint64, create bool) *[pageWords]uint64 {
 	if b.last != nil && b.at == number {
 		return b.last

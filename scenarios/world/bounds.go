@@ -152,15 +152,15 @@ func (b *Bounds) Rules() check.Rules {
 	return r
 }
 
-// way returns an upper bound on the round trip of a store call. trip adds to it the timeout after which a call without
-// an answer counts as lost.
+// way returns an upper bound on the round trip of a store call that is answered; trip, one that also holds for a call
+// that is lost and times out.
 func (b *Bounds) way() time.Duration {
 	return 2*slices.Max(b.most[:]) + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
 }
 
 func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }
 
-// callTrip returns an upper bound on the round trip of a store call about that many jobs.
+// callTrip returns an upper bound on the round trip of one store call, of an operation, for the given number of jobs.
 func (b *Bounds) callTrip(op engine.Op, jobs int) time.Duration {
 	return 2*b.most[op] + b.perJob*time.Duration(jobs) + time.Millisecond
 }
@@ -181,8 +181,8 @@ func (b *Bounds) idle() time.Duration {
 	return d
 }
 
-// looking returns an upper bound on the mean time that a worker takes to get its next job while jobs are ready: that of
-// as many claims, one after the other, as fill all workers of a node.
+// looking returns an upper bound on the mean time until a free worker gets its next job while jobs are ready: the time
+// of all the claims, one after the other, that fill every worker of a node.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
@@ -199,8 +199,8 @@ func (b *Bounds) Rest() time.Duration {
 	return b.Heal + b.Patience() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 }
 
-// recovery returns an upper bound on the time from the expiry of a lease to the recovery of its job, without faults, if
-// calls do not wait for each other and at most that many jobs are in flight.
+// recovery returns an upper bound on the time from the expiry of a lease to the recovery of its job, with the given
+// number of jobs in flight. It holds without faults, and if calls do not wait for each other.
 func (b *Bounds) recovery(jobs int) time.Duration {
 	c := &b.Node.Reaper
 	if c.Off {
@@ -216,7 +216,7 @@ func (b *Bounds) recovery(jobs int) time.Duration {
 	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
 }
 
-// lease returns an upper bound on the time for which a lease lasts that nobody extends any more; 0: unlimited.
+// lease returns an upper bound on the duration of a lease that nobody extends any more, or 0 if leases never expire.
 func (b *Bounds) lease() time.Duration {
 	if l := &b.Node.Lease; l.TTL < ForEver {
 		return max(l.TTL, l.Max)
@@ -224,7 +224,7 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries returns the most attempts assumed for a job: 16 where their limit is above 1000, or there is none.
+// tries returns the most attempts of a job that the bounds assume: its limit, or 16 if that is above 1000 or missing.
 func (b *Bounds) tries() int {
 	n := b.retry.MaxAttempts
 	if n <= 0 || n > 1000 {
@@ -236,7 +236,7 @@ func (b *Bounds) tries() int {
 	return n
 }
 
-// abreast returns the most jobs that can be in flight at once while jobs are ready: by the workers and the limits.
+// abreast returns how many jobs run at once while enough are ready: one for each worker, unless a limit is lower.
 func (b *Bounds) abreast(workers int) int {
 	n := b.Nodes * workers
 	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
@@ -247,7 +247,7 @@ func (b *Bounds) abreast(workers int) int {
 	return max(1, n)
 }
 
-// promotions returns an upper bound on the time to promote that many waiting (scheduled) jobs.
+// promotions returns an upper bound on the time to promote the given number of waiting (scheduled) jobs to ready.
 func (b *Bounds) promotions(jobs int) time.Duration {
 	p := &b.Node.Promoter
 	if p.Every == 0 {
@@ -290,7 +290,7 @@ func (b *Bounds) Patience() time.Duration {
 }
 
 // hesitates returns an upper bound on the time for which a policy may hold back ready jobs while workers are idle, if
-// that many attempts fail.
+// the given number of attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
 	case "breaker": // one probe each minute and a tenth, which any failure delays, here and at another dependency

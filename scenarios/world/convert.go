@@ -84,7 +84,7 @@ func promoterConfig(p *spec.Promoter) engine.PromoterConfig {
 	return c
 }
 
-// drawOf returns a function that draws from d; nil if d is constant.
+// drawOf returns a function that draws from a distribution by a uniform number, or nil if the distribution is constant.
 func drawOf(d *scenarios.Distribution) func(u float64) time.Duration {
 	if drawn := d.Drawn(); !drawn.IsConstant() {
 		return drawn.Duration
@@ -108,7 +108,7 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	return o
 }
 
-// delaysOf returns the distributions of the one-way delays of store calls, by operation; nil for the zero Op.
+// delaysOf returns the distributions of the one-way delays of store calls, by operation; no operation has number 0.
 func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	return [engine.NumOps]*scenarios.Distribution{
 		engine.OpClaim: &s.Claim, engine.OpCommit: &s.Commit, engine.OpExtend: &s.Extend, engine.OpRecover: &s.Recover,
@@ -116,7 +116,7 @@ func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	}
 }
 
-// linksOf returns the delays of calls to and from the store, and the time that calls take for the rows in it.
+// linksOf returns the delays of calls to and from the store, and the time that a call takes for each row in it.
 func linksOf(s *spec.Store) sim.Links {
 	l := sim.Links{PerJob: s.PerJob.Dist()}
 	for op, d := range delaysOf(s) {

@@ -7,9 +7,9 @@ import (
 	"qsim/policies"
 )
 
-// delayBounds returns the shortest and the longest delay that the retry policy may give after the n-th failure, n at
-// least 1. They come from the fields of b alone, by formulas of their own: a checker that called b for them would
-// accept any result of b. So they are computed in floats, with a tolerance of a billionth.
+// delayBounds returns a function from a number of failures, at least 1, to the shortest and the longest delay that a
+// retry policy may give. It has formulas of its own: a checker that called the policy for the bounds would accept any
+// delay. They are computed in floats, with a tolerance of a billionth.
 func delayBounds(b *policies.Backoff) func(n int32) (shortest, longest time.Duration) {
 	if b.Kind == policies.Random {
 		return func(int32) (time.Duration, time.Duration) { return 0, time.Duration(mostDelay(b)) }

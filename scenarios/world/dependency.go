@@ -65,7 +65,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	return dep
 }
 
-// over reports whether a call that begins now exceeds the limit. If it is not, it takes a token.
+// over reports whether a call that begins now exceeds the limit; a call within a limit on the rate takes a token.
 func (d *dependency) over(now engine.Time) bool {
 	switch {
 	case d.rate > 0:
@@ -106,7 +106,7 @@ func (d *dependency) fill(now float64) {
 	d.tokens = min(d.tokens, d.holds(factor))
 }
 
-// holds returns the capacity of the token bucket while the limit is multiplied by factor.
+// holds returns the capacity of the token bucket while storms multiply the limit by factor.
 func (d *dependency) holds(factor float64) float64 {
 	return max(1, float64(d.rate*factor)*1e9)
 }
@@ -143,7 +143,7 @@ type delivery struct {
 	number int32
 }
 
-// attempt is the state of an attempt to update the row.
+// attempt is the state of one attempt's update of the row: the version that it read, and what became of its write.
 type attempt struct {
 	version int64       // version of the row that the attempt read
 	sent    engine.Time // time at which its write is sent
@@ -160,7 +160,7 @@ type step struct {
 	write bool
 }
 
-// way draws the n-th of an attempt's four one-way delays: 0 and 1 of its read of the row, 2 and 3 of its write.
+// way draws a one-way network delay of an attempt that updates the row: number 0 or 1 of its read, 2 or 3 of its write.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
@@ -168,8 +168,8 @@ func (r *row) way(who delivery, n uint16) time.Duration {
 	return r.network.Duration(r.rand.Uniform(keyed.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
 }
 
-// begin records an attempt that reads the database row, works for the duration runs, and writes the row back, and
-// returns its total run time. If writes is false the attempt will fail, and reads only.
+// begin records an attempt that reads the database row, works for its run time, and writes the row back; it returns how
+// long all of that takes. An attempt that will fail (writes is false) only reads.
 func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bool) time.Duration {
 	asks, worked := r.way(who, 0), runs
 	worked += asks + r.way(who, 1)
@@ -191,7 +191,7 @@ func (r *row) won(now engine.Time, who delivery) bool {
 	return a != nil && a.won
 }
 
-// end drops the state of an attempt to update the row, which has ended; if its write is under way, once that arrives.
+// end drops the state of an ended attempt to update the row: now, or when its write arrives if that is under way.
 func (r *row) end(now engine.Time, who delivery) {
 	r.catchUp(now)
 	switch a := r.attempts[who]; {

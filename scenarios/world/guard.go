@@ -43,11 +43,11 @@ func (g *guard) watch(cfg *sim.Config) {
 	}
 }
 
-// stepsBetweenBalances is the least number of events between two comparisons of the store with the recorded events.
+// stepsBetweenBalances is the least number of events between two audits, which compare the store with recorded events.
 const stepsBetweenBalances = 1 << 10
 
-// run processes that many events of a simulation, and reports whether it goes on: there are more, and no invariant
-// broke.
+// run processes up to the given number of events of a simulation, and reports whether it goes on: false if no events
+// are left or an invariant broke.
 func (g *guard) run(s *sim.Sim, events int) bool {
 	if g.checker == nil {
 		return s.Steps(events)
@@ -84,8 +84,8 @@ func (g *guard) audit(s *sim.Sim) {
 	g.checker.Sweep(LiveJobs(store))
 }
 
-// settle compares the totals of the run with the recorded events, and reports whether an invariant broke. whole is set
-// if the totals count all claims and deaths. In a run that ended before its limit, every job must have ended.
+// settle compares the totals in the results of a run with the recorded events, and reports whether an invariant broke.
+// It compares claims and deaths only if whole is set. A run that ended before its limit must have ended every job.
 func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 	if g.checker == nil {
 		return false
@@ -167,8 +167,8 @@ func (b *Broken) Error() string {
 	return fmt.Sprintf("policy %q, seed %d, at %v: %v", b.Policy, b.Seed, b.At, b.Cause)
 }
 
-// broken returns the error for a simulation that panicked, nil if it had not started. The deferred function that
-// recovered the panic calls it.
+// broken returns the error for a simulation that panicked; s is nil if the panic came before the simulation existed.
+// The deferred function that recovers must call it, for the stack.
 func broken(label string, seed uint64, s *sim.Sim, cause any) *Broken {
 	b := &Broken{Policy: label, Seed: seed, Cause: cause}
 	if _, ok := cause.(*sim.Endless); !ok {

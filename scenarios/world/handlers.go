@@ -158,14 +158,14 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// work draws the run time and the outcome of an attempt, without storms that hang or kill.
+// work draws the run time and the outcome of an attempt that no storm makes hang or kill its process.
 func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
 	kind, takes := h.fails(now, c, j)
 	x.Error, x.Runs = kind, h.runTime(now, c, j, takes)
 }
 
-// runTime draws a run time from takes, or from the service times if that is nil, multiplied by the factors of slow
-// storms.
+// runTime draws the run time of an attempt from takes, or from the class's service times if takes is nil, and
+// multiplies it by the factors of storms that slow attempts down.
 func (h *handlers) runTime(now engine.Time, c *handlerClass, j *engine.Job, takes *dist.Dist) (runs time.Duration) {
 	draw := uint16(drawTakes)
 	if takes == nil {
@@ -221,8 +221,8 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 	}
 }
 
-// fails draws whether an attempt fails: its error kind, or NoError, and its run time (nil: the service time). Storms
-// come before the usual failures.
+// fails draws whether an attempt fails: it returns the error kind, or NoError, and the distribution of the run time,
+// nil for the service times. Failures by storms take precedence over the usual ones.
 func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist) {
 	for i := range c.failing {
 		if s := &c.failing[i]; h.hits(s, now, keyed.ForFailure, j, uint16(i+1)) {
@@ -254,7 +254,7 @@ func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorK
 	return engine.Conflict
 }
 
-// End records the end of an attempt: success, for classes with a guard, and the end of its dependency call.
+// End records that an attempt ended: its call to a dependency is over, and a success has applied the job's effect.
 func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c := &h.classes[j.Kind]
 	if c.plain {

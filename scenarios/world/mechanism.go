@@ -81,7 +81,7 @@ func (m *Mechanics) at(t time.Duration) *Mechanism {
 	return &m.Phases[i]
 }
 
-// Call counts a store call that returned or changed that many rows.
+// Call counts a store call, with the number of rows that it returned or changed, in the phase in which it ended.
 func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 	p := m.at(ended)
 	switch c.Op {
@@ -117,7 +117,7 @@ func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends one run and adds its phases' lengths: further calls and executions belong to another run of the scenario.
+// Over ends one run of the scenario and adds the lengths of its phases; later calls and executions are of the next run.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -30,11 +30,11 @@ type callers struct {
 	aheadAt engine.Time   // engine.Never: there are no more arrivals
 }
 
-// enqueueDelay returns how long the enqueue of a job that arrives at that time takes.
+// enqueueDelay is a function that returns the time from a job's arrival until it is enqueued.
 type enqueueDelay = func(at engine.Time, j *engine.NewJob) time.Duration
 
-// patience is the patience of a class's callers, nil where they wait for ever, with the numbers of first copies of jobs
-// and of further ones so far.
+// patience holds how long the callers of a class wait before they resubmit, nil for ever, and the numbers of jobs and
+// of resubmitted copies so far.
 type patience struct {
 	of              *spec.Patience
 	firsts, further uint64
@@ -55,7 +55,7 @@ type deadline struct {
 
 var _ sim.Revoker = (*callers)(nil)
 
-// patienceOf returns, by class, the time after which callers give up; nil if no callers do.
+// patienceOf returns, by class, how long callers wait before they give up (0: for ever), or nil if no callers give up.
 func patienceOf(sc *scenarios.Scenario) []time.Duration {
 	var all []time.Duration
 	for i := range sc.Jobs {
@@ -88,8 +88,8 @@ func (c *callers) fetch() {
 	}
 }
 
-// Next returns the next arrival or, if that is earlier, the next possible resubmission; Comes decides whether it
-// happens.
+// Next returns the next arrival or, if that is earlier, the next possible resubmission. Comes decides later whether the
+// resubmission happens.
 func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	for len(c.ends) > 0 && c.ends[0].at <= c.aheadAt {
 		d := c.ends.Pop()
@@ -145,7 +145,7 @@ func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 	return true
 }
 
-// Record removes the copies that have ended from those waited for, and passes the event on.
+// Record ends the wait of the caller of a copy that was acked or buried, and passes the event on.
 func (c *callers) Record(e *engine.Event) {
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {
 		delete(c.waiting, e.Job)
@@ -153,7 +153,7 @@ func (c *callers) Record(e *engine.Event) {
 	c.next.Record(e)
 }
 
-// Before reports whether deadline a comes before b: by time, then in the order of their beginnings.
+// Before reports whether deadline a comes before b: by time, then in the order in which the waits began.
 func (a deadline) Before(b deadline) bool {
 	return a.at < b.at || a.at == b.at && a.order < b.order
 }

@@ -34,7 +34,7 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 		finished: make([]int, len(worlds))}
 }
 
-// one runs the simulation with that index. Its error is pool.ErrEnough if its result is not needed any more.
+// one runs the simulation with the given index. Its error is pool.ErrEnough if its result is not needed any more.
 func (r *replications) one(ctx context.Context, i int) error {
 	if err := r.options.Gate.Enter(ctx); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.judge()
 }
 
-// judge calls Options.Enough for each seed once that seed and all before it have ended under every policy. Simulations
-// are taken in order, so that those after the last needed seed do not matter, even if they fail.
+// judge passes the runs of each seed to Options.Enough, in order of seeds, once its simulations have ended under every
+// policy. The first seed for which Enough returns true is the last that counts.
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.options.Enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {

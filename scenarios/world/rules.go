@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// rules returns the invariants of a run that do not depend on its jobs: those of every run and, where calls are quick,
-// those that hold after the last storm. Type Bounds gives closer ones, from the jobs.
+// rules returns the invariants that a checker verifies in a run: those of every run and, where store calls are quick,
+// those that hold after the last storm. Bounds.Rules gives tighter ones, computed from the jobs that arrive.
 func (w *world) rules(rand keyed.Rand) check.Rules {
 	r := w.promises(rand)
 	if isCalm(w.sc) {
@@ -117,7 +117,7 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 }
 
-// roundTrip returns an upper bound on the round trip of a call about batch jobs.
+// roundTrip returns an upper bound on the round trip of a store call that concerns batch jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
 	perJob := max(8*each.Average().Std(), 4*longestDraw(each))
@@ -220,8 +220,7 @@ func isCalm(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, disturbs)
 }
 
-// isQuick reports whether a call that takes a draw from d each way ends well within its timeout, even for the longest
-// draw.
+// isQuick reports whether store calls whose one-way delays are drawn from d end well within their timeout.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }

@@ -96,7 +96,7 @@ type world struct {
 	checked  bool
 }
 
-// newWorld returns the world of the scenario base under the policy with that index.
+// newWorld returns the world of the scenario base under the policy with the given index.
 func newWorld(base *scenarios.Scenario, policy int) (*world, error) {
 	sc, label := base.Variant(policy), base.Policies[policy].Label
 	w := &world{sc: sc, index: policy, node: engineConfig(&sc.Engine), store: storeOptions(sc),
@@ -126,7 +126,7 @@ func withoutStorms(sc *scenarios.Scenario) *scenarios.Scenario {
 // stepsBetweenChecks is the number of events simulated between two checks whether ctx is done: some milliseconds.
 const stepsBetweenChecks = 1 << 14
 
-// replicate runs one seed and, for the metric slowdown, also without storms.
+// replicate runs one seed and, if the metric slowdown is wanted, also the same seed without storms to compare with.
 func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error) {
 	run, err := w.simulate(ctx, seed)
 	if err != nil || w.calm == nil {

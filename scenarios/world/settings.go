@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Windows returns the windows of the storms that begin at a known time, in order of their start. That of a crash lasts
-// until the processes are back.
+// Windows returns the windows of the storms that begin at a known time, in order of their start. The window of a crash
+// lasts until the processes are up again.
 func Windows(sc *scenarios.Scenario) []measure.Window {
 	var windows []measure.Window
 	for i := range sc.Storms {
@@ -50,8 +50,8 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	return s
 }
 
-// leaseTold returns the lease TTL if each extension of a lease is recorded as an event; 0 otherwise: a job acked early
-// is held for ever, and where leases belong to nodes one heartbeat extends them all.
+// leaseTold returns the lease TTL for measurements that follow each lease by its claim and heartbeats; 0 where they
+// cannot: a job acked early is held without end, and one heartbeat may extend all leases of a node.
 func leaseTold(e *scenarios.Engine) time.Duration {
 	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
 		return 0
@@ -59,7 +59,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeJobs sets the fields of s that describe jobs: guards, retry limits, loads, patience and what becomes of them.
+// describeJobs sets what s holds about jobs: duplicate guards, limits on attempts, loads, patience and redrives.
 func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
@@ -91,8 +91,8 @@ func ofSeconds(n float64) time.Duration {
 	return time.Duration(min(n, quantity.Longest.Seconds()) * float64(time.Second))
 }
 
-// settingsOf returns the Settings s of sc for the measurement of policy i, which may override the jobs and the windows
-// of storms. The storms have the same order as in s.
+// settingsOf returns a copy of the settings s for policy i, which may override the jobs and the windows of storms of
+// the scenario. The storms keep their order.
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
 	if seen := sc.Variant(i); seen != sc {
 		describeJobs(seen, &s)
@@ -137,7 +137,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	return all
 }
 
-// bucket returns a round width of time buckets that divides a run into 300 to 720 parts.
+// bucket returns a round width of the time buckets of time series, which divides a run into 300 to 720 parts.
 func bucket(duration time.Duration) time.Duration {
 	thousandths, sixtieths := []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500}, []time.Duration{1, 2, 5, 10, 15, 30}
 	for _, width := range []struct {

@@ -27,9 +27,9 @@ type Setup struct {
 	troubles *troubles
 }
 
-// Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. Its
-// callers wait for ever: only Run supports patience. The error is a *FileError about a file of arrivals, or names the
-// policy that cannot be built.
+// Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. In it no
+// caller of a job gives up: only Run supports patience. The error is a *FileError about a file of arrivals, or names
+// the policy that cannot be built.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	w, err := newWorld(sc, policy)
 	if err != nil {
@@ -73,8 +73,8 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	return s
 }
 
-// befell counts, for Met, that the injected fault with the index control had an effect on some node. Faults that a
-// caller added to the configuration, which have higher indexes than those of storms, are ignored.
+// befell counts, for Met, an effect on a node of the injected fault with the index control. Faults that a caller added
+// to the configuration, whose indexes are higher than those of storms, are ignored.
 func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 	if of := s.troubles.ofControl; control < len(of) {
 		s.handlers.met[of[control]]++
@@ -86,9 +86,9 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
 }
 
-// Met returns, for each storm by its index, how often it has had an effect so far: a storm on nodes or the store once
-// for each node or time it struck, on calls once if it disturbed any, on attempts once for each attempt changed, and a
-// burst once.
+// Met returns how often each storm, by its index, has had an effect so far: a storm on nodes or on the store counts
+// once for each node or time, one on calls once if it disturbed any call, one on attempts once for each attempt that it
+// changed, and a burst once.
 func (s *Setup) Met() []int64 {
 	met := slices.Clone(s.handlers.met)
 	once := func(counts []int64, of []int) {

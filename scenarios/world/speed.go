@@ -47,8 +47,8 @@ func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den
 // Float returns the speed as a number.
 func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
 
-// Real converts a duration of the scenario to the wall clock, to the nearest nanosecond, and to at least one if d is
-// above 0. Forever stays as it is, and so does a negative duration, which has another meaning.
+// Real converts a duration of the scenario to the wall clock, rounded to a nanosecond, but to 0 only if it is 0.
+// Forever and negative durations, which have special meanings, stay as they are.
 func (s Speed) Real(d time.Duration) time.Duration {
 	if d <= 0 || d == engine.Forever {
 		return d

@@ -101,8 +101,8 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. One share
-// and one factor do for every kind of storm: no kind makes attempts both fail and hang, say.
+// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. All kinds of
+// storms share one field for a share and one for a factor: none makes attempts both fail and hang, say.
 type strike struct {
 	fault.Window
 	storm  int              // index in Scenario.Storms
@@ -113,7 +113,7 @@ type strike struct {
 	factor float64          // factor on run times, the limit or the rate of arrivals
 }
 
-// strikeOf returns the effect of storm i, both as a strike and in full.
+// strikeOf returns the effect of storm i on attempts, limits or arrivals, and the storm's complete effect.
 func strikeOf(sc *scenarios.Scenario, i int) (strike, spec.Effect) {
 	x := sc.Storms[i].Effect()
 	s := strike{Window: windowOf(&sc.Storms[i]), storm: i, rate: cmp.Or(x.Fails, x.Hangs, x.Kills),
@@ -142,20 +142,20 @@ func (s *Setup) skew() (d time.Duration) {
 	return d
 }
 
-// level is the value of a factor from one time until the next level.
+// level is a step of a piecewise constant factor: its value from a time until the next level begins.
 type level struct {
 	from   float64 // start of the level in nanoseconds
 	factor float64
 }
 
-// levels is a factor as a function of time: the product of all storms' factors. Its first level begins at 0. Times may
-// only grow from call to call.
+// levels is a piecewise constant function of time, from 0 on: the product of the factors of all storms that are active.
+// It can be asked only for ascending times.
 type levels struct {
 	all []level
 	at  int // index of the present level
 }
 
-// levelsOf returns the product of the storms' factors up to the time until; times beyond it are invalid.
+// levelsOf returns the product of the storms' factors as a function of time, valid up to the time until.
 func levelsOf(storms []strike, until engine.Time) levels {
 	var edges []engine.Time // starts and ends of windows
 	for i := range storms {
@@ -186,8 +186,8 @@ func levelsOf(storms []strike, until engine.Time) levels {
 	return l
 }
 
-// now returns the factor at the time at, which must not be before that of an earlier call, and the time until which it
-// is valid, Never for no end.
+// now returns the factor at a time, which must not be before that of an earlier call, and the time until which the
+// factor stays the same, Never for no end.
 func (l *levels) now(at float64) (factor, until float64) {
 	for l.at+1 < len(l.all) && l.all[l.at+1].from <= at {
 		l.at++

@@ -8,8 +8,8 @@ import (
 	"qsim/policies"
 )
 
-// Watch wraps the policies of nodes so that a checker verifies their plans and claims. right returns the policy that
-// the nodes should follow: plans are verified by its guarantees.
+// Watch wraps the policies of nodes so that a checker verifies their plans (which jobs to claim) and their claims.
+// right makes the policy that the nodes should follow, whose guarantees their plans must keep.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
 	c *check.Checker) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
@@ -22,7 +22,7 @@ func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
 	}
 }
 
-// reader adds to a policy the method by which it reads statistics of the store, see engine.StatsReader.
+// reader makes a wrapped policy an engine.StatsReader, which reads statistics of the store at an interval.
 type reader struct {
 	engine.Policy
 	every time.Duration
@@ -31,8 +31,8 @@ type reader struct {
 // StatsEvery returns the interval between the policy's reads of statistics of the store.
 func (r reader) StatsEvery() time.Duration { return r.every }
 
-// readsLike returns the wrapper of a policy, as a reader of statistics of the store if the policy is one: at the same
-// interval, converted to a clock of that speed.
+// readsLike returns the wrapper of a policy; if the policy reads statistics of the store, so does the wrapper, at the
+// same interval, converted to a clock of the given speed.
 func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 	if r, ok := policy.(engine.StatsReader); ok {
 		return reader{wrapper, speed.Real(r.StatsEvery())}
@@ -40,7 +40,7 @@ func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 	return wrapper
 }
 
-// told is a fetch policy wrapped for a checker of invariants, which verifies its plans, and claims against the plans.
+// told is a fetch policy wrapped for a checker, which verifies its plans (what to claim), and claims against plans.
 type told struct {
 	engine.Policy
 	law     policies.Law // law of the policy's plans; nil: none
@@ -104,8 +104,8 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// answered records how many jobs of a class the latest plan has brought; fresh ones are observed first. If it brought
-// all that it asked for of a class, more may be ready, and a node with idle workers must plan again.
+// answered records how many jobs of a class the latest claim returned; fresh jobs are observed before retries. If they
+// are as many as the plan asked for, more may be ready, and a node with idle workers must plan again.
 func (t *told) answered(o *engine.Observation) {
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)

@@ -12,9 +12,9 @@ import (
 	"qsim/scenarios"
 )
 
-// Wall runs one policy of a scenario under one seed on the wall clock, through a driver with a real store: the same
+// Wall provides a driver of a real store with one policy of a scenario under one seed, on the wall clock: the same
 // arrivals, run times and failures, by the same draws, as in a simulation of that seed. Its methods take and return
-// times of the wall clock, from the start; times the speed they give scenario times. All methods except Next and
+// wall-clock times since the start of the run, which times the speed are scenario times. All methods except Next and
 // Finish may be called from several goroutines.
 type Wall struct {
 	setup    *Setup
@@ -79,8 +79,8 @@ func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
 // Err returns the error in the files of arrivals, after which Next ended early.
 func (w *Wall) Err() error { return w.workload.Err() }
 
-// Attempt is the run time and the outcome of one execution that is not interrupted. None kills its process; the outcome
-// of one that is undecided is decided by End.
+// Attempt is the drawn run time and outcome of one execution, which hold if it is not interrupted. On the wall clock no
+// execution kills its process; End decides the outcome of an undecided one.
 type Attempt = sim.Execution
 
 // Begin draws the run time and the outcome of an execution of j that begins now. The caller must call End when it ends.
@@ -92,8 +92,8 @@ func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	return x
 }
 
-// End records that the execution a ended now: at its own end or, if stopped is an error kind, by cancellation. It
-// returns the error of the execution.
+// End records that execution a has ended: by itself or, if stopped is an error kind, by cancellation. It returns the
+// error of the execution.
 func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stopped engine.ErrorKind) engine.ErrorKind {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -108,8 +108,8 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	return err
 }
 
-// Finish computes measurements, in scenario time, like those of a simulation of the policy and seed, from the events,
-// in any order, of a run that ended at end.
+// Finish computes the measurements of a run that ended at end from its events, which may have any order: the same as a
+// simulation has, in scenario time. It also counts the outcomes.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
 	c := measure.NewCollector(&w.setup.world.settings, w.setup.world.index)

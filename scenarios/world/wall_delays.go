@@ -26,9 +26,9 @@ type Delays struct {
 	Phases   []Phase // ascending, from 0 on; none: the simulation and the measured run pass alike
 }
 
-// Stalls holds the spans of measured time, each of milliseconds, in which nothing went on: delays that many calls and
-// jobs have in common, and that the lists of single delays leave out. Ascending and disjoint. They are few, and come of
-// what else the machine does rather than of the load: a simulation draws them from more than one run.
+// Stalls holds the spans of a measured run, each of milliseconds, in which engines, arrivals or the store stood still:
+// delays that many calls and jobs share, and that the lists of single delays leave out. Spans ascend and are disjoint.
+// They are few, and due to other work of the machine, not to load: a simulation draws them from several runs.
 type Stalls struct {
 	Engines  [][]Span      // by node, spans in which the engine did nothing although it had work
 	Arrivals []Span        // spans in which arriving jobs were delayed on their way to the store
@@ -72,7 +72,7 @@ func (p Phase) virtual(s Speed) Phase { return Phase{p.From, p.Measured.virtual(
 // Span is a span of time: its start and its length.
 type Span struct{ From, For time.Duration }
 
-// virtual converts a span of the wall clock to the time of the scenario, in which it is not empty.
+// virtual converts a span of the wall clock to the time of the scenario; it lasts at least a nanosecond there.
 func (p Span) virtual(s Speed) Span { return Span{s.Virtual(p.From), max(1, s.Virtual(p.For))} }
 
 // Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
@@ -116,14 +116,14 @@ func (d *Delays) Overlay() *Overlay {
 	return o
 }
 
-// unrepeated is a length of measured time longer than any run, for measurements that are not to be repeated.
+// unrepeated is a period longer than any run, for measurements that a simulation does not repeat.
 const unrepeated = 1 << 62
 
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// turned returns how far into the measured part of a phase a simulation begins, by its number Draw. Simulations begin
-// far from each other: their numbers are multiplied by the golden section of the part's length.
+// turned returns the offset into the measured part of a phase at which a simulation begins: its number, Draw, times the
+// golden section of the part's length, modulo that length, so that simulations begin far from each other.
 func (o *Overlay) turned(p *Phase) time.Duration {
 	if !p.Steady {
 		return 0
@@ -131,7 +131,7 @@ func (o *Overlay) turned(p *Phase) time.Duration {
 	return time.Duration(float64(o.Draw*goldenSection>>11) / (1 << 53) * float64(p.Measured.For))
 }
 
-// measuredAt returns the measured time that corresponds to a time of the scenario, and the measured span of its phase.
+// measuredAt returns the time of the measured run that corresponds to a scenario time, and its phase's measured span.
 func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	i := len(o.phases) - 1
 	for i > 0 && o.phases[i].From > now {
@@ -141,7 +141,7 @@ func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
 	return p.Measured.From + (now-p.From+o.turned(p))%p.Measured.For, p.Measured
 }
 
-// repeated returns the measured spans as they recur in a simulation until a time, in order: each phase repeats its own.
+// repeated returns when measured spans, such as stalls, recur in a simulation: each phase repeats its own.
 func (o *Overlay) repeated(until engine.Time, phases []Phase, spans []Span) (all []Span) {
 	for i := range phases {
 		p, end := &phases[i], time.Duration(until)

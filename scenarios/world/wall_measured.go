@@ -104,7 +104,7 @@ func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.D
 	return of.drawn(m.Overlay, now, u).For
 }
 
-// Request draws the delays of a call, there and back, and returns that on its way to the store.
+// Request draws the delays of a call to the store and of its answer, and returns the former.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
@@ -126,8 +126,7 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	return d
 }
 
-// through returns how long a delay of d that begins now takes with the store's stalls, during which it does not
-// progress.
+// through returns how long a delay of d that begins now takes if it makes no progress while the store stalls.
 func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 	for len(m.frozen) > 0 && engine.Time(m.frozen[0].From+m.frozen[0].For) <= now {
 		m.frozen = m.frozen[1:]
@@ -161,7 +160,7 @@ func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	return e.Late
 }
 
-// claimed lengthens the waits of claimed jobs: the store counts them as ready for some time before it shows them.
+// claimed adds to the waits of claimed jobs the time for which the store counted them as ready before it showed them.
 func (m *measured) claimed(c *engine.Call) {
 	for i := range c.Leases {
 		l := &c.Leases[i]
@@ -175,8 +174,8 @@ func (m *measured) claimed(c *engine.Call) {
 // real converts a time of the scenario to the wall clock.
 func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
 
-// Begin begins an execution, with a measured overrun added to its run time. Executions that end at the same time have
-// the same overrun: those of one claim that run equally long, which one timer ends.
+// Begin begins an execution, with a measured overrun added to its run time. Executions of a node that end at the same
+// time have the same overrun, because one timer ends them.
 func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := m.handlers.Begin(now, node, j)
 	if m.began != nil {

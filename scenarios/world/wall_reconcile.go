@@ -33,8 +33,8 @@ type reconciler struct {
 	promoted []engine.Time // ascending times at which promoters made the present job ready
 }
 
-// reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes. It changes
-// events.
+// reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes of the jobs.
+// It changes the given events.
 func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engine.Event, Balance) {
 	r := reconciler{events: events, promotes: promotes, end: engine.Time(end)}
 	slices.SortFunc(r.events, func(a, b engine.Event) int { return cmp.Or(byLease(&a, &b), cmp.Compare(a.At, b.At)) })
@@ -60,12 +60,12 @@ func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engi
 	return all, r.balance
 }
 
-// byLease compares two events by job, then by lease, then by their stages under it.
+// byLease compares two events by job, then by lease token, then by stage.
 func byLease(a, b *engine.Event) int {
 	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(a), stage(b)))
 }
 
-// stage returns the rank of an event among the events of one lease token.
+// stage returns the rank of an event within one lease: enqueue, claim, start, end, outcome, promotion, others.
 func stage(e *engine.Event) int {
 	switch e.Kind {
 	case engine.Enqueued:
@@ -167,7 +167,7 @@ func (r *reconciler) become(l *life, e *engine.Event) {
 	}
 }
 
-// ready adds an event at which a waiting job became ready, at the time limit at the latest.
+// ready adds the event that a waiting job becomes ready, at its due time or its promotion, but at the latest at limit.
 func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	at := l.since
 	if r.promotes && len(r.promoted) > 0 {

@@ -80,9 +80,9 @@ func newSeries[T timedMeasurement[T]](measured []T, speed Speed) (s series[T]) {
 	return s
 }
 
-// near returns one of the values that were measured within the span in, at most half before or after t, by a uniform
-// number u in (0, 1). If those are fewer than momentLeast, it chooses among about that many neighbours, also outside
-// the span if that has too few. It returns nil if the series is empty.
+// near draws, by a uniform number u in (0, 1), one of the values measured at most half before or after the time t, and
+// within the span in. If they are fewer than momentLeast, it draws from about that many neighbours, also outside the
+// span if that has too few. It returns nil if the series is empty.
 func (s *series[T]) near(t, half time.Duration, in Span, u float64) *T {
 	n := len(s.times)
 	if n == 0 {

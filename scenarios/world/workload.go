@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// drawTenant and the next constants number the draws for an arrival and its copies, keyed by the first copy.
+// drawTenant and drawSerial number the random draws of a job's tenant and serial key, which all its copies share.
 const (
 	drawTenant = 0
 	drawSerial = 1
@@ -33,7 +33,7 @@ type stream struct {
 	ahead arrival // next arrival; at engine.Never: there are no more
 }
 
-// classStamp holds the fields that all jobs of a class share, and the distributions of the others.
+// classStamp holds the fields that all jobs of a class share, and the distributions of those that differ.
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
@@ -45,8 +45,8 @@ type classStamp struct {
 	serials serials
 }
 
-// serials holds the serial keys of a class: n of them, from first on, so that classes share none; n is 0 for a class
-// whose jobs have none.
+// serials is the range of a class's serial keys: of jobs with one key only one at a time is ready or in flight. The
+// ranges of classes are disjoint; n is 0 for a class without serial keys.
 type serials struct {
 	n     uint64
 	first uint32
@@ -64,7 +64,7 @@ func serialsOf(sc *scenarios.Scenario) []serials {
 	return all
 }
 
-// of draws the serial key of a job, the same for all its copies; 0: it has none.
+// of draws the serial key of a job, the same for all its copies; 0 if its class has no serial keys.
 func (s serials) of(id engine.JobID, rand keyed.Rand) uint32 {
 	if s.n == 0 {
 		return 0

@@ -11,10 +11,10 @@ import (
 	"qsim/results/measure"
 )
 
-// Verdict is the result of checking a quantity or a verify row: met, missed, wide or left out.
+// Verdict is the result of checking a quantity or a verify row: met, missed, wide (interval too wide) or left out.
 type Verdict string
 
-// Met and the constants below are the verdicts, best to worst: left out, met, wide, missed. A row has its worst one.
+// Met and the constants below are the verdicts on a quantity; a verify row has the worst verdict of its quantities.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ
@@ -166,7 +166,7 @@ func (a *answer) relative() float64 {
 	return 0.01
 }
 
-// loose reports whether the allowed half-width is more than 1 %, or 2 % for a 99th percentile.
+// loose reports whether the allowed half-width is more than 1 % of the expected value, or 2 % for a 99th percentile.
 func (a *answer) loose() bool {
 	switch a.shape {
 	case ofMean, ofLeast, ofMost, ofMoment:
@@ -183,7 +183,7 @@ func (a *answer) loose() bool {
 // rare is the probability below which a measured one cannot be distinguished from 0.
 const rare = 1e-5
 
-// wants estimates, from the replications so far, how many are needed for the interval to become as narrow as allowed.
+// wants estimates the number of replications needed for the confidence interval to become as narrow as it must be.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()

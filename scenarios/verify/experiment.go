@@ -101,8 +101,7 @@ func (x *experiment) replicate(ctx context.Context, first uint64, count, paralle
 // histogramError is the largest relative error allowed for reported quantiles, which come from histograms.
 const histogramError = 0.005
 
-// agrees returns an error if a reported metric differs from the observer's own value. Lower bounds, where jobs have not
-// ended, are not compared.
+// agrees returns an error if a reported metric differs from the observer's own value; lower bounds are not compared.
 func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
@@ -159,7 +158,7 @@ func (x *experiment) begin(first uint64) {
 	}
 }
 
-// run measures the quantities of an experiment; a missed quantity is measured again with other seeds and twice as many.
+// run measures the quantities of an experiment; it measures missed ones once more, with twice as many seeds, all new.
 func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.known {
 		for _, a := range x.answers {
@@ -212,7 +211,7 @@ func relaxation(load, rate, cv float64) float64 {
 }
 
 // horizon sets the duration of the scenario: a warm-up of ten relaxation times, where five are enough for the mean, and
-// then 20 times as long, or the time of usualJobs arrivals.
+// then 20 times as long or, if that is longer, the time of usualJobs arrivals.
 func (s *setup) horizon(relaxes, rate float64) {
 	s.warmup = math.Ceil(10 * relaxes)
 	s.window = math.Ceil(max(20*s.warmup, usualJobs/rate))
@@ -306,10 +305,10 @@ func class(name, arrivals, service string, more ...string) string {
 // fails returns the scenario key of a class for the share of its attempts that fail.
 func fails(p float64) string { return fmt.Sprintf("fails: {rate: %s}", percent(p)) }
 
-// noDelay returns the scenario text for retries without backoff, with so many attempts in all; 0: unlimited.
+// noDelay returns the scenario text for retries without backoff, with a limit on attempts; 0: unlimited.
 func noDelay(attempts int) string { return retry(attempts, "{kind: none}") }
 
-// retry returns the scenario text for retries with a backoff and so many attempts in all; 0: unlimited.
+// retry returns the scenario text for retries with a backoff and a limit on attempts; 0: unlimited.
 func retry(attempts int, backoff string) string {
 	most := "unlimited"
 	if attempts > 0 {
@@ -323,7 +322,7 @@ func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm returns the scenario text of a storm from at on for length seconds; what holds the keys of its fault.
+// storm returns the scenario text of a storm with a fault, the keys in what, from at on for length seconds.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }

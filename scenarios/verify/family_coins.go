@@ -9,7 +9,7 @@ import (
 // coinWindows is the number of windows of claims that coins measures in one replication.
 const coinWindows = 50
 
-// coins returns an experiment on windows of n random claims, each of a fresh job with probability phi, else of a retry.
+// coins returns an experiment on the number of fresh jobs among n claims, each of which is fresh with probability phi.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {

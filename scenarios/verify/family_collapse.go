@@ -16,13 +16,13 @@ import (
 
 const calmFor = 30.0 // s before the trouble
 
-// fluidQueue returns the setup of one worker that serves capacity jobs a second, which arrive at a rate.
+// fluidQueue returns the setup of one worker that serves capacity jobs a second, with arrivals at equal gaps.
 func fluidQueue(rate, capacity, after float64, more ...string) setup {
 	return setup{workers: 1, lease: "{ttl: 1h, heartbeat: 0s}", warmup: 1, window: calmFor + after,
 		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
 }
 
-// peakBacklog and the constants below are the indexes of watchBacklog's numbers in the observer.
+// peakBacklog and the constants below are the indexes, in observer.own, of the numbers that watchBacklog records.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
 	answeredAt         // time since which the backlog is no longer than the callers' patience
@@ -32,7 +32,7 @@ const (
 	timelyAt           // enqueue time of the first job that was done in time
 )
 
-// watchBacklog returns a function that measures the backlog after end, the end of the storm.
+// watchBacklog returns an event handler that records how the backlog drains after end, the end of the storm.
 func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		now, ready := o.now.Seconds()-end, float64(o.level[freshReady]+o.level[retryReady])
@@ -61,7 +61,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept returns the gauge (measurement) of one of watchBacklog's numbers, NaN if it was never set.
+// kept returns the gauge (measurement) of one of the numbers that watchBacklog records, NaN if it was never set.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {
@@ -71,8 +71,8 @@ func kept(which int) gauge {
 	})
 }
 
-// metastable returns an experiment on metastable failure: callers time out and resubmit while nothing is served for a
-// time. The system has recovered when the backlog can be served within the callers' patience.
+// metastable returns an experiment on metastable failure: whether, and when, a queue recovers from an outage in which
+// callers time out and resubmit. It has recovered when the backlog can be served within their patience.
 func metastable(p *params) ([]experiment, error) {
 	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
 	again, outage := p.count("retries"), p.positive("outage")
@@ -98,7 +98,7 @@ func metastable(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// staleWork returns an experiment on a queue whose capacity falls for a while: when it completes jobs in time again.
+// staleWork returns an experiment that measures when a queue completes jobs in time again after a dip of its capacity.
 func staleWork(p *params) ([]experiment, error) {
 	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
 	dip, patience := p.positive("duration"), p.positive("timeout")
@@ -112,8 +112,8 @@ func staleWork(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// congested returns an experiment with a service whose time grows by slope for each call in progress. If a job may
-// have several attempts, all of them fail.
+// congested returns an experiment on the number of calls in progress at a service whose time grows by slope for each of
+// them, which may grow without end. If a job may have several attempts, all of them fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
 	failing := 0.0
@@ -138,13 +138,13 @@ func congested(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// runsAway reports whether the calls in progress are at least half as many again at the end of a run as in its middle.
+// runsAway reports whether the calls in progress grow by more than half from the middle to the end of a run.
 func runsAway(o *observer) bool {
 	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
 }
 
-// retryBudget returns an experiment with callers whose attempts all fail, with a retry budget: a share of the first
-// tries. The queue grows beyond the rate at which first tries and budgeted retries use all of the capacity.
+// retryBudget returns experiments on callers whose attempts all fail, with retries limited to a share of first tries:
+// whether the queue grows, and at which rate of first tries these and the retries use all of the capacity.
 func retryBudget(p *params) ([]experiment, error) {
 	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")
 	build := func(rate float64) setup {
@@ -169,8 +169,8 @@ func retryBudget(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// lockstep returns an experiment with clients that update one row under optimistic locking, all at once, over a network
-// with constant delay. Parameters are milliseconds.
+// lockstep returns an experiment that measures the calls and the time that clients need to update one row, all at once,
+// with optimistic locking, over a network with constant delay. Parameters are in milliseconds.
 func lockstep(p *params) ([]experiment, error) {
 	n, base, most, way := p.count("clients"), p.positive("base"), p.positive("cap"), p.positive("net_mean")
 	const unit = 1e-3
@@ -202,9 +202,9 @@ func lockstep(p *params) ([]experiment, error) {
 
 const stormCycles = 100 // number of storms in a replication
 
-// transientStorm returns an experiment on transients: for a while, a queue's attempts fail with another probability. In
-// the model an attempt succeeds or fails when it ends. Each replication has many storms, far enough apart for the queue
-// to forget each before the next.
+// transientStorm returns an experiment on a queue's levels, such as waiting jobs, in and after a storm in which
+// attempts fail with another probability. As in the model, failure is drawn when an attempt ends. Each replication has
+// many storms, far enough apart for the queue to forget each before the next.
 func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
@@ -258,7 +258,7 @@ func transientStorm(p *params) ([]experiment, error) {
 	return []experiment{x}, nil
 }
 
-// curveTimes returns the times in the paths at.TIME.what of expected items, ascending.
+// curveTimes returns, ascending, the times at which a row expects values of curves: TIME in its paths at.TIME.NAME.
 func curveTimes(expected []item) (times []float64) {
 	for _, it := range expected {
 		text, ok := strings.CutPrefix(it.path, "at.")
@@ -272,7 +272,7 @@ func curveTimes(expected []item) (times []float64) {
 	return times
 }
 
-// peakOf returns the highest expected value of the curve whose paths end in end.
+// peakOf returns the highest expected value of a curve, that is of the items whose paths have the given ending.
 func peakOf(expected []item, end string) float64 {
 	peak := 0.0
 	for _, it := range expected {

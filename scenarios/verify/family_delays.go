@@ -22,8 +22,7 @@ func exactly(values map[string]float64) []experiment {
 	return []experiment{x}
 }
 
-// delayUnit is the simulated duration of a delay of 1 in the theory's units: rounding to nanoseconds does not show in
-// it.
+// delayUnit is the simulated duration of a delay of 1 in the theory's units, so long that rounding does not show.
 const delayUnit = 10_000 * time.Second
 
 // nodes holds the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.

@@ -15,8 +15,8 @@ import (
 
 // Leases that lapse.
 
-// lapsing returns a family of models with a worker for each job and leases without heartbeats: a job is claimed again
-// some time after its lease has expired, and a commit after the expiry counts only where there is no fence.
+// lapsing returns the models in which jobs may outlast their leases, which no heartbeats extend: they count executions
+// and duplicates, with fencing (a commit after the expiry is refused) and without. Each job has a worker.
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
@@ -66,8 +66,8 @@ func countDuplicates(_ *sim.Config, o *observer) {
 
 func duplicates(o *observer) float64 { return o.own[0] }
 
-// heartbeats returns a family of models in which heartbeats are lost at random. A job whose lease expired is buried:
-// only the first lease of each job counts.
+// heartbeats returns the models in which heartbeats are lost at random: they measure the share of leases that expire as
+// a result. A job whose lease expired is buried, so that only the first lease of each job counts.
 func heartbeats(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, beat := of(p), p.positive("lease"), p.positive("heartbeat")
@@ -168,7 +168,7 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 }
 
 // crashes returns an experiment that kills one of two processes again and again and measures when its jobs are ready
-// again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each seed.
+// again. The crash times are evenly spread between two runs of the other process's reaper, shifted for each seed.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform

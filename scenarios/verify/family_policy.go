@@ -27,7 +27,8 @@ func meanService(p *params) service {
 	return service{exponential(mean), mean, 1}
 }
 
-// freshFirst returns an experiment on fresh jobs at one worker under the policy fresh-first, for any backoff.
+// freshFirst returns an experiment on the mean wait of fresh jobs at one worker that always prefers them to retries;
+// the wait does not depend on the backoff.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
 	word := p.text("service")
@@ -44,14 +45,16 @@ func freshFirst(p *params) ([]experiment, error) {
 	return retrying(rate, own, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}"), nil
 }
 
-// freshFirstOrbit returns an experiment with exponential services at c workers under the policy fresh-first.
+// freshFirstOrbit returns an experiment on waits, and on the number of jobs in backoff (the orbit), at c workers with
+// exponential service times, under the policy fresh-first.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
 	return retrying(p.positive("lam"), own, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
 		"{kind: fresh-first}"), nil
 }
 
-// policyChain returns an experiment with exponential services at c workers, under the row's policy and cap on retries.
+// policyChain returns an experiment on waits, queue lengths and claim rates of fresh jobs and retries, at c workers
+// with exponential service times, under the row's policy and cap on retries.
 func policyChain(p *params) ([]experiment, error) {
 	rate, own, c, fail := p.positive("lam_f"), exponentialService(p), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
@@ -96,8 +99,8 @@ type cappedCoins struct {
 	cap   int
 }
 
-// Plan appends terms for each idle worker by a coin toss; workers that one class cannot use go to the other, but never
-// more to retries than the cap allows.
+// Plan divides the claims between fresh jobs and retries by a coin toss for each idle worker. Workers that one class
+// cannot use go to the other, but never more to retries than the cap allows.
 func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := 0
 	for n := range v.Idle {
@@ -117,7 +120,7 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe does nothing: the policy learns nothing from claims.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// saturated returns an experiment on fresh jobs among endless retries: each claim is fresh with probability phi.
+// saturated returns experiments on the waits of fresh jobs that get a share phi of all claims, beside endless retries.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil
@@ -178,7 +181,7 @@ func backlogged(n int, policy string) setup {
 
 const from = 5000.0 // s
 
-// claimLog returns a function that records the first most claims as a text of F (fresh) and R (retry).
+// claimLog returns an event handler that records the first claims, up to most, by letter: F for fresh, R for retry.
 func claimLog(most int) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		if e.Kind == engine.Leased && o.now.Seconds() >= from-1 && len(o.text) < most {
@@ -187,13 +190,13 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 	}
 }
 
-// framePolicy returns a constructor of the policy weighted with the exact share of a verify row's weights.
+// framePolicy returns a constructor of the policy weighted with the share of fresh claims that a row's weights give.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
-// frames returns an experiment on fresh claims in a sliding window, over many frames (cycles) of the weighted policy.
+// frames returns an experiment on the fewest and the most fresh jobs in any n successive claims of the policy weighted.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))

@@ -33,7 +33,7 @@ func constantService(name string) func(p *params) service {
 	}
 }
 
-// variedService returns a function that makes a service time with the mean and the variation in a verify row.
+// variedService returns a function that makes a service time with the mean and coefficient of variation in a row.
 func variedService(dist string) func(p *params) service {
 	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
@@ -61,7 +61,7 @@ func byMoments(p *params, first, second string) service {
 	}
 }
 
-// plainQueue returns the family of FIFO queues with one class at c workers; manyServers makes the parameter c required.
+// plainQueue returns the models of a FIFO queue with one class of jobs at c workers; manyServers makes c required.
 func plainQueue(of func(p *params) service, manyServers bool) family {
 	return func(p *params) ([]experiment, error) {
 		rate, own, c := p.positive("lam"), of(p), 1
@@ -121,8 +121,8 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// openChain returns an experiment with two independent classes of jobs, all of which succeed, for open queues of two
-// classes. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
+// openChain returns an experiment on waits, queue lengths and claim rates of two independent classes of jobs, which all
+// succeed. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
 // features that distinguish classes: priorities, weighted queues, and a limit on running jobs of a class.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, length, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
@@ -166,8 +166,7 @@ func waitOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
 }
 
-// pollingNode returns the setup of a node that only polls: every interval it claims up to batch jobs, with a worker for
-// each.
+// pollingNode returns the setup of a node that polls at an interval for up to batch jobs, with a worker for each.
 func pollingNode(interval float64, batch int) setup {
 	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
 	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
@@ -206,7 +205,7 @@ func polling(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// tracePolling returns an experiment with jobs enqueued at given times, claimed by polls.
+// tracePolling returns an experiment on the waits of jobs that are enqueued at given times and claimed by polls.
 func tracePolling(p *params) ([]experiment, error) {
 	s := pollingNode(p.positive("interval"), p.count("batch"))
 	x := traced(s, p.numbers("arrivals"), 0.001)

@@ -16,8 +16,8 @@ import (
 
 // Jobs that fail and come again.
 
-// meanAttempts returns the mean number of attempts of a job whose attempts fail with probability p each; most is their
-// limit, 0: none.
+// meanAttempts returns the mean number of attempts of a job, each of which fails with probability p. most is the limit
+// on attempts; 0 means that there is none.
 func meanAttempts(p float64, most int) float64 {
 	if most == 0 {
 		return 1 / (1 - p)
@@ -28,8 +28,8 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures returns the family of models with a worker for every job, where only the number of attempts
-// matters. of reads from a verify row the share of attempts that fail and the limit of attempts.
+// independentFailures returns the models in which each attempt fails by chance and a worker is always free, so that
+// only the number of attempts matters. The function of reads the share of failures and the limit from a row.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)
@@ -39,8 +39,8 @@ func independentFailures(of func(p *params) (float64, int)) family {
 	}
 }
 
-// feedback returns an experiment with a queue with feedback: failed jobs return after a backoff, ordered by due time. A
-// list of backoffs means constant delays, a mean exponential ones: the model's values depend on means alone.
+// feedback returns an experiment on rates and waits in a queue with feedback: failed jobs return after a backoff, by
+// due time. A list of backoffs means constant delays, one mean exponential ones: expected values depend on means only.
 func feedback(p *params) ([]experiment, error) {
 	rate, own, c := p.positive("lam"), exponentialService(p), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
@@ -54,7 +54,7 @@ func feedback(p *params) ([]experiment, error) {
 	return retrying(rate, own, c, fail, most, backoff, longest, "{kind: fifo}"), nil
 }
 
-// retrying returns an experiment with one class at c workers whose attempts fail with probability fail.
+// retrying returns an experiment with one class at c workers whose attempts fail with a probability and are retried.
 func retrying(
 	rate float64, own service, c int, fail float64, most int, backoff string, delay float64, policy string,
 ) []experiment {
@@ -65,7 +65,7 @@ func retrying(
 	return []experiment{{setup: s, load: load, others: true}}
 }
 
-// feedbackAtOnce returns an experiment with an M/G/1 queue whose failed jobs go to the end of the queue at once.
+// feedbackAtOnce returns an experiment on sojourn times in an M/G/1 queue whose failed jobs rejoin its end at once.
 func feedbackAtOnce(p *params) ([]experiment, error) {
 	rate, fail := p.positive("lam"), p.share("p")
 	own := byMoments(p, "m1", "m2")
@@ -103,9 +103,9 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// overload returns an experiment with a dependency that serves a fixed rate of calls and rejects others at once. Rates
-// are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid, but
-// each is moved by up to a second: no call comes at a better time than another.
+// overload returns an experiment on rejections and attempts at a dependency that serves a fixed rate of calls and
+// rejects others at once. Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at
+// equal gaps, as in a fluid, but each is moved by up to a second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -134,7 +134,7 @@ func overload(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// tokenBucket returns an experiment in which a token bucket limits retries; a retry over the limit waits.
+// tokenBucket returns experiments on load, success and knee (see kneeOf) of a retry budget; a retry beyond it waits.
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {

@@ -13,7 +13,7 @@ import (
 
 // Short runs that were worked out by hand.
 
-// traced returns an experiment with jobs that arrive at given times, each in a class of its own, with equal run times.
+// traced returns an experiment on the waits and ends of jobs that arrive at given times, each in a class of its own.
 func traced(s setup, arrivals []float64, service float64) experiment {
 	last := slices.Max(arrivals)
 	for i, at := range arrivals {
@@ -57,7 +57,7 @@ func traceFIFO(p *params) ([]experiment, error) {
 }
 
 // traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, under several claim
-// orders for retries: PREFIX.Ji_start, PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
+// orders for retries. The quantities are PREFIX.Ji_start, PREFIX.Ji_attemptN_start and PREFIX.Ji_done.
 func traceRetryOrder(p *params) ([]experiment, error) {
 	arrivals, service := p.numbers("arrivals"), p.positive("service")
 	failing, _ := p.values["fails"].(map[string]any)
@@ -92,13 +92,13 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 	return all, nil
 }
 
-// failFirst is a handler that fails the first attempts of jobs: for each class a number of attempts.
+// failFirst is a handler that fails the first attempts of each job: a number of them that depends on its class.
 type failFirst struct {
 	sim.Handlers
 	times []int32
 }
 
-// Begin begins an execution that fails if it is among the first attempts of its class.
+// Begin begins an execution, which fails if it is among the first attempts of its job.
 func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	if j.Delivery <= f.times[j.Kind] {
@@ -107,7 +107,7 @@ func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 	return x
 }
 
-// traceLease returns an experiment with one job that runs longer than its lease; the first commit is accepted.
+// traceLease returns an experiment on the executions of one job that runs longer than its lease, without fencing.
 func traceLease(p *params) ([]experiment, error) {
 	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}

@@ -91,7 +91,7 @@ func variance(sum, squares, n counter) gauge {
 	})
 }
 
-// level returns the gauge of the time average of a number of jobs: of the sum of some levels, such as ready jobs.
+// level returns the gauge (measurement) of the time average of a number of jobs, the sum of levels such as ready jobs.
 func level(which ...int) gauge {
 	return mean(func(o *observer) float64 {
 		total := 0.0
@@ -107,9 +107,9 @@ func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
 
-// usual lists the quantities defined for every model, each with its reported metric. Rows other than exact ones are
-// measured by the metric, which the observer's own count confirms in every replication. An entry without a name is only
-// for that check.
+// usual lists the quantities defined for every model, each with the metric that reports it. In rows that are not exact
+// the metric is the measurement, and the observer's own count checks it in every replication. Entries without a name
+// are only for that check.
 var usual = []struct {
 	names  string // names in expected values, some of which have several
 	metric string // metric of the quantity; "": none
@@ -175,7 +175,7 @@ var usualGauges = func() map[string]gauge {
 	return all
 }()
 
-// quantileSeen returns the gauge of a quantile of durations over all classes; it requires that all jobs have ended.
+// quantileSeen returns the gauge (measurement) of a quantile over all classes; it requires that all jobs have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	return mean(func(o *observer) float64 {
 		var all durations
@@ -192,8 +192,8 @@ func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 // negligible is a wait, in s, that counts as none: 1 ns.
 const negligible = 1e-9
 
-// usualMeasure returns the gauge of a quantity defined for every model: one in usual, a quantile by its name, or the
-// probability to wait longer than a time. It adds to plan the observations that the gauge needs.
+// usualMeasure returns the gauge (measurement) of a quantity defined for every model: one in usual, a quantile by its
+// name, or the probability to wait longer than a time. It adds to plan the observations that the gauge needs.
 func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	if text, ok := strings.CutPrefix(key, "p_wait_gt_"); ok {
 		limit, err := strconv.ParseFloat(text, 64)
@@ -222,8 +222,8 @@ func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	return m, ok
 }
 
-// quantileOf returns the gauge of a quantile of a distribution. If the expected quantile is practically 0, the share of
-// jobs that did not wait is compared instead.
+// quantileOf returns the gauge (measurement) of a quantile of a distribution. If the expected quantile is practically
+// 0, the share of jobs that did not wait is compared instead.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
 		m := shareOf(noWait, firsts)

@@ -28,7 +28,7 @@ type model struct {
 	leftOut     string    // why it cannot be expressed, "" if it can
 }
 
-// Problems returns all mistakes in a row that are visible without running it; nil: Check accepts it.
+// Problems returns all mistakes in a verify row that show without simulating it, or nil if Check accepts the row.
 func Problems(row Row) []error {
 	_, problems := build(row)
 	return problems
@@ -100,7 +100,7 @@ func (m *model) quantities() []string {
 	return slices.Compact(names)
 }
 
-// unknown returns the error for an unknown name (what is its noun), with the most similar known name.
+// unknown returns the error for an unknown name, with the most similar known name; what is the noun, such as quantity.
 func unknown(what, name string, known []string) error {
 	if near := plain.Nearest(name, known); near != "" {
 		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
@@ -108,7 +108,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// ask gives the experiment the expected values that it can measure and that no earlier experiment measures.
+// ask assigns to the experiment the expected values that it can measure and that no earlier experiment measures.
 func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 	for i, it := range expected {
 		if answers[i] != nil || boundOf(it.path) != "" {

@@ -157,7 +157,7 @@ func (p *params) has(name string) bool {
 }
 
 // misspelt reports as problems the parameters of a row that no model reads and that are spelt almost like a missing
-// one. Other unread parameters are remarks, including those that are the first word of a missing one.
+// one. It takes other unread parameters for remarks, also those that are the first word of a missing one.
 func (p *params) misspelt() {
 	missing := slices.DeleteFunc(slices.Clone(p.read), func(name string) bool {
 		_, found := p.values[name]

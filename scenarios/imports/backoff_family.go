@@ -16,8 +16,7 @@ import (
 // closeEnough is the largest relative error, beyond chance, of a backoff formula that counts as fitting the records.
 const closeEnough = 0.06
 
-// usualFamilies lists the kinds of backoff whose delays grow, the commonest first: it is the order of preference where
-// the recorded delays fit several kinds.
+// usualFamilies lists the kinds of backoff whose delays grow, the commonest first, which is preferred if several fit.
 var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
 
 // family is a backoff formula of one kind (linear, exponential and so on), with its parameters.
@@ -26,8 +25,9 @@ type family struct {
 	delay      func(n float64) float64 // s, after n failures
 }
 
-// familyOf returns, in scenario syntax, the backoff formula that fits the retry delays without jitter, or with found
-// false a table of them. If too few delays differ to decide, alike lists all kinds that fit, the returned one first.
+// familyOf returns, in scenario syntax, the backoff formula that fits the recorded retry delays without jitter or, with
+// found false, a table of the delays. If too few delays differ to decide, alike lists all kinds of formulas that fit,
+// the returned one first.
 func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
 	fits := func(f family) bool {
 		for i, p := range pauses {
@@ -130,7 +130,7 @@ func fibonacci(n int) float64 {
 	return a
 }
 
-// weighted returns the mean of the values of(i) of the pauses, each weighted by its number of records.
+// weighted returns the mean of a value of each pause, of(i) for the i-th, weighted by how often the pause is recorded.
 func weighted(pauses []Pause, of func(i int) float64) float64 {
 	sum, weight := 0.0, 0.0
 	for i := range pauses {
@@ -159,7 +159,7 @@ func spellNumber(v float64) float64 {
 // spellRound returns seconds, rounded as people choose delays, as a duration in scenario syntax.
 func spellRound(seconds float64) string { return spellDigits(spellNumber(seconds), 3) }
 
-// spellDigits returns seconds as a duration in scenario syntax, with that many significant digits.
+// spellDigits returns seconds as a duration in scenario syntax, with the given number of significant digits.
 func spellDigits(seconds float64, digits int) string {
 	if seconds <= 0 {
 		return "0s"

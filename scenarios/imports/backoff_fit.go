@@ -116,7 +116,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns a copy of r with the given retry keys and the pauses under them; Exact if those match the recorded ones.
+// with returns r with other retry keys and the pauses under them, and with Exact set if these match the records.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -128,8 +128,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow reports whether the recorded pauses strictly match a backoff, and returns them with those of the backoff.
-// promoter is the longest time, in s, that a due retry waits for the promoter, which makes due jobs ready.
+// follow reports whether the recorded pauses strictly match those of a backoff, and returns both together. promoter is
+// the longest time, in s, that a due retry waits for the promoter, which makes due jobs ready.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -142,7 +142,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns recorded pauses with the percentiles under a backoff added, and whether near holds for each pair.
+// beside returns the recorded pauses, with percentiles under a backoff added, and whether near accepts all differences.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {
@@ -155,7 +155,7 @@ func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64
 	return all, ok
 }
 
-// jitter is a kind of retry jitter, and how the delay follows from the range of the pauses with that jitter.
+// jitter is a kind of retry jitter, with the function that infers the delay without it from the range of the pauses.
 type jitter struct {
 	text string
 	base func(low, high float64) float64 // delay of pauses between low and high

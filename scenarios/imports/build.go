@@ -164,7 +164,7 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return to
 }
 
-// tenant returns the name of a tenant in a trace file: jobs without one share a name of their own.
+// tenant returns the name of a tenant in a trace file; all jobs without a tenant have one name of their own.
 func (c *Class) tenant(name string) string {
 	at, found := slices.BinarySearch(c.Tenants, name)
 	if !found {
@@ -176,7 +176,7 @@ func (c *Class) tenant(name string) string {
 	return strconv.Itoa(at)
 }
 
-// tenantNames returns names of a class's tenants for a scenario, the last for jobs without one; nil: too many tenants.
+// tenantNames returns the names of a class's tenants in a scenario, last that of jobs without one; nil if too many.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
@@ -218,7 +218,7 @@ func (w *writing) values(c *Class) error {
 	return nil
 }
 
-// kept returns the recorded run times to be written to a file, of too many only some, at equally spaced ranks.
+// kept returns the recorded run times to write to a file: all or, of too many, some at equally spaced ranks.
 func (t *Times) kept() []float64 {
 	if len(t.Values) <= mostKept {
 		return t.Values

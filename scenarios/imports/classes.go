@@ -11,8 +11,8 @@ import (
 	"qsim/results/plain"
 )
 
-// mostRare is the largest share of a job class's rows that may have priorities too rare for a class of their own: they
-// count under the nearest frequent one. With more of them, the class gets no priority.
+// mostRare is the largest share of a job class's rows that may have priorities too rare for a class of their own: those
+// rows count under the nearest frequent priority. With more of them, the class gets no priority.
 const mostRare = 0.05
 
 // mostClasses is the highest number of job classes that an import distinguishes; the rest share one class.

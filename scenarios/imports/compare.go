@@ -159,8 +159,8 @@ func spreadIn(h *measure.Histogram) Spread {
 		h.Quantile(min(1, 0.99+chance))}
 }
 
-// apart returns the Kolmogorov-Smirnov distance of two histograms of waits, but tolerates small shifts: the most by
-// which the cumulative share of one at a wait exceeds that of the other at a slightly longer wait.
+// apart returns the Kolmogorov-Smirnov distance of two histograms of waits, except that small shifts do not count: the
+// most by which the cumulative share of one at a wait exceeds that of the other at a slightly longer wait.
 func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 	return max(exceeds(a, b, slack), exceeds(b, a, slack))
 }

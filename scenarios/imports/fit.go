@@ -46,8 +46,8 @@ const (
 )
 
 // fitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
-// likelihood, the best by Score first; none to fewer than FewestToFit values. Zeros count as half the smallest value
-// above 0, for the logarithm; with more than 1 in 100 zeros, only distributions that allow them are fitted.
+// likelihood, and returns them, the best Score first; none for fewer than FewestToFit values. Zeros count as half the
+// smallest value above 0, for the logarithm; with over 1 in 100 zeros, only distributions that allow them are fitted.
 func fitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {

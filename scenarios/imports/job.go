@@ -231,8 +231,8 @@ func (r *reader) noteTimes(rec *record) {
 	}
 }
 
-// gaps counts the times missing in the rows of a job; enqueued is true if any row has the enqueue time. Formats other
-// than csv leave out times as a rule.
+// gaps counts, as repairs, the times missing in the rows of a job; enqueued is true if any row has the enqueue time. It
+// checks only csv, as other formats leave out times as a rule.
 func (r *reader) gaps(j *job, list []record, enqueued bool) {
 	if r.options.From != "csv" {
 		return

@@ -23,7 +23,7 @@ type report struct {
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
 
-// table adds a table to the text, with its first columns, as many as left, aligned to the left; nothing without rows.
+// table adds a table to the report, unless it has no rows; left is the number of columns that are aligned to the left.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
 		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.TableOptions{}))
@@ -43,7 +43,7 @@ func share(part, all int64) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
 }
 
-// Print writes for people a report on the recording read from the files names and on the scenario written from it.
+// Print writes a report for people on a recording, read from files with the given names, and on its scenario.
 func (r *Recording) Print(out io.Writer, names []string, written *Written) error {
 	var b report
 	classes, nodes := "1 class", "node"

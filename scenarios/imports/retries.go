@@ -180,9 +180,9 @@ func (r *Retry) findNever(g *gathering, c *collected) {
 	slices.Sort(r.Never)
 }
 
-// clearPauses returns the recorded pauses between attempts. blur is how much longer, in s, they may be than the retry
-// delay, as those from the start of an attempt include its run time, and those to a start the wait. For each number of
-// failures only the least blurred count, if there are enough of them.
+// clearPauses returns the recorded pauses between attempts, by number of failures. blur is by how much, in s, they may
+// exceed the retry delay: pauses from the start of an attempt include its run time, pauses to a start the wait. Of the
+// pauses after each number of failures only the least blurred count, if there are enough of them.
 func (c *collected) clearPauses() (pauses []Pause, blur float64) {
 	var less, more [pauseEnds]float64
 	run, wait := c.service.values(), c.class.Wait

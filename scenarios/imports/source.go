@@ -181,7 +181,7 @@ var (
 	noPriority     = keeps("have a priority that is no whole number from -32768 to 32767: left out")
 )
 
-// mostRepaired is the largest share of rows from which one kind of repair may take data; above it, the import fails.
+// mostRepaired is the largest share of rows in which one kind of repair may drop data; above it, the import fails.
 const mostRepaired = 0.1
 
 // repairLog holds, by kind, how many mistakes in the input were put right.

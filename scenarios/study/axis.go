@@ -78,7 +78,7 @@ func ParseAxis(text string) (Axis, error) {
 	return Axis{text, key, r}, nil
 }
 
-// override returns the scenario override that gives the axis's key the value with that index.
+// override returns the scenario override that gives the axis's key the value with the given index.
 func (a *Axis) override(value int) scenarios.Override {
 	return scenarios.Override{Path: a.Key, Value: a.Range.Values[value].Text}
 }
@@ -165,8 +165,7 @@ func (w *Wrong) Error() string {
 		w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with the input at fault: an axis, as given by flag, or a line of the
-// scenario.
+// Render writes all problems for a person, each with the input at fault: an axis given by flag, or a scenario line.
 func (w *Wrong) Render(out io.Writer, flag string) error {
 	for i := range w.problems {
 		p := &w.problems[i]
@@ -265,7 +264,7 @@ func (p *Plan) problemOf(cell int, d diagnostics.Diagnostic) problem {
 	return found
 }
 
-// withProblem returns a list with a problem of one more cell added, or counted with an equal problem in the list.
+// withProblem adds the problem of one more cell to a list, or counts it with an equal problem that the list has.
 func withProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]

@@ -32,8 +32,8 @@ type Doctor struct {
 // Exposure is the verdict on a scenario in an incident: exposed, not sure, safe or not applicable.
 type Exposure string
 
-// The verdicts of a Finding: the metric's interval lies beyond the limit, within it, or on both sides (or the incident
-// does not fit the scenario); or the incident cannot happen.
+// The verdicts of a Finding: the metric's confidence interval lies beyond the limit (exposed), within it (safe) or on
+// both sides of it, or the incident does not fit (not sure); or the incident cannot happen (does not apply).
 const (
 	Exposed Exposure = "exposed"
 	Safe    Exposure = "safe"
@@ -66,8 +66,9 @@ type Finding struct {
 	over     float64             // value of the metric as a multiple of its limit
 }
 
-// Run simulates the scenario in all incidents that apply, and without each whose limit is not met: if the metric is
-// above half of the limit even then, the limit becomes twice that. Its errors are those of a sweep.
+// Run judges the scenario in all incidents that apply. If a limit is not met, it also simulates the scenario without
+// the incident's trouble: where the metric is above half of the limit even then, the limit becomes twice that value.
+// Its errors are those of Plan.Run.
 func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 	p, err := admit(d.Source, d.Seeds)
 	if err != nil {
@@ -249,7 +250,7 @@ func (r *row) bound(value float64) {
 	}
 }
 
-// judged returns overrides with one added that sets the objective of the incident.
+// judged returns the overrides with one more, which replaces the scenario's objectives by that of the incident.
 func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	o := &r.objective
 	bound := spec.Bound{Text: strings.TrimPrefix(o.Text, "below ")}

@@ -89,7 +89,7 @@ var (
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the class of the scenario under test that a role chooses, apart from those in but; nil if none scores.
+// cast returns the class of the scenario under test that a role chooses, but none of those in but; nil if none fits.
 func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
 	for i := range p.sc.Jobs {
@@ -125,7 +125,7 @@ func limitOf(d *scenarios.Dependency) float64 {
 	return float64(*cmp.Or(d.Limit.Concurrency, new(scenarios.Count(1))))
 }
 
-// incidents lists, by name, the incidents (built-in scenarios of known failures) that the doctor can apply, with how.
+// incidents lists, by name, the incidents (built-in scenarios of known failures) that the doctor can apply, and how.
 var incidents = []incident{
 	{name: "abandoned-batches", metric: "duplicates.count", cure: "engine.commit.give-up: requeue"},
 	{name: "acks-lost-by-half", metric: "unfinished.count", cure: "engine.commit.tries: 0"},

@@ -33,7 +33,7 @@ const mostLoad = 150.0
 // mostNodes is the highest number of nodes of a scaled-down scenario: each node polls, whatever the load.
 const mostNodes = 8
 
-// admit returns the scenario of source under its baseline, or its only policy, with its load scaled down.
+// admit returns the scenario of source under its baseline, or its only policy, with a heavy load scaled down.
 func admit(source Source, seeds int) (*patient, error) {
 	sc, err := source.setting(nil)
 	if err != nil {

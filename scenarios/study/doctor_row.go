@@ -174,13 +174,13 @@ func (r *row) clock() {
 	r.calm = slices.Clone(r.sets)
 }
 
-// here converts a time of the incident's own scenario to the time in the simulation, which may have a shorter lead.
+// here converts a time of the incident's own scenario to one of the simulation, in which the trouble may begin earlier.
 func (r *row) here(at scenarios.Duration) scenarios.Duration {
 	return max(0, at-scenarios.Duration(r.start-r.lead))
 }
 
-// arrive adds the job classes that cause the incident. A class that the scenario already has only gets the incident's
-// arrivals, and only batches. Steady arrivals make up as large a share of the load as in the incident.
+// arrive adds the job classes that cause the incident. Of a class that the scenario has already, it only replaces the
+// arrivals, and only by batches. Steady arrivals make up as large a share of the load as in the incident.
 func (r *row) arrive() {
 	var trouble, all, own float64 // load in busy workers
 	for i := range r.library.Jobs {

@@ -74,7 +74,7 @@ func StoredRows(folder string) (names []string) {
 	return names
 }
 
-// Cases returns a test case for each incident that applies: its limit holds. Under strict an unclear one fails.
+// Cases returns a test case for each incident that applies: it fails if the limit is missed or, under strict, unclear.
 func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -284,8 +284,8 @@ func sealed(v any) ([]byte, error) {
 	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
 }
 
-// unseal decodes a line of JSON made by sealed into v; it returns an error if the checksum is missing or wrong, or if v
-// lacks a field of the line.
+// unseal decodes a line of JSON made by sealed into v; it returns an error if the checksum is missing or wrong, or if
+// the line has a field that v lacks.
 func unseal(line []byte, v any) error {
 	line = bytes.TrimRight(line, " \t\r\n")
 	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)

@@ -135,8 +135,8 @@ func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 	return v
 }
 
-// beyond reports whether a value lies beyond the edge, a bound of the map's metric. A lower bound, where the run ended
-// before the event, lies beyond any upper edge; if more is better, it counts as its value.
+// beyond reports whether a value lies on the far side of the map's edge: above it, or below it if more is better. A
+// lower bound, for a run that ended before the event, is above any edge; if more is better, it counts as a value.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):
@@ -290,8 +290,8 @@ func (m *Mapped) cell(v results.MapValue) string {
 	return text
 }
 
-// panel returns the map of one policy for drawing: each rectangle between measured points in quarters with the value of
-// their corners, and the lines between quarters on different sides of the edge.
+// panel returns the map of one policy for drawing: each rectangle between measured points as four quarters, each with
+// the value of its corner, and the lines between quarters on different sides of the edge.
 func (m *Map) panel(label string) results.MapPanel {
 	panel := results.MapPanel{Label: label, Measured: len(m.Values), Full: m.Size()}
 	var beyond, all float64

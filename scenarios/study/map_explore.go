@@ -13,7 +13,7 @@ const MostDepth = 6
 // mostPoints is the highest number of points measured in a map of one policy.
 const mostPoints = 20_000
 
-// Point is a position on the lattice of a map, in steps, 2^depth of them from one value of an axis to the next.
+// Point is a position on the lattice of a map: on each axis a number of steps, 2^depth from one value to the next.
 type Point struct{ X, Y int }
 
 // Patch is a rectangle of a map between four measured points, its corners; inside it nothing is measured.
@@ -93,7 +93,7 @@ func (l *Lattice) Size() int {
 	return count(l.X) * count(l.Y)
 }
 
-// Map is the map of a metric under one policy: the measured points, and the patches between them.
+// Map is the map of a metric under one policy: the measured points, and the rectangles (patches) between them.
 type Map struct {
 	*Lattice
 	Values  map[Point]results.MapValue // values of the measured points

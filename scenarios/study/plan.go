@@ -146,7 +146,7 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 }
 
 // queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or if there are none those of
-// the usual table.
+// the usual table of results.
 func queriesOf(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 || len(s.Asked) == 0 {
 		return results.TableQueries(s)
@@ -237,7 +237,7 @@ func (p *Plan) hashFiles(sum io.Writer) error {
 }
 
 // filesWith returns the files that the scenario names with one value of an axis, alone or with the first values of the
-// others: none unless the key ends with `file`, or the value has that word, perhaps as an escape.
+// others: none unless the key ends with `file`, or the value has that word, perhaps written with escapes.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string
 	text := p.Axes[axis].Range.Values[value].Text

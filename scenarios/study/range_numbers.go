@@ -30,8 +30,8 @@ type unit struct {
 	size   *big.Rat // in base units
 }
 
-// units lists the units that have one suffix each; the last one, of plain numbers, has none, and all texts end with
-// that. Durations are not listed: they may have several suffixes, as 1m30s.
+// units lists the units that have one suffix each. The last one, of plain numbers, has the empty suffix, with which all
+// texts end. Durations are not listed: they may have several suffixes, as 1m30s.
 var (
 	units = []unit{{aRate, "/s", big.NewRat(3600, 1)}, {aRate, "/m", big.NewRat(60, 1)}, {aRate, "/h", big.NewRat(1, 1)},
 		{aShare, "%", big.NewRat(1, 100)}, {aNumber, "", big.NewRat(1, 1)}}

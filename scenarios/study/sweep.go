@@ -89,7 +89,7 @@ type simulator struct {
 type simulation = func(t *task) (*measure.Settings, []measure.Run, error)
 
 // all calls do for 0 to n-1, in any order and from several goroutines at once, with a function that simulates a task.
-// Its error is ctx.Err() or, of the first task that failed, that of do or a *SettingError as from Plan.Run.
+// Its error is ctx.Err() or, for the first task that failed, the error of do or a *SettingError as from Plan.Run.
 func (s *simulator) all(ctx context.Context, n int, do func(i int, simulate simulation) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many tasks are open that one can be simulated while another is loaded, summarized and

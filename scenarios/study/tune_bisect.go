@@ -20,7 +20,7 @@ type search struct {
 	offset     int // number of seeds spent before those of the candidates
 }
 
-// extend simulates further seeds of candidates until each has that many in all.
+// extend simulates further seeds of candidates until each has the given number of seeds in all.
 func (s *search) extend(ctx context.Context, list []*candidate, seeds int) error {
 	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.offset + len(c.seen), s.offset + seeds} })
 	answers, err := s.arena.observe(ctx, asks)

@@ -201,7 +201,7 @@ func (p *Problem) list(all []*candidate) string {
 	return strings.Join(words, ", ")
 }
 
-// missing returns a sentence that lists the settings of the search that were not tried.
+// missing returns a phrase with the number and a list of the values that a search did not try; "" if it tried all.
 func (p *Problem) missing(a *answer) string {
 	tried := map[int]bool{}
 	for _, c := range a.tried {

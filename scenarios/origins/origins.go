@@ -32,7 +32,7 @@ func Of(sc *spec.Scenario, sets []spec.Override) []spec.Setting {
 	return e.settings
 }
 
-// OfPolicy returns those of the settings, as Of does, that policy i overrides in its `with:`.
+// OfPolicy returns the settings that policy i overrides in its `with:`, in the same form as Of.
 func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	v := sc.Variant(i)
 	if v == sc {
@@ -180,7 +180,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// unsaid adds the keys below path that are left out, with their default behaviour, and a policy's default parameters.
+// unsaid adds the keys below path that the file leaves out, with their defaults, and a policy's default parameters.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
 	for _, k := range reference.Table {

@@ -20,9 +20,9 @@ func Width(parallel int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Each calls do for the tasks 0 to n-1, begun in this order on width goroutines. When a task fails, none begins any
-// more, the contexts of later ones are cancelled and earlier ones go on: the error is that of the first task that
-// fails, whatever the width. When ctx is done it is ctx.Err(). Each returns when all goroutines have ended.
+// Each calls do for the tasks 0 to n-1, begun in this order on width goroutines, and returns when all have ended. When
+// a task fails, no more begin, and the contexts of those after it are cancelled. Those before it go on, so that the
+// error, whatever the width, is that of the first task in order that fails; or ctx.Err() once ctx is done.
 func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int) error) error {
 	w := work{caller: ctx, n: n, failedAt: n, running: map[int]context.CancelFunc{}}
 	var group sync.WaitGroup

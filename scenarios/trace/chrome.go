@@ -237,7 +237,7 @@ func (c *chrome) end(e *engine.Event, at time.Duration) {
 	c.execution(run, at, how)
 }
 
-// execution writes the span of an ended execution, with its outcome how, and the arrow to it from the attempt before.
+// execution writes the span of an ended execution, with how it ended, and the arrow to it from the attempt before.
 func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	if at < c.o.From || c.o.Job != 0 && c.o.Job != run.job {
 		return
@@ -261,7 +261,7 @@ func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	run.arrow = run.from + (at-run.from)/2
 }
 
-// nodeState writes the span of a node's former state, if it was not up, and begins a new state; "" is up.
+// nodeState writes the span in which a node was down or frozen, if it was, and begins its new state; "" stands for up.
 func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	if was := c.off[node]; was != nil && at >= c.o.From {
 		c.span(was, at, nil)

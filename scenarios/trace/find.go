@@ -33,9 +33,9 @@ type Finding struct {
 	Jobs     int64        `json:"jobs"`            // number of jobs of that kind
 }
 
-// Find runs the simulation and returns the most extreme job by each of Interests, of equal ones the first, with the
-// number of jobs that meet it; for waits, that of all jobs. It stores some tens of bytes for every job that has not
-// ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
+// Find runs the simulation and returns, for each of Interests, the most extreme job, the first of equal ones, with the
+// number of jobs that meet the criterion; for waits, of all jobs. It stores some tens of bytes for every job that has
+// not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{},
 		redrives: s.seen.Does(fault.Redrive)}

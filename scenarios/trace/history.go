@@ -136,7 +136,7 @@ func (t *jobTracer) see(e *engine.Event) {
 	}
 }
 
-// machine records a change of a node's state, also in the history of the job if the node holds that.
+// machine records a change of a node's state, also in the history of the job if the node holds or runs it.
 func (t *jobTracer) machine(e *engine.Event) {
 	node := t.nodes[e.Node]
 	switch e.Kind {

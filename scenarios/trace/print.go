@@ -141,7 +141,7 @@ func factCells(at, job, attempt, node, event, failure string) string {
 	return strings.TrimRight(line+failure, " ")
 }
 
-// pad fills text up with spaces to that many columns, and adds two spaces to longer text.
+// pad fills text up with spaces to the given number of columns, and adds two spaces to longer text.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-utf8.RuneCountInString(text), 2))
 }

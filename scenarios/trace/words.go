@@ -153,7 +153,7 @@ func (s *Simulation) words(e *engine.Event) string {
 	return os.Expand(sentence, func(name string) string { return fields[name](s, e) })
 }
 
-// field returns the text of an event for a placeholder of a sentence: "2" for $node.
+// field is a function that returns the text of an event for a placeholder of a sentence, such as "2" for $node.
 type field func(s *Simulation, e *engine.Event) string
 
 // fields maps the placeholders of sentences to their texts.

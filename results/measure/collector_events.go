@@ -272,7 +272,7 @@ func (c *Collector) committed(
 	case engine.Buried:
 		c.onBuried(at, o, r, sets, starved)
 	}
-	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried) {
+	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried && !c.settings.Redrives) {
 		c.onCopyEnded(o.Job)
 	}
 	if j != nil && j.settled() {

@@ -94,7 +94,7 @@ func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.Tena
 	}
 }
 
-// onCopyEnded notes that one copy of a resubmitted job is done or dead.
+// onCopyEnded notes that one copy of a resubmitted job is done, or dead and not to be redriven.
 func (c *Collector) onCopyEnded(job engine.JobID) {
 	caller := c.callerOf(job)
 	if r := c.resubmitted[caller]; r != nil {

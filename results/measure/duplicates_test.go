@@ -309,6 +309,26 @@ func TestResubmittedCopies(t *testing.T) {
 	}
 }
 
+// TestResubmittedAndRedriven has a copy succeed that was dead and is made ready again, after the other copy had.
+func TestResubmittedAndRedriven(t *testing.T) {
+	s := settings()
+	s.Patience, s.CopyBits, s.Redrives = []time.Duration{5 * time.Second, 0}, 8, true
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1<<8, 0)
+	tp.enqueue(25, 1<<8+1, 0)
+	first := tp.lease(26, 1<<8, 20)
+	tp.start(26, 1<<8, first)
+	tp.finish(27, 1<<8, first, 1, engine.FirstErrorKind)
+	tp.outcome(27, engine.Buried, 1<<8, first, 0)
+	tp.run(30, 1<<8+1, 25, 1)
+	tp.play(engine.Event{At: at(40), Kind: engine.Redriven, Job: 1 << 8, Class: engine.Retry, Age: 20 * time.Second})
+	tp.run(41, 1<<8, 40, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 0, "duplicates.resubmits": 1})
+	if len(tp.resubmitted) != 0 {
+		t.Errorf("%d callers are still remembered", len(tp.resubmitted))
+	}
+}
+
 // The series of starved time shows, bucket by bucket, when the oldest fresh job had waited for over a second.
 func TestStarvedSeries(t *testing.T) {
 	tp := newTape(settings(), 0) // buckets of 10 s

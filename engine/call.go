@@ -101,8 +101,8 @@ func (c *Call) CopyFrom(o *Call) {
 	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
 }
 
-// Execute performs c on store and fills in the answer, reusing its slices. With an error refuse the store is not
-// called, and that error is the answer.
+// Execute performs the call c on store and fills in its answer, reusing the slices of the last one. If refuse is an
+// error, that is the answer, and the store is not called.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
 	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]
@@ -131,7 +131,7 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	}
 }
 
-// executeStep performs one step of a recovery or promotion that takes two, which only some stores support: see TwoStep.
+// executeStep performs one step of a two-step recovery or promotion, for which a store needs the methods of TwoStep.
 func (c *Call) executeStep(ctx context.Context, store Store) {
 	x, ok := store.(TwoStep)
 	switch {

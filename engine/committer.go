@@ -39,7 +39,7 @@ type batch struct {
 	applied  []bool // by outcome, whether an earlier try applied it; empty: not known of any
 }
 
-// queued is a batch of outcomes that waits until its pause is over, and another commit may be under way.
+// queued is a batch of outcomes that waits to be sent, for the end of a pause or of an earlier commit call.
 type queued struct {
 	at    Time // paused: earliest time to send it; ready: 0
 	order uint64
@@ -57,7 +57,7 @@ func (c *committer) init(cfg *Config) {
 	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 || k.Grain > 0 })
 }
 
-// deadline returns the time at which the next batch must be sent again. Engine.Due adds the end of the linger, flushAt.
+// deadline returns when a batch must next be sent again. It leaves out flushAt, when the batch being filled is due.
 func (c *committer) deadline() Time {
 	d := Never
 	for _, b := range c.flying {
@@ -74,8 +74,8 @@ func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
 
-// add adds to the filling batch the outcome of the job of lease l, whose attempt ended with err: the retry policy
-// decides it. s is the lease's slot, or noSlot.
+// add appends the outcome of an attempt, at the job of lease l, to the batch that is being filled. If err is a failure,
+// the retry policy decides the outcome. s is the lease's slot, noSlot if it has none.
 func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
 	e.outcome(c.next(e, s), l, err, heldAt)
 	c.added(e)
@@ -99,13 +99,13 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
-// guard gives an outcome that next returned a fence of its own, other than FenceDefault, in place of the store's.
+// guard gives the outcome o, which next returned, a condition for taking effect (fence) other than the store's.
 func (c *committer) guard(o *Outcome, f Fence) {
 	o.Guard = f
 	c.guarded++
 }
 
-// added counts the outcome that next returned, and sends the batch if it is full.
+// added completes what next began, as the outcome is filled in, and sends the batch if it is full or need not wait.
 func (c *committer) added(e *Engine) {
 	c.pending++
 	if len(c.filling.slots) >= e.cfg.Commit.Batch {
@@ -173,7 +173,7 @@ func (c *committer) flush(e *Engine) {
 	c.launch(e)
 }
 
-// enqueue adds a batch to ready or paused, the queues for a commit call; one in paused is not sent before the time at.
+// enqueue adds a batch to one of the queues of batches to be sent: ready, or paused, where it waits until the time at.
 func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	c.queued++
 	in.Push(queued{at, c.queued, b})
@@ -291,8 +291,8 @@ func (b *batch) note(r *Call) {
 	}
 }
 
-// settle releases the lease of a committed or dropped outcome, or marks it for release once its handler, timed out
-// before, returns.
+// settle releases the lease of a committed or dropped outcome, or marks it for release once its handler returns, if
+// that has timed out and still runs.
 func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return

@@ -1,5 +1,5 @@
 // Package engine is a job queue: it claims jobs from a Store, runs them on workers, and commits their outcomes. It
-// takes back what other engines let expire, extends its own leases, and makes waiting jobs ready.
+// recovers jobs whose leases have expired, extends its own leases, and makes waiting jobs ready.
 //
 // An Engine is a state machine. It does no I/O, starts no goroutine, reads no clock and draws no hidden randomness. A
 // driver tells it the time and what happened and carries out what it asks for:
@@ -28,8 +28,8 @@
 // Policy for a Plan and sends an OpClaim call. The store leases the job for a TTL under a Token and answers; the engine
 // starts a handler in a slot. When the handler returns, the RetryPolicy turns its error into an Outcome (Ack, Nack
 // after a delay, Bury), which the committer sends in a batch with others, and again until the store has answered. A
-// nacked job waits, becomes ready when it is due (by itself, or by an engine's promoter), and is claimed again, as
-// Retry.
+// nacked job waits, becomes ready when it is due (by itself, or by an engine's promoter), and is claimed again, as a
+// retry; before its first claim a job is fresh.
 //
 // If the engine dies, the lease expires. A reaper, in any engine, takes it under a new token (a recovery), asks the
 // retry policy as for any failure and commits the outcome. From then on the first holder is fenced off: its commit,

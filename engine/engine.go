@@ -76,14 +76,14 @@ func (e *Engine) maintenance() Time {
 // unsettle makes the engine compute all its deadlines anew, since any of them may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due returns, at no cost, a time that is not after the Deadline if that lies ahead. A driver of many engines waits for
-// it, and then calls IsDue.
+// Due returns a lower bound of the Deadline, if that lies ahead, without computing it. A driver of many engines waits
+// until then, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
-// IsDue reports whether the Deadline has passed by now. If it has not, Due equals the Deadline afterwards.
+// IsDue reports whether the Deadline has come by now. If it has not, Due returns the exact Deadline afterwards.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm lowers the engine's next due time to t, the time of a further action.
+// arm makes the engine due at time t at the latest, because it must act then.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late
@@ -167,7 +167,7 @@ func (e *Engine) Stop(now Time) {
 	e.commit.lingered(e)
 }
 
-// SetWallClock sets the offset of the node's wall clock from the true time; negative: it is behind. Only
+// SetWallClock sets how far the node's wall clock is ahead of the true time; a negative offset means behind. Only
 // LeaseConfig.Local reads that clock: everything else uses now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 	e.beginSeldom(now)
@@ -202,10 +202,10 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin sets the time of an input to the engine, and whether that is a wake.
+// begin sets the time of an input to the engine, and whether that input is a wake (notice of new ready jobs).
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
-// beginSeldom sets the time of a rare input, one that may change any deadline.
+// beginSeldom begins a rare input, after which all deadlines are computed anew, because it may change any of them.
 func (e *Engine) beginSeldom(now Time) {
 	e.begin(now, false)
 	e.unsettle()

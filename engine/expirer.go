@@ -45,8 +45,8 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended records the new expiry of the leases that heartbeat b has extended: those marked in current, or with
-// LeaseConfig.OfNode all leases of the node.
+// onExtended records the new expiry of the leases that heartbeat b has extended: those for which current, from the
+// store's answer, is true, or with LeaseConfig.OfNode all leases of the node.
 func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
 	for k, s := range b.slots {
 		h := &e.leases.slots[s]

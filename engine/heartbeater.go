@@ -84,7 +84,7 @@ func (h *heartbeater) tick(e *Engine) {
 	h.send(e, b)
 }
 
-// send calls the store to extend the leases in b; if b has none, all leases of the node.
+// send sends heartbeat b, which extends the leases that it lists or, with LeaseConfig.OfNode, all leases of the node.
 func (h *heartbeater) send(e *Engine, b beat) {
 	c := e.call(OpExtend)
 	c.TTL, c.Keys = e.ttl(), append(c.Keys[:0], b.keys...)

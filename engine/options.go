@@ -23,8 +23,8 @@ func (f Fence) Or(usual Fence) Fence {
 	return f
 }
 
-// Place is the rule for a job's ready key, by which claims order the ready jobs of one priority. The rule in
-// StoreOptions is for all jobs that were claimed before, the one in an outcome for its job alone.
+// Place is the rule for a job's ready key, its position among the ready jobs of one priority: by due time, for example.
+// The rule in StoreOptions is for all jobs that were claimed before, the one in an outcome for its job alone.
 type Place uint8
 
 const (

@@ -6,8 +6,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// View is the state of an engine as seen by a Policy when it plans. Idle, InFlight and Committing are exact and free;
-// Store was read StatsAge ago.
+// View is the state of an engine that a Policy sees when it plans a claim. Idle, InFlight and Committing are exact and
+// cost nothing; Store was read from the store StatsAge ago.
 type View struct {
 	Now        Time
 	Workers    int             // workers of this engine
@@ -22,7 +22,7 @@ type View struct {
 	number uint64
 }
 
-// Draw returns a number in (0, 1) that depends only on the seed, the engine, the number of this plan and n.
+// Draw returns the n-th random number, in (0, 1), for this plan, a function of the seed, the engine, the plan and n.
 func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }

@@ -27,7 +27,7 @@ const (
 // shortestTick is the least pause of a timer whose pauses are drawn from a distribution, which may reach down to 0.
 const shortestTick = time.Millisecond
 
-// pause returns the time to the next tick of a timer with the period every, varied by draw, if that is not nil.
+// pause returns the time to a timer's next tick: the period every, or one drawn by draw, and at first a part of it.
 func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	d := every
 	if draw != nil {
@@ -43,7 +43,7 @@ func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) tim
 	return time.Duration(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), 0, p.timer) * float64(d))
 }
 
-// drawn returns the next drawn period, at least a millisecond, or every if that is shorter.
+// drawn returns a random length of a period, from draw, raised to a millisecond, or to every if that is shorter.
 func (p *pulse) drawn(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	p.beats++
 	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))

@@ -111,8 +111,8 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 	}
 }
 
-// onRead stores the expired leases found in the first of two steps; the second comes after the gap, even if none was
-// found, and then does nothing.
+// onRead stores the expired leases that the first step of a two-step recovery has found. The second step, write, comes
+// after ReaperConfig.Gap, even if none was found, and then does nothing.
 func (r *reaper) onRead(e *Engine, reply *Call) {
 	r.starting = r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0
 	r.read, r.writeAt = append(r.read[:0], reply.Leases...), e.now.Add(e.cfg.Reaper.Gap)

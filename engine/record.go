@@ -81,7 +81,7 @@ type Event struct {
 	Ran   time.Duration // Finished, TimedOut, Aborted: run time
 }
 
-// Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps: e is reused.
+// Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps of an Event.
 type Recorder interface{ Record(e *Event) }
 
 // Record reports to rec the effects on each job of a call that was just executed. scratch is memory for the events.

@@ -1,7 +1,7 @@
 package engine
 
-// holdUntilDue keeps the lease in slot s, of a job claimed before it is due, see StoreOptions.Held. It occupies no
-// worker and no prefetch slot, and is not in flight for a policy: it is waiting.
+// holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s until then. It
+// occupies no worker and no prefetch slot, and policies do not count it as in flight.
 func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	h := &e.leases.slots[s]
 	h.phase, h.dueAt = scheduled, e.now.Add(-h.lease.Waited)
@@ -19,7 +19,7 @@ func (r *runner) nextScheduled() Time {
 	return r.scheduled[0].at
 }
 
-// popScheduled removes and returns the first lease of a job claimed before it is due; nil if it was released since.
+// popScheduled removes and returns the first lease of a job claimed before it is due, nil if it was released since.
 func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	d := r.scheduled.Pop()
 	if h := e.leases.of(d); h != nil && h.phase == scheduled {

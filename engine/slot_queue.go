@@ -18,10 +18,10 @@ type slotQueue struct {
 	head, tail uint64 // number of the first entry, and of the next to come; ticket 0 is none
 }
 
-// init makes the queue empty. which, in [0, 2^16), is its number among the queues of that purpose: no
-// two of them number their entries alike, so that a ticket of one is void in the others.
-func (q *slotQueue) init(of purpose, which int) {
-	first := uint64(which)<<48 + 1
+// init makes an empty queue for a purpose. Queues for one purpose have distinct numbers, in [0, 2^16), and number their
+// entries from different starts, so that a lease's ticket from one of them is void in the others.
+func (q *slotQueue) init(of purpose, number int) {
+	first := uint64(number)<<48 + 1
 	q.of, q.head, q.tail = of, first, first
 }
 
@@ -47,7 +47,7 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// leave removes a lease from its queue of that purpose, if it is in one.
+// leave removes a lease from its queue for that purpose, if it is in one.
 func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
 // grow makes room in a full queue and returns the number of its next entry: it removes the entries of leases that have

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// Ration is a retry budget: in any stretch of a process's life no longer than Window, the retries that it begins,
-// besides those prefetched, cost at most Burst plus what fresh claims and successes earn in that stretch.
+// Ration is a retry budget. In any period of at most Window within the life of a process, the retries that it begins,
+// except prefetched ones, cost at most Burst plus what its fresh claims and successes earn in that period.
 type Ration struct {
 	Burst, Cost int64                    // Cost is that of one retry; 0: there is no ration
 	Claimed     int64                    // earned by each fresh job claimed, in that stretch or up to Earlier before
@@ -17,8 +17,8 @@ type Ration struct {
 	Earlier     time.Duration
 }
 
-// Brake is a circuit breaker on a set of jobs. From Failures failed executions in a row to the next success, at most
-// AtOnce of the jobs claimed since then run at once in a process or, if Every is set, they are claimed that far apart.
+// Brake is a circuit breaker on a set of jobs. After Failures failed executions in a row, until the next success, a
+// process runs at most AtOnce of the jobs claimed since then at once or, if Every is set, claims them that far apart.
 type Brake struct {
 	Class    engine.Class // AnyClass: both
 	Kinds    engine.Kinds // 0: all

@@ -17,8 +17,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked checks a call of a node's retry policy, which the caller reports: it is a breach if the failed job is not as
-// recorded, or if the uniform draw for jitter repeats that of another delivery.
+// Asked checks the arguments of a node's call of its retry policy: it is a breach if the failed job is not as recorded,
+// or if the uniform draw for jitter repeats that of another delivery.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	r := c.jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {
@@ -46,7 +46,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 
 // mayDie checks that a job was buried for a reason: the limit on attempts or recoveries, the error kind, or its age.
-// Without a fence by token any earlier holder may bury it, by the count at that time.
+// Without a fence by token earlier holders may bury it too, so that its highest counts so far apply.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	attempts, recovered := j.charged.most, j.counted.most

@@ -101,8 +101,8 @@ func (c *Checker) Settle() {
 	}
 }
 
-// Released checks that the engine of a node is at rest once no work is left and no call is under way: held, see
-// engine.Engine.Held, must be 0 and all workers idle.
+// Released checks that the engine of a node is at rest once no work is left and no call is under way: held (the result
+// of engine.Engine.Held) must be 0, and all workers idle.
 func (c *Checker) Released(node int32, held, idle int) {
 	if c.breach != nil {
 		return

@@ -27,20 +27,20 @@ func (b *Breach) Error() string {
 }
 
 // complain records that the event being checked breaks an invariant, unless another breach came first or the invariant
-// is not among those checked. It returns true, for a rule to return: the rule applied.
+// is not among those checked. It always returns true, for a rule to return it: the rule has applied.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
 	return c.Complain(i, e.Job, "%v by node %d: "+format, append([]any{e.Kind, e.Node}, arguments...)...)
 }
 
-// astray records a breach as complain does, by an event that contradicts the checker's state and will not update it.
+// astray records a breach as complain does, by an event that contradicts the checker's state and must not change it.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
 }
 
-// Complain records a breach found now, about a job or none (0), if it is the first breach. Times among the arguments
-// are printed as durations since the start of the run. It returns true, as complain does.
+// Complain records a breach found now, unless one was recorded before; job is 0 if it concerns no job. Times among the
+// arguments are printed as durations since the start of the run. It always returns true, as complain does.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) bool {
 	if c.breach != nil || !c.rules.Only.Has(i) {
 		return true
@@ -54,7 +54,7 @@ func (c *Checker) Complain(i Invariant, job engine.JobID, format string, argumen
 	return true
 }
 
-// Recounted counts a check of Recount by the caller, who has compared totals from elsewhere with the events.
+// Recounted counts a check of the invariant Recount made by the caller, who compared other totals with the events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
 // History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.
@@ -67,7 +67,7 @@ type History struct {
 	nodes  map[int32]bool
 }
 
-// mostHistory is the highest number of events that a History prints: the last ones.
+// mostHistory is the number of events that a History prints; of more events, it prints the last ones.
 const mostHistory = 60
 
 // Record stores an event if it is about the job.

@@ -107,8 +107,8 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// goOn sets the checker's clock to the time of a new event. After the storms it then checks the bounds on times, at the
-// first event of an instant.
+// goOn sets the checker's clock to the time of a new event. After the storms it then applies, once for each instant,
+// the rules that bound times, such as how long workers may be idle.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
 		c.complain(Determinism, "time goes back from %v", c.now)

@@ -17,7 +17,7 @@ type claim struct {
 	owed     []owed // deficits of fresh claims, by node
 }
 
-// followCall follows a store call: it ends the account of the latest claim, and begins one if the call is a claim.
+// followCall updates the state of a process after a store call; a claim starts the counts of its leases, which follow.
 func (c *Checker) followCall(s *subject) {
 	n := s.n
 	switch s.Op {
@@ -88,7 +88,7 @@ func (c *Checker) isMostUrgent(s *subject) bool {
 	return true
 }
 
-// reaps holds the times of the latest recoveries of expired leases: by one node, and by another before it.
+// reaps holds the latest recoveries by two nodes, for the check that only the leader recovers expired leases.
 type reaps struct {
 	node, other int32       // number of a node plus 1; 0: none
 	otherAt     engine.Time // time of the latest recovery by other

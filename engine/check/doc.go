@@ -1,7 +1,7 @@
 // Package check verifies the invariants of a job queue during a simulation and reports the first breach: a lost job,
 // more attempts than the limit, a commit under a lost lease.
 //
-// A Checker is an engine.Recorder: it follows every job through the events of a run and holds the invariants after
+// A Checker is an engine.Recorder: it follows every job through the events of a run and checks the invariants at
 // each:
 //
 //	checker := check.New(rules)

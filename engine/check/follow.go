@@ -34,7 +34,7 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 
 func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
-// toReady counts a job that becomes ready, in the given class; its wait counts from since.
+// toReady counts a job that becomes ready, in the given class; the time for which it waits begins at since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	j.state, j.class, j.ready = engine.Ready, class, since
 	c.placeInLine(j, class)
@@ -74,8 +74,8 @@ func (c *Checker) placeInLine(j *job, class engine.Class) {
 	l.stand = engine.PlaceDefault
 }
 
-// countReady adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry), and where an order is checked
-// to those of its tenant and kind.
+// countReady adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry) and, for checks of claim
+// orders, to those of its tenant and kind.
 func (c *Checker) countReady(j *job, by int) {
 	c.counts.Ready[j.class] += by
 	if c.d.byTenant {
@@ -131,7 +131,7 @@ func (c *Checker) countRunning(j *job, by int) {
 	}
 }
 
-// enter counts a job that is now in flight, or has another lease.
+// enter counts a job as in flight, after a claim or under the new lease of a reaper.
 func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
@@ -165,8 +165,8 @@ func (c *Checker) followLeased(s *subject) {
 	}
 }
 
-// recovered counts a recovery of a job's lease, between bounds: a reaper with two steps goes by the count at its first,
-// which StoreOptions.RecoveriesWithin may have restarted since.
+// recovered counts a recovery of a job's lease. Only bounds are known for a reaper with two steps: it reads the count
+// in its first step, and StoreOptions.RecoveriesWithin may have restarted the count since.
 func (c *Checker) recovered(j *job) {
 	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
 	if within > 0 && c.now.Sub(j.recovered) > within {
@@ -222,8 +222,8 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 }
 
-// charge adds the cost in attempts of a failure after which the job is retried: one, or none for a snooze that gives
-// the charge back.
+// charge updates the failures of a job that is retried, and the attempts charged to it: a return or a snooze gives the
+// charge for its attempt back.
 func (c *Checker) charge(s *subject) {
 	j, retry, returned := s.j, c.rules.retry(s.j.kind), s.Kind == engine.Returned
 	switch {
@@ -263,7 +263,7 @@ func (c *Checker) followRedriven(s *subject) {
 	c.toReady(j, s.Class, s.At)
 }
 
-// drops records that a process has lost a lease, so that it commits no outcome for it.
+// drops records that the holder of a lease will commit no outcome under it: the lease is lost, or the outcome refused.
 func (c *Checker) drops(s *subject) {
 	if j := s.j; j != nil && j.token == s.Token {
 		j.dropped = s.Token

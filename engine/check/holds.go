@@ -8,7 +8,7 @@ import (
 )
 
 // Holds are the bounds that a policy guarantees on the jobs that a process begins: caps, a retry budget, pauses after
-// failures, burials by age. They are checked against events alone, not plans. Zero fields: not guaranteed.
+// failures, burials by age. The checker judges them by events alone, not by plans. A zero field guarantees nothing.
 type Holds struct {
 	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one
 	Ration bound.Ration
@@ -62,7 +62,7 @@ func (c *Checker) paysForRetries(s *subject) bool {
 	return cost <= most || c.complain(Shares, "it begins retries for %d, and has %d to spend", cost, most)
 }
 
-// since drops the times at the beginning of a list that are not after from.
+// since returns an ascending list of times without those at or before from.
 func since(times []engine.Time, from engine.Time) []engine.Time {
 	for len(times) > 0 && times[0] <= from {
 		times = times[1:]
@@ -75,7 +75,7 @@ func brakesFor(b *bound.Brake, s *subject) bool {
 	return (b.Class == engine.AnyClass || b.Class == s.Class) && b.Kinds.Has(s.JobKind)
 }
 
-// brakes checks that after failures in a row a process begins fewer jobs or spaces its claims: see bound.Brake.
+// brakes follows the circuit breakers (bound.Brake) of a process, and checks that a job which begins obeys them.
 func (c *Checker) brakes(s *subject) (held bool) {
 	n := s.n
 	if n.plans.brakes == nil {
@@ -131,8 +131,8 @@ func (c *Checker) notesEmpty(s *subject) bool {
 	return false
 }
 
-// buriesLate checks Holds.Interval: a claim takes no job that was ready for longer, unless it has buried Holds.Buries,
-// and buries none ready for less if the queue was empty within that time.
+// buriesLate checks Holds.Interval, a limit on the age of claimed jobs: a claim takes an older one only after burying
+// Holds.Buries, and buries no younger one if the queue was empty within that interval.
 func (c *Checker) buriesLate(s *subject) bool {
 	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
 	if s.Kind == engine.Leased {

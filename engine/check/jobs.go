@@ -53,7 +53,7 @@ type job struct {
 	before     engine.JobID // earlier job of its serial key that it waits for; 0: none
 }
 
-// line is the position of a job among the ready jobs: its ready key, and the rule for the next one.
+// line is the position of a job among the ready jobs (its ready key), and the place rule for the next time it is ready.
 type line struct {
 	key    engine.Time     // ready key, if the job is ready
 	stood  engine.Time     // ready key when it was last ready by the store's rule
@@ -68,7 +68,7 @@ type asks struct {
 	delivery int32         // delivery of that draw; 0: none
 }
 
-// span is a count of which only a lower and an upper bound are known: an attempt may have cost nothing.
+// span holds the bounds of a number, such as attempts charged to a job, that the events do not determine exactly.
 type span struct{ least, most int32 }
 
 func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
@@ -91,8 +91,8 @@ type jobs struct {
 	used  int    // pages in use
 }
 
-// page is an entry of the table's index: the refs of the 64 IDs that differ only in the six bits from slotShift on. In
-// scenarios those are the IDs of jobs that arrive one after the other.
+// page is an entry of the index from job IDs to their states: it covers the 64 IDs that differ only in the six bits
+// from slotShift on. In scenarios those are the IDs of jobs that arrive one after the other.
 type page struct {
 	rest uint64   // their other bits
 	refs *[64]ref // nil: the entry is empty
@@ -106,7 +106,7 @@ func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
 
 func (t *jobs) at(r ref) *job { return &t.rows[r] }
 
-// page returns the page of an ID in the index, or the empty entry where it would be inserted.
+// page returns the entry for a job ID in the index, or the empty entry where it would be inserted.
 func (t *jobs) page(id engine.JobID) *page {
 	mask, rest := len(t.index)-1, rest(id)
 	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
@@ -117,7 +117,7 @@ func (t *jobs) page(id engine.JobID) *page {
 	}
 }
 
-// find returns the ref of a job: noRef if it was never enqueued, isDone if it is done.
+// find returns the table index (ref) of a job's state: noRef if it was never enqueued, isDone if it is done.
 func (t *jobs) find(id engine.JobID) ref {
 	if len(t.index) == 0 {
 		return noRef
@@ -167,7 +167,7 @@ func (t *jobs) finish(r ref) {
 	t.free = append(t.free, r)
 }
 
-// enlist appends a job in flight to the list ordered by the latest grant or extension of a lease.
+// enlist appends a job to the list of jobs in flight, ordered by the latest grant or extension of their leases.
 func (t *jobs) enlist(r ref, now engine.Time) {
 	j, ends := t.at(r), t.at(noRef)
 	j.renewed, j.prev, j.next = now, ends.prev, noRef
@@ -179,10 +179,10 @@ func (t *jobs) delist(r ref) {
 	t.at(j.prev).next, t.at(j.next).prev = j.next, j.prev
 }
 
-// bit returns the bit that stands for a delivery in a job's masks.
+// bit returns the bit that stands for a delivery in the masks of a job's last 64 deliveries.
 func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 
-// ended returns the end of a job's lease by the rules: d.ttl after its last renewal.
+// ended returns the end of a job's lease: its TTL after it was granted or last extended.
 func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
 
 // lapsed reports whether the lease of a job has lapsed (expired without a recovery).
@@ -190,7 +190,7 @@ func (j *job) lapsed(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && now >= j.ended(d).Add(d.lapse)
 }
 
-// mayLapse reports whether a job's lease may have lapsed, also where the end of leases is not known.
+// mayLapse reports whether a job's lease has lapsed, or may have, because the time at which it ends is not known.
 func (j *job) mayLapse(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && (!d.timed || j.untimed || j.lapsed(d, now))
 }

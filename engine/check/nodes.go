@@ -64,7 +64,7 @@ type execution struct {
 }
 
 // owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
-// claim. The others are a lower bound on the outcomes that it had to commit when it made the next claim.
+// claim. The others are a lower bound on what it had to commit when it made its next claim (for backpressure).
 type owing struct {
 	turn       uint32 // number of claims
 	since, all int    // outcomes of executions that ended since the latest claim, and before it
@@ -91,7 +91,7 @@ func (n *node) toldOf(j *job) {
 	j.owed = 0
 }
 
-// followMachine updates the state of a process after an event of the node.
+// followMachine updates the state of a process after an event of its node, such as a crash, a pause or a lost call.
 func (c *Checker) followMachine(s *subject) {
 	n := s.n
 	if n == nil {
@@ -137,7 +137,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests records that a node has idle workers from now on, if it has any.
+// rests sets the time since which a node has idle workers to now, or to Never if it has none or does not run.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -254,7 +254,7 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 }
 
-// HasPlanned reports whether a node has planned a claim since a time.
+// HasPlanned reports whether a node has planned a claim at the given time or later.
 func (c *Checker) HasPlanned(node int32, since engine.Time) bool {
 	return c.nodes[node].plans.at >= since
 }
@@ -265,10 +265,10 @@ func (c *Checker) MayClaim(node int32) bool {
 	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
 }
 
-// Claims records that a claim of a node is under way, or with under false that its answer has arrived.
+// Claims records that a claim of a node is under way or, if under is false, that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
 
-// Planned records that a node plans a claim.
+// Planned records the time at which a node plans a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
 // Idles reports whether a node runs, was not told to stop, and has had idle workers and claimed nothing since a time.

@@ -8,7 +8,7 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether it is guaranteed that no call executed since the given time was lost, refused or late.
+// heard reports whether it is guaranteed that all calls executed since the given time were answered in time.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
@@ -38,8 +38,7 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil records that one of the rules that are checked after the storms cannot be broken before t: until the
-// earliest such time they need no check.
+// keptUntil sets the next check of the rules for the time after the storms to t or earlier: one may be broken then.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
@@ -108,10 +107,11 @@ func (c *Checker) leaderReaps(s *subject) bool {
 		by-1, r.node-1, r.otherAt, r.at)
 }
 
-// shortestRest is the result of rest for a reaper that comes when a lease ends, not at intervals, if leases are long.
+// shortestRest is the shortest mean interval allowed between a reaper's recoveries that find nothing, if it recovers as
+// leases end rather than at intervals; short leases and heartbeats allow less.
 const shortestRest = 20 * time.Millisecond
 
-// rest returns the lower bound on the mean interval of a process's recoveries that find no expired lease.
+// rest returns the shortest mean interval that is allowed between recoveries of a process that find no expired lease.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2
@@ -157,7 +157,7 @@ func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
 	return p.ahead
 }
 
-// keepsToCooldown checks that a node's claims are a cooldown apart, on average: their delays before the store differ.
+// keepsToCooldown checks that a node's claims are a cooldown apart on average (they do not reach the store evenly).
 func (c *Checker) keepsToCooldown(s *subject) bool {
 	least := c.rules.Node.Fetch.Cooldown
 	if !c.heard(c.now) {
@@ -198,8 +198,8 @@ func (c *Checker) undisturbed(n *node) bool {
 	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
 }
 
-// keepsToPressure checks that a node claims nothing while it has too many outcomes to commit (backpressure). Outcomes
-// of executions that ended after its previous claim do not count: it may have made this claim before.
+// keepsToPressure checks that a node claims nothing while it has too many outcomes to commit (backpressure). Executions
+// that ended after its previous claim do not count: they may have ended after it made this one.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
 	if !c.undisturbed(s.n) {
@@ -291,7 +291,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
-// tellsInTime checks, as a lease is recovered, that its holder did not have enough time to commit the job's outcome.
+// tellsInTime checks, as a lease is recovered, that its holder ended the job too late to have committed its outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -338,7 +338,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits changes the upper bound on the time that a job may be ready before it is claimed, if there is one.
+// Waits sets the upper bound on the time that a job may be ready before it is claimed, if there is such a bound.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

@@ -78,11 +78,11 @@ type Rules struct {
 	Only Set // invariants to check
 }
 
-// Share is the share Num / Den of the claims of each node guaranteed to fresh jobs while fresh jobs and retries are
-// both ready: exact to less than one claim. Den 0: not guaranteed.
+// Share is the share Num / Den of the claims of each node that is guaranteed to fresh jobs, to within one claim, while
+// fresh jobs and retries are both ready. With Den 0 no share is guaranteed.
 type Share struct{ Num, Den int64 }
 
-// Soon holds upper bounds on reaction times, such as from ready to claimed, below poll intervals. 0: no bound.
+// Soon holds upper bounds on reaction times, such as from ready to claimed, that are below poll intervals; 0: no bound.
 type Soon struct {
 	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim of
 	// any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus Rules.Idle on.
@@ -177,7 +177,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is a reaper's outcome for an expired lease that it had read before taking it.
+// asRead reports whether an event is the outcome of an expired lease by a two-step reaper (first reads, then takes).
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -191,10 +191,10 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of event kinds, with one element for each Op of a call.
+// kinds is a set of event kinds, where each Op of an executed call counts as a kind of its own.
 type kinds uint64
 
-// firstCall is the number in kinds of the first Op of a call, and inCalm that of every event after the storms.
+// firstCall is the element of kinds for executed calls with Op 0, and inCalm that for an instant after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

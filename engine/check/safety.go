@@ -133,7 +133,7 @@ func (c *Checker) hadRecord(s *subject) bool {
 		c.astray(Leases, "it is %v in delivery %d, not %d", j.state, j.delivery, s.Delivery)
 }
 
-// extendsCurrent checks that a lease is extended if its holder has it, and only then.
+// extendsCurrent checks that a lease is extended while its holder still has it, and refused otherwise.
 func (c *Checker) extendsCurrent(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	current := j.state == engine.InFlight && !j.forgotten && (fence != engine.FenceToken || s.Token == j.token)
@@ -166,7 +166,7 @@ func (c *Checker) answersOwn(s *subject) bool {
 		c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
 }
 
-// passesFence checks that an outcome which took effect matched the fence.
+// passesFence checks that an outcome which took effect met the fence, the condition on its token and the job's state.
 func (c *Checker) passesFence(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if s.Error == engine.LeaseExpired { // the outcome may be a reaper's, under its own guard
@@ -208,7 +208,7 @@ func (c *Checker) wasSo(s *subject) bool {
 	return true
 }
 
-// wasNotCurrent checks that a fenced (refused) outcome did not match the fence.
+// wasNotCurrent checks that an outcome which the store refused did not meet the fence (condition on token and state).
 func (c *Checker) wasNotCurrent(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if c.d.asRead(s.Event) {
@@ -241,7 +241,7 @@ func (c *Checker) mayGiveUp(s *subject) bool {
 	return true
 }
 
-// wroteOnce checks that a reaper which reads leases before it takes them has taken them before it reads again.
+// wroteOnce checks that a reaper which reads leases before it takes them does not read one again, and take it twice.
 func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false
@@ -288,7 +288,7 @@ func (c *Checker) beginsOnce(s *subject) bool {
 	return true
 }
 
-// timesOut checks that an execution times out exactly at its timeout.
+// timesOut checks that an execution does not time out before its timeout, nor end later without timing out.
 func (c *Checker) timesOut(s *subject) bool {
 	x, timeout := s.x, ofKind(c.rules.Node.Kinds, s.JobKind).Timeout
 	ran := s.At.Sub(x.started)

@@ -28,8 +28,8 @@ type tenants struct {
 	many         bool            // there are too many tenants or jobs to compare
 }
 
-// mostTenants is the highest number of tenants for which fairness is verified, and mostCompared that of jobs for which
-// an order is: each claim is compared with all of them.
+// mostTenants is the highest number of tenants for which fairness is verified, and mostCompared the highest number of
+// jobs for which claim orders are: a claimed job is compared with all others.
 const mostTenants, mostCompared = 64, 1 << 10
 
 // tenant returns the state of the tenant id; nil where no policy chooses by tenant, or there are too many.

@@ -22,13 +22,13 @@ type admission struct {
 // shut reports whether an arriving call has to wait.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
-// limit begins a fault that lets at most n calls be served at once.
+// limit adds a limit of n calls served at once, which a fault imposes; the lowest limit applies.
 func (a *admission) limit(n int) {
 	a.limits = append(a.limits, n)
 	a.adjust()
 }
 
-// unlimit ends a fault begun by limit, with the same n.
+// unlimit removes a limit of n that limit added, because its fault ends.
 func (a *admission) unlimit(n int) {
 	i := slices.Index(a.limits, n)
 	a.limits = slices.Delete(a.limits, i, i+1)
@@ -53,7 +53,7 @@ func (s *Sim) arrive(ref uint32) {
 	s.execute(ref)
 }
 
-// serveNext serves the waiting calls whose turn it is. Jobs that one makes due become ready before the next is served.
+// serveNext serves waiting calls while the limit allows. Before each of them, jobs that are due become ready.
 func (s *Sim) serveNext() {
 	for s.admission.line.Size() > 0 && !s.admission.shut() {
 		s.promoteFirst()
@@ -61,7 +61,7 @@ func (s *Sim) serveNext() {
 	}
 }
 
-// Rows counts the jobs in the store, by state, when it serves a call.
+// Rows holds the numbers of jobs in the store, by state, as it serves a call, whose duration may depend on them.
 type Rows struct {
 	Ready    int
 	Ahead    int // ready jobs that a claim passes over, see PassCounter

@@ -26,7 +26,7 @@ type ending struct {
 	offset time.Duration
 }
 
-// endBit is the bit that marks an event for the end of a control, rather than its beginning.
+// endBit marks a pending event for the end of a control (an injected fault) rather than its beginning.
 const endBit = 1 << 31
 
 func (s *Sim) initControls(all []Control) {
@@ -46,7 +46,7 @@ func (s *Sim) initControls(all []Control) {
 	}
 }
 
-// await begins the controls (injected faults) triggered by an event like e.
+// await schedules the controls (injected faults) that event e triggers, and counts it for those that wait for more.
 func (s *Sim) await(e *engine.Event) {
 	for i, left := range s.controls.awaits {
 		c := &s.controls.all[i]

@@ -32,7 +32,7 @@ const (
 // RowCosts holds the added duration of a store call for each job in the store, by state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
-// of returns the time, in nanoseconds, that a call takes for the rows in the store.
+// of returns the time in nanoseconds that the jobs in the store, counted by r, add to the duration of a call.
 func (c *RowCosts) of(r *Rows) float64 {
 	return float64(c.Ready)*float64(r.Ready) + float64(c.Ahead)*float64(r.Ahead) + float64(c.Waiting)*float64(r.Waiting) +
 		float64(c.InFlight)*float64(r.InFlight) + float64(c.Ended)*float64(r.Ended)

@@ -100,7 +100,7 @@ func (s *Sim) madeReady(m *message) int {
 	return n
 }
 
-// makesReady reports whether the i-th outcome of a commit made a job ready at once, or made room for one.
+// makesReady reports whether the i-th outcome of a commit made a job ready at once, or may let another one be claimed.
 func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	switch m.Batch.Outcomes[i].Verb {
 	case engine.Return, engine.Redo:
@@ -148,7 +148,7 @@ func (s *Sim) deliverReply(ref uint32, m *message) {
 	s.messages.release(ref)
 }
 
-// slab holds values at stable addresses, referred to by index in events, and reuses freed ones. Values do not move.
+// slab is a pool of values, to which events refer by index. It reuses freed values, and never moves a value.
 type slab[T any] struct {
 	items []*T
 	order []uint32 // from used on, the free indexes, next first; the entries before are meaningless

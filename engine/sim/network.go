@@ -128,7 +128,7 @@ func times(factor float64, d time.Duration) time.Duration {
 	return dist.LongestDraw
 }
 
-// addDelays returns a+b, at most dist.LongestDraw, which neither exceeds.
+// addDelays returns the sum of two delays, or dist.LongestDraw, which neither exceeds, if that is less.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
 func (l *Links) delay(p keyed.Purpose, c *engine.Call) time.Duration {
@@ -157,8 +157,7 @@ func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) ti
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
-// waysOf returns, for each operation, the delay of the network in either direction if it is the same for every call;
-// negative: it is not.
+// waysOf returns, by operation, the one-way delay of a network, or a negative number if it differs between calls.
 func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	l, ok := n.(*Links)
 	if ok {

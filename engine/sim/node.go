@@ -77,7 +77,7 @@ func (s *Sim) stepped(n *node) {
 	s.queue.timers.first = max(s.now, n.engine.Due())
 }
 
-// update does the work of stepped for any node: one of several, or one that notices its deadlines late.
+// update updates a node's timer, and whether it can be woken, in runs with several nodes or with late deadlines.
 func (s *Sim) update(n *node) {
 	due := n.engine.Due()
 	if s.cfg.Late != nil {
@@ -94,7 +94,7 @@ func (s *Sim) update(n *node) {
 	}
 }
 
-// hears reports whether a node that runs is woken for new ready jobs, if it is its turn: see WakeMode.
+// hears reports whether a running node may be woken for new ready jobs: it has idle workers, or debounces its wakes.
 func (s *Sim) hears(n *node) bool {
 	return !n.stopped && (n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce)
 }
@@ -125,7 +125,8 @@ func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	}
 }
 
-// finish ends an execution whose finish event has that key, if it has not ended earlier.
+// finish handles the end of an execution; the event is void if its key is no longer the execution's (cancelled or
+// dead).
 func (s *Sim) finish(ref uint32, key uint64) {
 	r := s.runs.at(ref)
 	if r.key != key {

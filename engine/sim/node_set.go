@@ -13,7 +13,7 @@ func (s *nodeSet) init(nodes int) {
 	s.some = make([]uint64, len(s.words)/64+1)
 }
 
-// put adds a node to the set, or with in false removes it.
+// put adds a node to the set or, if in is false, removes it.
 func (s *nodeSet) put(node int32, in bool) {
 	w := &s.words[node/64]
 	if *w>>(node%64)&1 != 0 == in {

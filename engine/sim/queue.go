@@ -7,7 +7,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// rank is the order of different kinds of events at one instant.
+// rank is the kind of a pending event; of several events at one instant, those of lower rank come first.
 type rank uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	announcement             // nodes are woken for jobs that became ready before
 )
 
-// rankBits is the position of the rank within event.order.
+// rankBits is the number of low bits of event.order, which hold the sequence number; the event's rank is above them.
 const rankBits = 60
 
 // event is a pending event of the simulation: 24 bytes, by value.
@@ -34,13 +34,13 @@ type event struct {
 // Before reports whether event a comes before b: by time, rank and sequence.
 func (a event) Before(b event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
-// brief is a pending event of a queue in which all have one rank: 16 bytes.
+// brief is a pending event, in 16 bytes, for structures that hold events of one kind (rank) only.
 type brief struct {
 	at  engine.Time
 	key uint64 // sequence number in the high bits, then ref
 }
 
-// refBits is the number of bits of brief.key for the ref, an index into a slab: a slab holds no more values.
+// refBits is the number of low bits of brief.key that hold an index into a slab, and so bounds the size of a slab.
 const refBits = 24
 
 func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
@@ -77,8 +77,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event and the rank of the structure that holds it, which is control for the
-// heap others. Never: there are no events.
+// next returns the time of the next pending event, Never if there is none, and the rank of events in the structure that
+// holds it, or control if that is the heap of rare events, others.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
@@ -87,7 +87,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual returns the result of next without the heap others. It is small enough for the compiler to inline.
+// usual is next without regard to others, the heap of rare events. It is small enough for the compiler to inline.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {
@@ -108,7 +108,7 @@ func (q *queue) usual() (at engine.Time, from rank) {
 	return at, from
 }
 
-// otherFirst reports whether the top of the heap others comes before the first event elsewhere.
+// otherFirst reports whether the first event in the heap of rare events, others, comes before the first one elsewhere.
 func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	top := &q.others[0]
 	r := rank(top.order >> rankBits)
@@ -125,13 +125,13 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	return true // there is at most one other event of that kind
 }
 
-// key returns a key for a new pending event, from a sequence number and ref.
+// key returns a key for a new pending event, made of the next sequence number and its index ref.
 func (q *queue) key(ref uint32) uint64 {
 	q.seq++
 	return q.seq<<refBits | uint64(ref)
 }
 
-// push adds an event of any rank to the heap others.
+// push adds an event of any kind (rank) to others, the heap for rare events and for those that come out of order.
 func (q *queue) push(at engine.Time, r rank, ref uint32) {
 	q.seq++
 	q.others.Push(event{at, uint64(r)<<rankBits | q.seq, ref})
@@ -150,7 +150,7 @@ func (q *queue) pushRequest(at engine.Time, ref uint32) { q.pushNext(&q.requests
 // pushReply adds the arrival of an answer at its node.
 func (q *queue) pushReply(at engine.Time, ref uint32) { q.pushNext(&q.replies, at, reply, ref) }
 
-// pushNext adds an event to a ring, or to the heap others if it comes before the ring's last event.
+// pushNext adds an event to a ring or, if it comes before the ring's last event, to others, the heap of rare events.
 func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
 	if to.size == 0 {
 		to.first = at
@@ -206,7 +206,7 @@ type finishes struct {
 // root is the index of the first end in finishes.heap: the four children of an index i begin at 4(i−2), a cache line.
 const root = 3
 
-// none comes after every end of an execution: it fills the places of children that are missing.
+// none is a filler that comes after every end of an execution, for missing children in the heap of these ends.
 var none = brief{engine.Never, 1<<64 - 1}
 
 func (f *finishes) push(e brief) {

@@ -130,8 +130,8 @@ func (s *Sim) Store() Store { return s.store }
 func (s *Sim) Step() bool { return s.Steps(1) }
 
 // Steps processes up to n events. It returns false when the run is over: no arrival, job or execution has been left for
-// Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics with an *Endless
-// at an instant that does not end.
+// a time of Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics with an
+// *Endless at an instant that does not end.
 func (s *Sim) Steps(n int) bool {
 	for ; n > 0; n-- {
 		at, from := s.queue.usual()
@@ -196,8 +196,8 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextEvent returns the time and the structure of the next event, after a check that a timer at the front of the queue
-// is due; timers that were set too early are put off.
+// nextEvent returns the time of the next event and the rank of the structure that holds it: see queue.next. First it
+// puts off timers at the front of the queue that were set too early.
 func (s *Sim) nextEvent() (at engine.Time, from rank) {
 	at, from = s.queue.next()
 	for from == timer && !s.isDue(at) {
@@ -247,7 +247,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// happen processes a rare or unordered event, one of the heap others.
+// happen processes an event from others, the heap of rare events and of those that come out of order.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
@@ -344,7 +344,7 @@ func (s *Sim) wake() {
 	}
 }
 
-// announce wakes nodes for new ready jobs, those that WakeMode selects.
+// announce wakes the nodes that WakeMode selects, because jobs have become ready.
 func (s *Sim) announce() {
 	if s.single {
 		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && s.hears(n) {

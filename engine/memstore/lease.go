@@ -177,8 +177,8 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	}
 }
 
-// dueNow returns the due time of a job that becomes ready at once: now or, with StoreOptions.Held, its own if that is
-// later.
+// dueNow returns the due time of a job that becomes ready at once: now or, with StoreOptions.Held, its own due time if
+// that is later.
 func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	if s.options.Held {
 		return max(now, r.dueAt)

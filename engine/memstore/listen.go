@@ -46,8 +46,8 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear adds a listener to the store or, with on false, removes it. It makes a new list: tell reads the old one
-// unlocked.
+// hear adds a listener to the store or, if on is false, removes it. It makes a new list of listeners, since tell reads
+// the old one without the lock.
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()

@@ -90,7 +90,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
-// replace removes the row *held from a tree, inserts the row with, and sets *held to it. Both are row + 1; 0 is none.
+// replace exchanges a row of a tree, *held, for another, which it stores in *held. Both are row numbers + 1; 0 is none.
 func (x *treap) replace(root, held *uint32, with uint32) {
 	if *held == with {
 		return
@@ -103,7 +103,7 @@ func (x *treap) replace(root, held *uint32, with uint32) {
 	}
 }
 
-// split divides a subtree into the jobs' rows before ref and those after it.
+// split divides a subtree into the rows of jobs that come before row ref and those that come after it.
 func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
@@ -174,7 +174,7 @@ func (x *treap) merge(left, right uint32) uint32 {
 	return right
 }
 
-// update recomputes what the node at stores about its subtree: the first row by ready key, or the number of rows.
+// update recomputes what a node stores about its subtree: the first row by ready key, or the number of rows.
 func (x *treap) update(at uint32) {
 	if x.counts || x.sort == sortByDue {
 		x.sum(at, x.nodes.at(at-1))
@@ -189,7 +189,7 @@ func (x *treap) sum(at uint32, n *node) {
 	}
 }
 
-// below returns what the node at stores about its subtree (first row or number of rows), 0 for no node.
+// below returns what a node stores about its subtree (first row or number of rows), 0 if there is no node.
 func (x *treap) below(at uint32) uint32 {
 	if at == 0 {
 		return 0

@@ -72,7 +72,7 @@ func (s *Store) leavesOut(t *engine.Term) bool {
 	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
 }
 
-// byRow is the order that takes the first matching job of all, or of one tenant.
+// byRow is the claim order of terms that take the first matching job, of all or of one tenant: aging, for example.
 type byRow struct{ *Store }
 
 func (s byRow) pick(t *engine.Term) uint32 {
@@ -82,7 +82,7 @@ func (s byRow) pick(t *engine.Term) uint32 {
 	return s.search(t, nil, false)
 }
 
-// cell holds the roots of the search trees over the ready jobs of one lane: over all of them, or over one tenant's.
+// cell holds the roots of the search trees over the claimable jobs of a lane (priority and kind), or of a tenant in it.
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
@@ -91,10 +91,10 @@ type cell struct {
 	fronts [numFronts][engine.NumClasses]uint32
 }
 
-// indexes holds the treap of each order in which search trees are kept; nil: no term has used that order.
+// indexes holds the search trees over ready jobs, as one treap for each sort order; nil: no term has needed that order.
 type indexes [numSorts]*treap
 
-// keep begins to maintain search trees in an order, over all claimable jobs of a lane or, with x, over each tenant's.
+// keep begins to maintain search trees in a sort order over claimable jobs: of each lane or, with x, of each tenant.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -151,8 +151,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns the next ready row that matches term t, of one tenant or (of is nil) of all: with late the one that
-// has waited longest, otherwise the first in the term's order.
+// search returns the next ready row that matches term t, among the jobs of one tenant or, if that is nil, of all: if
+// late is set the one that has waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -167,7 +167,7 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the better of two rows for a term: best, the result so far, and the first match in a cell.
+// searchCell returns the better of two rows for a term: best, the result so far, and the first match in a cell's trees.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {
@@ -196,10 +196,10 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 	return best
 }
 
-// admits reports whether a term may take jobs of a lane.
+// admits reports whether a term may take jobs of a lane: it selects their kind, whose limit in flight is not reached.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// sortOf returns the order of jobs' rows for a term, or with late the order by waiting time.
+// sortOf returns the order of the search trees for a term or, if late is set, the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):
@@ -210,8 +210,8 @@ func sortOf(t *engine.Term, late bool) sort {
 	return sortByKey
 }
 
-// before reports whether row a comes before row b in the order of t or, with late, has waited longer. Within one
-// tenant, the orders by tenant take jobs as OldestReady.
+// before reports whether row a comes before row b in the order of term t or, if late is set, has waited longer. Within
+// one tenant, the orders by tenant take jobs as OldestReady.
 func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	x, y := s.rows.at(a), s.rows.at(b)
 	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)

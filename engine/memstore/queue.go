@@ -1,7 +1,7 @@
 package memstore
 
-// queue holds the ready rows of jobs of one lane and class by (ready key, ID). Rows that come in order, the usual case,
-// go to the ends of a list; the others go to a tree.
+// queue holds the ready jobs of one lane (priority and kind) and class, as rows by (ready key, ID). Rows that come in
+// order, the usual case, go to the ends of a list; the others go to a tree.
 type queue struct {
 	list list
 	root uint32 // root of the queue's tree in Store.late
@@ -82,7 +82,7 @@ func (l *list) pushBack(last *row, ref uint32, r *row) {
 	}
 }
 
-// insertAfter inserts row r, with number ref, after the row with link at; 0: at the front.
+// insertAfter inserts row r, with number ref, after the row to which link at points, or at the front if at is 0.
 func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
 	r.prev = at
 	if at == 0 {
@@ -127,7 +127,7 @@ type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
-// insertAfter inserts the row with number ref into l after the row with link at; 0: at the front.
+// insertAfter inserts the row with number ref into l after the row to which link at points, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine := x.links.reach(ref)
 	mine.prev = at

@@ -110,13 +110,13 @@ func (s *rows) release(ref uint32, r *row) {
 	s.free = ref + 1
 }
 
-// slab holds a value of type T for each row that needs one. Values are allocated for a chunk of rows at a time.
+// slab holds further data of jobs, a T for each row that needs one. It is allocated for a chunk of rows at a time.
 type slab[T any] struct{ chunks []*[chunkSize]T }
 
 // at returns the value for a job's row that has one.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach returns the value of a job's row, allocated if needed: zero, or left over from an earlier job of the row.
+// reach returns the value for a job's row, allocated if needed: it is zero, or left by an earlier job with that row.
 func (s *slab[T]) reach(ref uint32) *T {
 	for int(ref>>chunkBits) >= len(s.chunks) {
 		s.chunks = append(s.chunks, nil)

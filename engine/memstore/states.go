@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a job (its row is in no structure) ready, placed by the store's options; its wait counts from dueAt.
+// toReady makes a job ready by the store's place rule; its row must be in no structure. Its wait counts from dueAt.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	if r.has&hasHistory != 0 {
 		s.histories.at(ref).stoodAt = dueAt
@@ -14,8 +14,8 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	s.toReadyAt(ref, r, dueAt, key)
 }
 
-// keyIn returns the ready key, by a place rule, of a job that was due at dueAt and becomes ready now; for
-// engine.PlaceDue it is dueAt.
+// keyIn returns the ready key, by a place rule (head, tail and so on), of a job that was due at dueAt and becomes ready
+// now.
 func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 	switch place {
 	case engine.PlaceTail:
@@ -28,7 +28,7 @@ func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 	return dueAt
 }
 
-// toReadyAs makes a job ready at the place that its outcome asked for (stand), by default that of the store's options.
+// toReadyAs makes a job ready by the place rule of its outcome (stand) or, by default, that of the store's options.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
 	case engine.PlaceDefault:
@@ -40,8 +40,8 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 	}
 }
 
-// toReadyAt makes a job (its row is in no structure) ready: it adds the row to its queue and, unless an earlier job of
-// its serial key blocks it, to the search trees of special orders.
+// toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and, unless an earlier
+// job of its serial key blocks it, to the search trees of special orders.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready = true
@@ -63,7 +63,7 @@ func (s *Store) unready(ref uint32) *row {
 	return r
 }
 
-// lineOf returns the queue of a ready row.
+// lineOf returns the queue to which a ready row belongs.
 func (s *Store) lineOf(ref uint32, r *row) *queue {
 	if s.isBehind(ref, r) {
 		return &s.lines.lanes[r.lane].behind[r.class()]
@@ -160,7 +160,7 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	return *s.tenantIDs.at(ref)
 }
 
-// bury makes a job (its row is in no structure) dead, and deletes it unless dead jobs are kept.
+// bury makes a job dead, whose row must be in no structure, and deletes it unless dead jobs are kept.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
 	if !s.options.KeepDead {

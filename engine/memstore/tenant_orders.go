@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// capped is the order by priority and ready key with a limit on the jobs taken of each tenant.
+// capped is the claim order by priority and ready key with a limit on the jobs taken of each tenant.
 type capped struct{ *Store }
 
 func (s capped) pick(t *engine.Term) uint32 {
@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the next row for a term with a limit per tenant: the first of the first rows of all tenants below
-// the limit. Tenants that come before it have reached the limit.
+// firstFront returns the next row for a term with a limit per tenant: of all tenants that have not reached the limit,
+// each has one row, its first, and the first of these rows is taken.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -142,7 +142,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant credits tenants with a job for t with the quanta of several rounds, in none of which one could pay for its job.
+// grant credits tenants that have a job for t with the quanta of several rounds, in which none could pay for its job.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
@@ -152,7 +152,7 @@ func (s *Store) grant(t *engine.Term, rounds int64) {
 	}
 }
 
-// cost returns the cost of a job's row under the order TenantDeficit.
+// cost returns the cost of a job's row in a deficit round robin (the order TenantDeficit).
 func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	switch service := s.options.Service; {
 	case rule.PerJob:
@@ -164,8 +164,8 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise is the claim order of fair queues: the oldest of the first jobs of quiet tenants, those within their share;
-// if none has a job, that of the noisy tenant with the fewest jobs in flight, or of several the oldest.
+// byNoise is the claim order of fair queues: it takes the oldest of the first jobs of quiet tenants (those within their
+// share) or, if there is none, that of the noisy tenant with the fewest jobs in flight, on a tie the oldest.
 type byNoise struct{ *Store }
 
 func (s byNoise) pick(t *engine.Term) uint32 {

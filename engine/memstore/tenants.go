@@ -55,7 +55,7 @@ type tenant struct {
 	taken      int    // number of its jobs taken by that term
 }
 
-// front selects the row that represents a tenant in the search tree over all tenants of a lane.
+// front is a kind of search tree over tenants: it sets which ready row stands for a tenant, and the tenants' order.
 type front uint8
 
 const (
@@ -106,7 +106,7 @@ func (s *Store) newTenants() {
 	s.tenants, s.counting = x, true
 }
 
-// mostFew is the tenant ID from which tenants are looked up in a map rather than a slice.
+// mostFew is the lowest tenant ID for which a tenant is looked up in a map rather than a slice.
 const mostFew = 1 << 16
 
 // called returns the tenant with that ID, creating it if there is none.
@@ -171,8 +171,8 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved updates the rows that represent a tenant in the search trees over tenants, once a row has joined or left its
-// cell.
+// moved updates the search trees over tenants once a ready row has joined or left a tenant's cell: another row may
+// stand for the tenant now.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
@@ -181,7 +181,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face replaces the row that represents a tenant in the search tree over the tenants of a lane by the present one.
+// face updates the row that stands for a tenant in the search tree of kind f over the tenants of a lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -233,7 +233,7 @@ func (x *tenants) lead(t *tenant) {
 	x.heads.replace(&x.root, &t.head, best+1)
 }
 
-// rise puts a row that a tenant has gained into the search tree of the tenants' first rows, if it is its first.
+// rise puts a new ready row of a tenant into the search tree of the tenants' first rows, if it is the tenant's first.
 func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	if t.head != 0 {
 		head := x.rows.at(t.head - 1)
@@ -278,7 +278,7 @@ func (x *tenants) pass(t *tenant) {
 	x.eachFace(t, (*treap).insert)
 }
 
-// eachFace calls do for every row that represents tenant t in a search tree ordered by the tenants' turns.
+// eachFace calls do for every row that stands for tenant t in a search tree ordered by the tenants' turns.
 func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32)) {
 	if x.fronts[frontInTurn] == nil {
 		return

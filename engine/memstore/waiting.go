@@ -168,8 +168,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return ref
 }
 
-// toWaiting makes a job (its row is in no structure) wait until due, with stand as its place when ready; where jobs are
-// claimed before they are due, it is ready at once.
+// toWaiting makes a job, whose row is in no structure, wait until due, with the place rule stand for when it is ready;
+// where jobs are claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)

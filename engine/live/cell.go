@@ -23,7 +23,7 @@ type cell struct {
 
 const cellBlock = 64
 
-// cancelable is the standard library's context behind a cell, created when a handler waits for it or it is cancelled.
+// cancelable is the standard library's context behind a handler's own, created when that is waited for or cancelled.
 type cancelable struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -50,14 +50,14 @@ func (c *cell) Err() error {
 	return nil
 }
 
-// Value returns the value that the context of Run has for key. It asks the context behind the cell, in which package
-// context finds its own keys: so context.Cause works, and derived contexts cost no goroutine.
+// Value returns the value that the context of Run has for key. Package context finds its own keys in the context behind
+// this one: so context.Cause works, and derived contexts cost no goroutine.
 func (c *cell) Value(key any) any { return c.watched().Value(key) }
 
 // String returns the name of the context for messages.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns the cancelable context that stands behind a cell, created at the first call.
+// watched returns the standard library's context behind a handler's own, created at the first call.
 func (c *cell) watched() *cancelable {
 	if w := c.state.Load(); w != nil {
 		return w

@@ -10,8 +10,8 @@ import (
 	"qsim/engine"
 )
 
-// Handler runs one execution of a job. nil acks it. An error that wraps an *Error carries the error kind for the retry
-// policy; any other error counts as Config.OtherError. j and its payload must not be changed; they may be kept.
+// Handler runs one execution of a job. A nil error acks it. An error that wraps an *Error carries the error kind for
+// the retry policy; any other counts as Config.OtherError. j and its payload must not be changed; they may be kept.
 //
 // ctx is cancelled when the execution should end, and context.Cause returns why: ErrTimeout, ErrLeaseLost or
 // ErrStopped. After the first two, the handler's return value has no effect; after ErrStopped, nil still acks, an

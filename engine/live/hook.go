@@ -20,7 +20,7 @@ func (h Handler) With(hooks ...Hook) Handler {
 }
 
 // Logged returns a Hook that logs the end of every execution: a success as information, a failure as a warning with its
-// error and the cause of its cancellation, if any, and a panic as an error. Its begin is logged for debugging only.
+// error and the cause of its cancellation, if any, and a panic as an error. It logs the start for debugging only.
 func Logged(log *slog.Logger) Hook {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, j *engine.Job) (err error) {

@@ -17,7 +17,7 @@ type Announcer interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// shortestPause and longestPause bound the pauses between attempts to listen: doubled after each short attempt.
+// shortestPause and longestPause bound the pauses between attempts to listen, which double after each short attempt.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second

@@ -45,7 +45,7 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
-// rouse reports whether the loop is asleep, and counts it as awake; the caller must wake it after releasing the lock.
+// rouse marks the loop as awake and reports whether it was asleep: if so, the caller must wake it after unlocking.
 func (m *mailbox) rouse() bool {
 	was := m.asleep
 	m.asleep = false
@@ -83,8 +83,8 @@ func (m *mailbox) put(into func(in *inbox)) {
 	}
 }
 
-// swap exchanges the mailbox's inputs for the empty ones in in, and reports whether there are any. If not, the loop
-// counts as asleep from then on.
+// swap exchanges the mailbox's inputs for those of the empty inbox in, and reports whether there are any. If not, the
+// loop counts as asleep from then on.
 func (m *mailbox) swap(in *inbox) (some bool) {
 	m.mu.Lock()
 	in.ended, m.ended = m.ended, in.ended[:0]

@@ -75,7 +75,7 @@ type Registry interface {
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 
-// latestGeneration is the latest generation that generationOf returned without a Registry.
+// latestGeneration is the latest generation (number of lives) made up by this process, for stores that are no Registry.
 var latestGeneration atomic.Uint32
 
 // leastStart is the shortest timeout for the call that counts a node's start: it may have to make a connection first,

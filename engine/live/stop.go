@@ -74,7 +74,7 @@ func (l *loop) left() AbandonedError {
 	return AbandonedError{Jobs: l.engine.Held(), Handlers: busy, Calls: calling}
 }
 
-// goroutines returns the numbers of those that call the store, of workers, and of workers in a handler.
+// goroutines returns the numbers of goroutines that call the store, of workers, and of workers in a handler.
 func (l *loop) goroutines() (calling, workers, busy int) {
 	l.callers.mu.Lock()
 	calling = l.callers.hired

@@ -21,7 +21,7 @@ func (l *loop) begin(cells []*cell) {
 	l.raise(rise)
 }
 
-// riser is what to do so that one more worker looks for executions: nothing, wake one, or start one.
+// riser is the action by which one more worker comes to look for executions: none, wake a worker, or start one.
 type riser uint8
 
 const (

@@ -61,7 +61,7 @@ type class struct {
 	done   prometheus.Counter // executions that ended in success
 }
 
-// freshWait and the constants below are the histograms of a job class; the first two are by engine.Class.
+// freshWait and the constants below are the histograms of a job class; the first two have the numbers of engine.Class.
 const (
 	freshWait = iota
 	retryWait
@@ -187,7 +187,7 @@ func (m *Metrics) histogram(name, help, label string) *prometheus.HistogramVec {
 	return v
 }
 
-// Recorder returns m for live.Config.Recorder.
+// Recorder returns m, which counts the events of every node, for live.Config.Recorder.
 func (m *Metrics) Recorder(int32) engine.Recorder { return m }
 
 // Record counts an event, for engine.Recorder.

@@ -33,8 +33,8 @@ type exactCurve struct {
 	near [2]float64
 }
 
-// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where a
-// numeric search finds it, near is where that begins, and found where it ended: a start for the next search.
+// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where
+// it needs a numeric search, that begins at near; found, where it ended, is a good start for the next search.
 func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found float64) {
 	var y float64
 	switch c.kind {

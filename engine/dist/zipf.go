@@ -12,8 +12,8 @@ type Zipf struct {
 	upTo []float64 // cumulative, without the last; nil: all ranks alike
 }
 
-// NewZipf returns the distribution over n ranks, n at least 1, exponent in [0, 1e100].
-// With exponent 0 all ranks are alike.
+// NewZipf returns the distribution over n ranks, n at least 1, exponent in [0, 1e100]. With exponent 0 all ranks are
+// equally likely.
 func NewZipf(n int, exponent float64) (Zipf, error) {
 	if n < 1 {
 		return Zipf{}, errors.New("zipf of no ranks")

@@ -32,15 +32,14 @@ const (
 // 2, 3, SC'11), checked against the vectors published with Random123.
 type Rand struct{ Seed uint64 }
 
-// Uniform returns the number in (0, 1) for the n-th draw of purpose p by (a, b),
-// say (job, delivery). b must be below 2^40.
+// Uniform returns the number in (0, 1) of the n-th draw of purpose p for the subject (a, b), such as (job, delivery). b
+// must be below 2^40.
 func (r Rand) Uniform(p Purpose, a, b uint64, n uint16) float64 {
 	// 52 bits and a half: one bit more would round to 1.
 	return (float64(r.Uint64(p, a, b, n)>>12) + 0.5) * (1.0 / (1 << 52))
 }
 
-// Uint64 returns 64 uniform bits for the n-th draw of purpose p by (a, b). b must
-// be below 2^40.
+// Uint64 returns the 64 uniform bits of the n-th draw of purpose p for the subject (a, b). b must be below 2^40.
 func (r Rand) Uint64(p Purpose, a, b uint64, n uint16) uint64 {
 	lo, _ := philox2x64(r.Seed, a, b<<24|uint64(n)<<8|uint64(p))
 	return lo

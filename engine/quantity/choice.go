@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Choice is a value that is one of a few words, which W lists: Value returns what the word stands for.
+// Choice is a value written as one of a few words. W lists these words with the values for which they stand.
 type Choice[T any, W Words[T]] string
 
 // Words is implemented by types that list the words of a Choice, with the value for which each stands.

@@ -20,7 +20,7 @@ func (c *Count) UnmarshalText(text []byte) error {
 	return err
 }
 
-// parseCount parses a whole number in [0, most]; wanted describes the accepted values for its errors.
+// parseCount parses a whole number in [0, most]; wanted describes the accepted values in error messages.
 func parseCount(s string, most int64, wanted string) (int64, error) {
 	if strings.HasPrefix(s, "-") && IsNumber(s) {
 		return 0, Errorf("count %s is negative", Quote(s))

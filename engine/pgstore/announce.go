@@ -23,7 +23,7 @@ import (
 const announceEvery = time.Millisecond
 
 // dueEvery is the least time before a listener wakes engines for the next due job, so that many due jobs do not keep it
-// busy. Engines that were woken compute when the next job is due themselves, see engine.Store.
+// busy. A woken engine computes by itself when the next job is due, see engine.Store.
 const dueEvery = 10 * time.Millisecond
 
 // announceWithin is the longest time that sending a notification may take.
@@ -86,7 +86,7 @@ func message(ready bool, due time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// hear parses the text of a notification, see message; any other text means that jobs are ready.
+// hear parses the text of a notification as written by message; any other text counts as news that jobs are ready.
 func hear(message string) (ready bool, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {

@@ -20,9 +20,9 @@ const (
 	mostPromoted   = 1000
 )
 
-// Claim leases ready jobs, see engine.Store. Terms of the orders after OldestOfAny fail with engine.ErrUnsupported. A
-// term of several kinds, or with PerTenant, locks up to its limit of every kind or tenant while it runs: concurrent
-// claims skip those. If a burial frees the next job of a serial key, the next claim finds it.
+// Claim leases ready jobs, see engine.Store. Terms in the orders Aging or Deadline, or by tenant, fail with
+// engine.ErrUnsupported. A term of several kinds, or with PerTenant, locks up to its limit of every kind or tenant:
+// concurrent claims skip those jobs. If a burial frees the next job of a serial key, the next claim finds it.
 func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	var room [8]shape
@@ -77,8 +77,8 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	return p.sql, nil
 }
 
-// claimArguments returns the first parameters of a claim: $1 holder, $2 length of the lease and, where due jobs become
-// ready by themselves, $3: jobs that have been due for longer than back are not looked for.
+// claimArguments returns the first parameters of a claim's SQL statement: $1 holder, $2 TTL and, where due jobs become
+// ready by themselves, $3: the search for the next waiting job skips jobs that have been due for longer than that.
 func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) []any {
 	arguments := append(make([]any, 0, 16), int64(holder), nanoseconds(ttl))
 	if r.promotesItself() {
@@ -87,7 +87,7 @@ func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) 
 	return arguments
 }
 
-// planArguments appends the SQL parameters of one term of a plan; a plain term searches from the index position from.
+// planArguments appends the SQL parameters of one term of a plan: its limit, where in the index to begin, and filters.
 func planArguments(arguments []any, t *engine.Term, s shape, from place, most int) []any {
 	arguments = append(arguments, limit(min(t.Limit, most)))
 	if s.plain() {
@@ -151,7 +151,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends records the index position of a claimed job, if it is the furthest so far of the terms for a class.
+// ends records how far into the index a claim has come for a class, given the position of one of the claimed jobs.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at

@@ -17,9 +17,9 @@ import (
 // up the counts of buried jobs.
 const forgetEvery = 16
 
-// Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused, fail with
-// engine.ErrUnsupported: this store does not list expired leases without taking them, and applies all of a batch or
-// nothing.
+// Commit applies a batch of outcomes, see engine.Store. It fails with engine.ErrUnsupported for outcomes with a Guard,
+// since this store does not list expired leases without taking them, and for outcomes marked Refused, since it applies
+// all of a batch or nothing.
 func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	if len(b.Outcomes) == 0 {
 		return dst, nil
@@ -199,7 +199,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer is the result of the SQL statement of a commit, without the results of its outcomes.
+// answer holds what a commit's SQL statement returns beside the results of the single outcomes.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of its key may be claimed

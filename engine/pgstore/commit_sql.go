@@ -34,7 +34,7 @@ func (s commitShape) lockedFirst() string {
 }
 
 // memory returns the SQL table expression that looks up whether an earlier copy of the batch took effect (seen), and
-// whether a later life of its engine has committed (outlived).
+// whether its engine has been restarted and has committed since (outlived).
 func (s commitShape) memory() string {
 	if s&withoutMemory != 0 {
 		return `,
@@ -48,8 +48,8 @@ m as materialized (
 	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
 }
 
-// rowFreed and the constants below are values in the first column of a commit's result. For an outcome that was applied
-// the column holds the former state of the job, to which rowFreed may be added.
+// rowFreed and the constants below are codes in the first column of a commit's result. For an applied outcome the
+// column holds the job's former state, plus rowFreed if the outcome ended a job with a serial key.
 const (
 	rowFreed    = 16  // added to a state: the job had a serial key and ended
 	rowStale    = 100 // the outcome was stale in an earlier copy of the batch
@@ -61,9 +61,9 @@ const (
 // see Commit. Batches of an engine that has been restarted and has committed since are not recorded any more: the store
 // accepts or refuses their outcomes by their tokens alone.
 //
-// Parameters: $1 node, $2 generation, $3 sequence number, $4 settled, $5 number of outcomes; then arrays: job, token
-// and index in the batch of the outcomes that delete their rows, with the verb if any is a burial; then job, token,
-// index, verb, delay and stand of the others.
+// Parameters: $1 node, $2 generation, $3 sequence number, $4 the number up to which batches are settled (answered), $5
+// number of outcomes; then arrays: job, token and index in the batch of the outcomes that delete their rows, with the
+// verb if any is a burial; then job, token, index, verb, delay and place (stand) of the others.
 func commitSQL(r *rules, s commitShape) string {
 	text := now + s.memory()
 	if s.mixed() {
@@ -162,9 +162,9 @@ u as (
 		sameJob("o.job"), s.lockedFirst(), sameJob("l.id"))
 }
 
-// forgetSQL is the SQL statement that deletes the records of a node's batches that are settled: up to number $3 of life
-// $2, and all of earlier lives. It begins at batch $5 of life $4: earlier records are deleted already, and dead rows
-// take time to walk over. The latest record of a life stays, and shows which batches are settled.
+// forgetSQL is the SQL statement that deletes the records of a node's settled (answered) batches: those up to number $3
+// of generation $2 (start of the engine), and all of earlier ones. It begins at batch $5 of generation $4, since dead
+// rows before that take time to walk over. The latest record stays, and shows which batches are settled.
 const forgetSQL = `delete from batches
 where node = $1 and (generation, seq) <= ($2, $3) and (generation, seq) >= ($4, $5)`
 

@@ -121,8 +121,8 @@ func (s *Store) insertion(jobs []engine.NewJob) *pgx.Batch {
 	return b
 }
 
-// columnsOf returns the arguments of enqueueSQL, and the stripes (shared locks) of the jobs' serial keys in order; nil:
-// no job has one.
+// columnsOf returns the arguments of enqueueSQL, and the numbers of the shared locks (stripes) of the jobs' serial
+// keys, in order; nil if no job has a key.
 func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	n := len(jobs)
 	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)

@@ -29,16 +29,16 @@ var (
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
-// toldError is an error already processed by explain, which does not wrap it again.
+// toldError marks an error whose text is final: explain, which turns errors of pgx into this package's, keeps it.
 type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
-// told returns an error that explain does not wrap.
+// told returns a formatted error whose text is final, so that explain does not wrap it as an error of the server.
 func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
 
-// wrap adds the name of a call to its error; nil stays nil. After the loss of a connection none of the pool's others is
-// used again, since each would probably fail one more call.
+// wrap adds the name of a call to its error; nil stays nil. After the loss of a connection the pool replaces all its
+// other connections, too, since each would probably fail one more call.
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()
@@ -100,7 +100,8 @@ func explainOnce(err error) error {
 	return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(err.Error()))
 }
 
-// withoutRepeats removes repeated lines from a text: errors of the same address with TLS and without.
+// withoutRepeats removes repeated lines from a text, such as the errors of an address that is tried with TLS and
+// without.
 func withoutRepeats(text string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {

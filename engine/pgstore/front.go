@@ -25,7 +25,7 @@ const (
 	reapShare   = 20
 )
 
-// place is a position in an index of ready jobs ordered by priority and ready key.
+// place is a position in an index of ready jobs, which are sorted by priority and then by ready key, mostly a time.
 type place struct {
 	priority int16
 	key      int64

@@ -20,7 +20,7 @@ var schema string
 const version = 2
 
 // upgrades holds, for each earlier version of the schema, the SQL that upgrades it to the next. Processes of the
-// earlier version that have opened it go on working.
+// earlier version that have opened the schema go on working.
 var upgrades = map[int]string{
 	1: `alter table jobs add column unique_key text;
 create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
@@ -84,7 +84,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// known returns the version of an existing schema, if this program supports or can upgrade it; 0: there is no schema.
+// known returns the version of a schema, 0 if there is none; an error if this program neither supports nor upgrades it.
 func known(ctx context.Context, q querier, name string) (int, error) {
 	var found *string
 	if err := q.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {

@@ -51,8 +51,8 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	return dst, nil
 }
 
-// extendNodeSQL returns the SQL statement that restarts the TTL, $2, of all leases whose holder meets a condition on
-// engine $1.
+// extendNodeSQL returns the SQL statement that restarts the TTL, as $2, of all leases whose holder meets a given
+// condition, such as to be engine $1.
 func extendNodeSQL(r *rules, whose string) string {
 	return now + `
 update jobs j set expires_at = n.now + $2 from t n
@@ -65,8 +65,8 @@ func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept boo
 	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 
-// recoverSQL returns two SQL statements: take leases up to $4 jobs, whose leases expired at least $3 ago, to holder $1
-// for $2; next reads the time until another lease can be recovered, $1 being the grace period.
+// recoverSQL returns two SQL statements: the first moves up to $4 jobs, whose leases expired at least $3 ago, to holder
+// $1 with a lease of $2; the second returns the time until another lease can be recovered after the grace period $1.
 func recoverSQL(r *rules) (take, next string) {
 	take = now + fmt.Sprintf(`,
 e as materialized (
@@ -126,7 +126,7 @@ insert into leaders as l (role, engine, until) select $1::smallint, $2::bigint, 
 on conflict (role) do update set engine = excluded.engine, until = excluded.until
 where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
 
-// Lead makes e the leader for role and returns true unless another engine leads, see engine.Store.
+// Lead makes engine e the leader for a role and returns true, unless another engine leads; see engine.Store.
 func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
 	return done.RowsAffected() == 1, s.wrap("lead", err)

@@ -44,14 +44,14 @@ func (o lineOrder) String() string {
 	return [...]string{"oldest", "newest", "whatever", "longest"}[o]
 }
 
-// columns returns the SQL columns of an order of jobs, each with a prefix.
+// columns returns, as SQL text, the columns by which jobs are sorted in an order, each with a prefix such as "j.".
 func (o lineOrder) columns(prefix string) string {
 	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id",
 		"@due_at, @id"}[o]
 	return strings.ReplaceAll(text, "@", prefix)
 }
 
-// ofClass returns the SQL condition for a ready row of a class.
+// ofClass returns the SQL condition for a ready row of a priority class (fresh or retry).
 func ofClass(c engine.Class, prefix string) string {
 	text := prefix + "state = 1"
 	switch c {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// planSQL returns the SQL statement that claims by a plan: one common table expression for each term, which locks its
-// jobs, then one update by primary key. Parameters: those of claimArguments; then for each term what planArguments
-// lists.
+// planSQL returns the SQL statement that claims jobs by a plan, a list of terms: one common table expression for each
+// term, which locks its jobs, then one update by primary key. Parameters: those of claimArguments; then for each term
+// what planArguments lists.
 //
 // Three traps of the planner: an update inside each expression makes it read the whole table, so does a condition on
 // the class without an index of that class, and so does an equality of IDs where the table was empty when it was
@@ -98,9 +98,8 @@ func (w *planWriter) term(i int, shapes []shape) {
 const firstOfSerial = "(j.serial is null or not exists (select from jobs b where b.serial = j.serial " +
 	"and b.serial is not null and b.state < 5 and b.joined < j.joined))"
 
-// earlier returns SQL conditions that exclude the jobs taken by the terms before: SKIP LOCKED skips rows that others
-// have locked, not those locked by the same statement. An executor that updates each row as soon as it is found would
-// not find them again, but PostgreSQL does not guarantee that.
+// earlier returns SQL conditions that exclude the jobs taken by earlier terms of the plan: SKIP LOCKED skips only rows
+// locked by other transactions, not those locked by the same statement.
 func (w *planWriter) earlier(i int, shapes []shape) []string {
 	var out []string
 	for k := range i {
@@ -115,7 +114,7 @@ func (w *planWriter) earlier(i int, shapes []shape) []string {
 	return out
 }
 
-// rest returns the SQL limit of term i of a plan: the lesser of most and what earlier terms leave of the plan's limit.
+// rest returns the SQL limit of term i of a plan: its own limit or, if less, what earlier terms leave of the plan's.
 func (w *planWriter) rest(most string, i int) string {
 	text := "$PLAN"
 	for k := range i {
@@ -160,8 +159,8 @@ func (r *rules) leaseColumns() string {
 		", j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
 }
 
-// answerPart is the distance between the sort numbers of the parts of a claim's answer: for each term its burials, then
-// its leases. Rows are numbered because an update returns them in no order.
+// answerPart separates the ranges of sort numbers that the rows of a claim's answer get: for each term a range for its
+// burials, then one for its leases. The rows are numbered because an update returns them in no order.
 const answerPart = 1 << 32
 
 // lease adds the SQL update that leases the jobs selected by the terms, and the burial of late jobs.

@@ -15,8 +15,8 @@ type rules struct{ options engine.StoreOptions }
 // memstore.
 const headBefore = int64(engine.Never / 2)
 
-// readyKey returns the SQL expression for the ready key of a row that is due at one time and made ready at another,
-// with the place stand.
+// readyKey returns the SQL expression for the ready key of a row, by which ready jobs are sorted: from its due time,
+// the time at which it was made ready, and the place that an outcome gave it (stand).
 func (r *rules) readyKey(due, made, stand string) string {
 	usual := due
 	switch r.options.Place {
@@ -32,7 +32,7 @@ func (r *rules) readyKey(due, made, stand string) string {
 		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
-// recoveries returns the SQL expression for the number of a job's recoveries, null once the first is too long ago to
+// recoveries returns the SQL expression for the number of a job's recoveries: null if the first was too long ago to
 // count.
 func (r *rules) recoveries() string {
 	if within := r.options.RecoveriesWithin; within > 0 {
@@ -58,7 +58,7 @@ const inFlight = "j.state + 0 = 3"
 // the whole key for every job.
 func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
-// fence returns the SQL condition under which the store's fence lets outcome o change a job's row.
+// fence returns the SQL condition under which an outcome may change its job's row, such as that their tokens are equal.
 func (r *rules) fence() string {
 	switch r.options.Fence {
 	case engine.FenceNone:
@@ -69,8 +69,8 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// lapsing returns the SQL text format with StoreOptions.LapseAfter, in nanoseconds, filled in; where leases do not
-// lapse, it returns the text otherwise.
+// lapsing returns an SQL text made of a format and StoreOptions.LapseAfter in nanoseconds or, where leases do not
+// lapse, the other text given.
 func (r *rules) lapsing(format, otherwise string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf(format, nanoseconds(after))
@@ -81,18 +81,18 @@ func (r *rules) lapsing(format, otherwise string) string {
 // notLapsed returns the SQL condition, to be appended to others, that a lease has not lapsed; "" where leases do not.
 func (r *rules) notLapsed() string { return r.lapsing(" and j.expires_at + %d > n.now", "") }
 
-// expiry returns the SQL expression for the time at which a lease may be recovered; grace is a parameter.
+// expiry returns the SQL expression for the time at which a lease may be recovered, from that for the grace period.
 func (r *rules) expiry(grace string) string {
 	return r.lapsing("j.expires_at + least("+grace+", %d)", "j.expires_at + "+grace)
 }
 
-// lapses returns the SQL expression for the increase of the token at a recovery: by 2 if the lease had lapsed, which
-// took it from its holder.
+// lapses returns the SQL expression for what a recovery adds to a job's token: 1, or 2 if the lease had lapsed before,
+// since its holder lost it then already.
 func (r *rules) lapses() string {
 	return r.lapsing("case when j.expires_at + %d <= n.now then 2 else 1 end", "1")
 }
 
-// dueNow returns the SQL expression for the due time of a row that becomes ready at once.
+// dueNow returns the SQL expression for the due time of a job put back as ready: now or, with Held, its own if later.
 func (r *rules) dueNow() string {
 	if r.options.Held {
 		return "greatest(n.now, j.due_at)"
@@ -112,7 +112,7 @@ func (r *rules) stateBefore() string {
 	return "j.state"
 }
 
-// waitState returns the state of a job with a later due time: 1 (ready) where jobs may be claimed before they are due.
+// waitState returns the state of a job put back with a delay: waiting, or ready where jobs may be claimed before due.
 func (r *rules) waitState() engine.State {
 	if r.options.Held {
 		return engine.Ready
@@ -120,7 +120,7 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn returns the time from an outcome until its job is ready; engine.Forever: never, or not by itself.
+// readyIn returns the time from an outcome until its job is ready: engine.Forever if it never is, or not by itself.
 func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:

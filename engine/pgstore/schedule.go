@@ -22,7 +22,7 @@ type Schedule struct {
 	Job func(at time.Time) engine.NewJob
 }
 
-// Every returns a Schedule.Next for the multiples of a period: of 24 h, each midnight UTC.
+// Every returns a Schedule.Next function for the multiples of a period: with a period of 24 hours, every midnight UTC.
 func Every(period time.Duration) func(after time.Time) time.Time {
 	return func(after time.Time) time.Time { return after.Truncate(period).Add(period) }
 }

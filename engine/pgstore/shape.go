@@ -91,13 +91,13 @@ func (s shape) overlaps(o shape) bool {
 	return s.class == o.class || s.class == engine.AnyClass || o.class == engine.AnyClass
 }
 
-// plan is the SQL statement for all plans of one shape, and its indexes.
+// plan holds the SQL statement for claims whose terms differ only in its parameters, and the indexes that it needs.
 type plan struct {
 	sql   string
 	lines []line
 }
 
-// key returns the key of a plan's shape in the cache of statements.
+// key returns the key under which a claim's SQL statement is cached: the properties of its terms that shape the text.
 func key(shapes []shape) string {
 	var room [64]byte
 	text := room[:0]
@@ -114,7 +114,7 @@ func key(shapes []shape) string {
 	return string(text)
 }
 
-// planOf returns the SQL statement for a plan, from the cache or new.
+// planOf returns the SQL statement for claims by terms of these shapes, from the cache or newly written.
 func (s *Store) planOf(shapes []shape) *plan {
 	k := key(shapes)
 	found, ok := s.plans.Load(k)

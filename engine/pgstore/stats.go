@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// statsSQL returns the SQL statement that counts up to $1 jobs of each state; null: all.
+// statsSQL returns the SQL statement that counts up to $1 jobs of each state, or all jobs if $1 is null.
 func statsSQL(r *rules) string {
 	due := "false"
 	if r.promotesItself() {

@@ -12,8 +12,8 @@ import (
 const promotionColumns = " returning j.id, j.kind, j.tenant, j.delivery"
 
 // promoteSQL returns the SQL statement that makes up to $1 due jobs ready that meet a further condition. made is the
-// time at which they become ready: a job that does so by itself is ready the instant it is due, whenever that is
-// noticed.
+// SQL expression for the time from which they count as ready: for jobs that become ready by themselves their due time,
+// even if the store notices later.
 func promoteSQL(r *rules, further, order, made, returning string) string {
 	return now + `,
 d as materialized (
@@ -56,8 +56,8 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	return dst, rows.Err()
 }
 
-// redriveSQL returns the SQL statement that makes up to $2 dead jobs ready as if they had become due now, the first to
-// die first, with further assignments; $1 lists the eligible ones, null: all.
+// redriveSQL returns the SQL statement that makes up to $2 dead jobs ready and due now, the first to die first: those
+// listed in $1, or any if it is null. further is SQL text that sets more columns.
 func redriveSQL(r *rules, further string) string {
 	return now + `,
 d as materialized (
@@ -90,7 +90,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 	return dst, nil
 }
 
-// Dead appends up to most dead jobs to dst, in the order in which they died. Waited is how long they have been dead.
+// Dead appends up to most dead jobs to dst, in the order in which they died. Their Waited counts from their death.
 func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
 	rows, _ := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n "+
 		"where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))

@@ -52,7 +52,7 @@ type Server struct {
 	stopped  bool
 }
 
-// superuser is the name of the only role of a new server, and prefix that with which the names of its folders begin.
+// superuser is the name of the only role of a new server, and prefix is how the names of server folders begin.
 const (
 	superuser = "qsim"
 	prefix    = "qsim-postgresql-"

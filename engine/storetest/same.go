@@ -92,7 +92,7 @@ func (p *pair) roll(n int) int {
 // between returns a number in [least, most].
 func (p *pair) between(least, most int) int { return least + p.roll(most-least+1) }
 
-// duration returns a random number of microseconds in [least, most]: with a grain so coarse, many times are equal.
+// duration returns a random whole number of microseconds in [least, most]: so few values that times often coincide.
 func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
@@ -157,7 +157,7 @@ func (p *pair) enqueue() {
 	p.both("enqueued", func(s engine.Store, _ int) (any, error) { return nil, s.Enqueue(p.Context(), jobs) })
 }
 
-// term returns a random term, mostly of a kind that every store supports.
+// term returns a random term of a claim's plan, mostly one that every store supports.
 func (p *pair) term() engine.Term {
 	t := engine.Term{Class: engine.Class(p.roll(3)), Order: engine.Order(p.roll(2)), Limit: p.between(0, 4)}
 	if p.roll(4) == 0 {
@@ -182,7 +182,7 @@ func (p *pair) term() engine.Term {
 	return t
 }
 
-// engineID returns the ID of one of three engines at random: two lives of node 1 and one of node 2.
+// engineID returns the ID of one of three engines at random: of node 1 before or after a restart, or of node 2.
 func (p *pair) engineID() engine.EngineID {
 	lives := [...]engine.EngineID{engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)}
 	return lives[min(p.roll(6), 2)]
@@ -206,7 +206,7 @@ func (p *pair) claim() {
 	p.keep(got)
 }
 
-// keep stores the leases granted by both stores.
+// keep adds the leases granted by both stores to those that later calls may use.
 func (p *pair) keep(got [2][]engine.Lease) {
 	for k := range got[0] {
 		if !got[0][k].Shed {

@@ -52,8 +52,8 @@ func (p *pair) commitAgain() {
 	}
 }
 
-// send commits a batch to both stores and compares the results. For a batch that the engine has declared settled, stale
-// is taken as applied, since a store may no longer know the difference.
+// send commits a batch to both stores and compares the results. If the engine has declared the batch settled
+// (answered), stale counts as applied, since a store may have forgotten which outcomes were refused.
 func (p *pair) send(b pairBatch) {
 	id := b[0].ID
 	p.both("committed", func(s engine.Store, i int) (any, error) {

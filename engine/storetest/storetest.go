@@ -59,7 +59,7 @@ type story struct {
 // plain holds the options of a store in most tests: leases end only when Recover takes them.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
-// with returns the options plain, modified by change.
+// with returns the usual options of a store, plain, after a function has changed them.
 func with(change func(o *engine.StoreOptions)) engine.StoreOptions {
 	o := plain
 	change(&o)

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// byFence states whether a call must take effect under the fences token, state and none.
+// byFence states whether a store must apply a call, for each fence (check of a caller's lease): token, state and none.
 type byFence [3]bool
 
 var always, byState, unfenced, never = byFence{true, true, true}, byFence{1: true, 2: true}, byFence{2: true}, byFence{}
@@ -205,7 +205,7 @@ func playVerbs(c *client) {
 	}
 }
 
-// playStand tests where a job, due after 1.25 ticks, stands among others when outcomes with a place put it back.
+// playStand tests the order of claims after outcomes that put back a job, due after 1.25 ticks, in a given place.
 func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})

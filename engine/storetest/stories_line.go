@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// returns lists test cases: by a store's place rule and promotion, the order of claims when job 1, enqueued at tick 1
-// and nacked at 4 with a delay of 2, is ready again among jobs enqueued at 2, 5, 7 and 9. Promotions are at 10.
+// returns lists test cases for the place of a retry among ready jobs: the order of claims when job 1, enqueued at tick
+// 1 and nacked at 4 with a delay of 2, meets jobs enqueued at 2, 5, 7 and 9. Stores that promote jobs do so at 10.
 var returns = []struct {
 	place    engine.Place
 	promoted bool

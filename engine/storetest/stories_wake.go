@@ -21,8 +21,8 @@ var wakeStories = []story{
 	}},
 }
 
-// wake is a test that a listener is woken by one change: before is called, then the test listens to the store, and
-// cause makes the change, by which job 1 becomes claimable.
+// wake is a test that a listener is woken by one change, which makes job 1 claimable: before prepares the store, then
+// the test listens to it and calls cause, which makes the change.
 type wake struct {
 	name    string
 	options func(o *engine.StoreOptions)
@@ -33,7 +33,7 @@ type wake struct {
 // shortly is the delay of jobs that become due in these tests: long compared with the time it takes to move a clock.
 const shortly = 150 * time.Millisecond
 
-// put commits an outcome with a delay.
+// put commits an outcome of a leased job, with a delay.
 func (c *client) put(l engine.Lease, v engine.Verb, delay time.Duration) {
 	c.Helper()
 	if r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: v, Delay: delay})[0]; r.Status != engine.Applied {
@@ -61,7 +61,7 @@ func (c *client) hold() engine.Lease {
 	return l[0]
 }
 
-// outcome returns a function that commits a verb, with a delay, for the job claimed before, and lets the delay pass.
+// outcome returns a function that commits an outcome for the job claimed last, with a delay, and lets the delay pass.
 func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	return func(c *client) {
 		c.put(c.lease, v, delay)
@@ -71,7 +71,7 @@ func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	}
 }
 
-// behind enqueues job 2 of a serial key, claims it, and enqueues job 1 behind it.
+// behind enqueues and claims job 2, which has a serial key, and then enqueues job 1 with the same key.
 func behind(c *client) {
 	c.add(engine.NewJob{ID: 2, Serial: 7})
 	c.hold()

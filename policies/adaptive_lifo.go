@@ -43,7 +43,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
-// if, and only if, the oldest has waited longer than OlderThan by the statistics then: its Law verifies that.
+// just when, by the latest statistics, the oldest has waited longer than OlderThan. A Law (plan checker) verifies that.
 func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{olderThan: p.OlderThan} }}
 }

@@ -9,8 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Addend is the random length of time that Added jitter adds to the delay after the n-th
-// failure: a uniform draw below Width, with Step only in whole multiples of it.
+// Addend is the random time that jitter of the kind Added adds to the delay after the n-th failure: uniform below Width
+// or, with a Step, a random multiple of it below Width.
 //
 //	"+30s"        U(0, 30 s)
 //	"+30s/1s"     0, 1, ... or 29 s, each as likely

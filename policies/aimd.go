@@ -74,8 +74,8 @@ func (p *AIMD) begin() {
 }
 
 // Guarantees returns the guarantee of a cap on retries in flight that starts at Max, falls to nine tenths at every
-// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Events show Max,
-// and how far failures in a row lower the cap; its Law verifies by the plans how it rises again.
+// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Recorded events
+// show Max, and how far failures lower the cap; a Law (plan checker) verifies how it rises again.
 func (p *AIMD) Guarantees() Promise {
 	var brakes []bound.Brake
 	most, thousandths := p.Max, 1000*int64(p.Max)

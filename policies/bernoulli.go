@@ -26,9 +26,9 @@ type Bernoulli struct {
 	NoLending bool           // leave the claims that a class cannot use unused
 }
 
-// Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and a term
-// that lends the unused claims of a class. A plan tosses at most 65,536 coins: further claims are left to the lending
-// term, or to the next plan.
+// Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and, unless
+// NoLending, one for any job, by which a class gets what the other leaves. A plan tosses at most 65,536 coins: further
+// claims are left to the last term, or to the next plan.
 func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	chance, fresh := p.Fresh.Float(), 0
 	coins := min(v.Idle, math.MaxUint16+1)
@@ -44,8 +44,8 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the guarantee of a share of claims to fresh jobs and, with lending, of no idle worker while a job
-// is ready. Its Law verifies the share by the plans, since events do not show which claims are lent.
+// Guarantees returns the guarantee of a share of claims to fresh jobs and, if a class may use what the other leaves, of
+// no idle worker while a job is ready. A Law (plan checker) verifies the share, which recorded events do not show.
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
 }

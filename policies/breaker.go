@@ -178,9 +178,9 @@ func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 }
 
 // Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is
-// claimed for ProbeAfter; then, within a tenth of that more, a single one, and no more until that has succeeded; or
-// failed, or not ended, for ProbeAfter again. All other jobs are claimed as fifo does. Events show the intervals
-// between claims; its Law verifies by the plans that a probe comes in time, and what opens and closes a breaker.
+// claimed for ProbeAfter, then, at most a tenth of that later, a single one, the probe. If it succeeds, claims go on;
+// if it fails or does not end, another follows after the same time. Other jobs are claimed as fifo does. Events show
+// the times between claims; that probes are in time, and when breakers open and close, a Law (plan checker) verifies.
 func (p *Breaker) Guarantees() Promise {
 	var brakes []bound.Brake
 	for _, kinds := range p.Kinds {

@@ -82,7 +82,7 @@ func (p *CoDel) Observe(o *engine.Observation) {
 // Guarantees returns two guarantees: no worker idles while a job is ready, and claims apply the bound on waits. Without
 // Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set), all that have waited
 // for longer than Interval are, up to shedAtOnce by one claim, and no others within Interval after the queue was empty.
-// The rest, and with Last the whole bound, its Law verifies by the plans.
+// The rest, and with Last the whole bound, is verified by a Law (plan checker).
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
 	if !p.Last {

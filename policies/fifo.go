@@ -23,7 +23,7 @@ func (FIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.OldestReady, Conserving: true}
 }
 
-// stateless provides the Observe method of a policy, or of a Law, that learns nothing from its claims.
+// stateless provides the Observe method of a policy, or of a Law (plan checker), that learns nothing from its claims.
 type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}

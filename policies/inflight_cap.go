@@ -39,11 +39,11 @@ func (p InFlightCap) Guarantees() Promise {
 	}}
 }
 
-// capped appends terms that claim up to idle jobs, and at most room retries among them. If room is the smaller, the
-// first room claims go by ready order, whatever their class, and the rest to fresh jobs. A term for retries followed by
-// one for fresh jobs would keep the cap as well, but would serve a retry that is due last before a fresh job that has
-// waited longest or is more urgent: a cap would then be a priority. A plan may therefore claim fewer retries than the
-// cap allows; the next one makes up for it.
+// capped appends terms that claim up to idle jobs (the number of idle workers), and at most room retries among them. If
+// room is less, the first room claims go by ready order, whatever their class, and the rest to fresh jobs. A term for
+// retries and then one for fresh jobs would keep the cap as well, but would serve a retry that is due last before a
+// fresh job that has waited longest or is more urgent: a cap would then be a priority. A plan may therefore claim fewer
+// retries than the cap allows; the next one makes up for it.
 func capped(dst []engine.Term, idle, room int) []engine.Term {
 	if room >= idle {
 		return append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})

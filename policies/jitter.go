@@ -150,8 +150,8 @@ func decorrelate(first, last time.Duration, u float64) time.Duration {
 	return first + part(multiply(max(first, last), 3)-first, u)
 }
 
-// part returns the product u·d, u in (0, 1), rounded down: to a whole number before any addition, so that no processor
-// fuses the two operations. A d without an exact float64 may be rounded up: the result is capped at d.
+// part returns u·d, for u in (0, 1), rounded down to a whole number, so that no processor fuses the product with an
+// addition and results are the same on all. It is at most d, also where d has no exact float64.
 func part(d time.Duration, u float64) time.Duration {
 	if product := u * float64(d); product < float64(d) {
 		return min(time.Duration(product), d)

@@ -71,7 +71,7 @@ type Arguments struct {
 // Value returns the value of a parameter, in the Go type of its Type constant.
 func (a Arguments) Value(name string) any { return a.values[name].of }
 
-// always returns the constructor of a policy without parameters.
+// always returns a constructor that returns the given policy, for a kind of policy without parameters.
 func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
 	return func(Arguments) (engine.Policy, error) { return p, nil }
 }
@@ -114,7 +114,7 @@ func Add(more ...Kind) error {
 // AddedKinds returns the kinds that were registered by Add.
 func AddedKinds() []Kind { return Kinds()[shipped:] }
 
-// check returns an error for every missing or wrong field of a kind.
+// check returns an error for every missing or wrong field of a kind of policy that is to be registered.
 func (k *Kind) check() error {
 	var all problems
 	need := func(ok bool, format string, arguments ...any) { all.add(!ok, format, arguments...) }
@@ -136,7 +136,7 @@ func (k *Kind) check() error {
 	return errors.Join(all...)
 }
 
-// problems collects what is wrong with a value.
+// problems collects the errors found in a value that is being checked.
 type problems []error
 
 // add adds a formatted error if when is true.
@@ -155,9 +155,9 @@ func New(kind string, values map[string]Value, workers int) (engine.Policy, erro
 	return NewFor(kind, values, workers, nil)
 }
 
-// NewFor makes a policy for one engine with that many workers, in a system with classes, by job kind. Parameters that
-// values lacks have their defaults. Policies keep state, so every engine needs one of its own. An error names every
-// parameter that is unknown, of the wrong type or out of range.
+// NewFor makes a policy of that kind for one engine, with its number of workers and the system's job classes, by job
+// kind. Parameters without a value have their defaults. Policies keep state, so every engine needs one of its own. An
+// error names every parameter that is unknown, of the wrong type or out of range.
 func NewFor(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
 	k, err := Find(kind)
 	if err != nil {
@@ -189,7 +189,7 @@ func Find(name string) (*Kind, error) {
 	return nil, fmt.Errorf("unknown policy %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// arguments returns values completed with the defaults of the kind, or an error for each invalid one.
+// arguments returns the given parameter values, completed with the kind's defaults, or an error for each invalid one.
 func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error) {
 	a := Arguments{values: make(map[string]Value, len(k.Params)), Workers: workers}
 	var all problems
@@ -238,7 +238,7 @@ func (n Need) Lacks() string {
 		"there is one job class"}[n]
 }
 
-// kinds lists the kinds of policies in their order; Add appends to it. shipped is the number of built-in ones.
+// kinds lists the kinds of policies in their order; Add appends to it. shipped is how many of them are built in.
 var kinds = []Kind{
 	fifoKind,
 	lifoKind,

@@ -3,8 +3,7 @@ package policies
 import "qsim/engine"
 
 // Ordered is a policy that claims all jobs, fresh or retry, in one order, which only some stores support. It is
-// work-conserving. It keeps no state: the store keeps the order's state for all engines, so parameters apply to the
-// whole fleet.
+// work-conserving and stateless: the store keeps the order's state for all engines, so parameters hold for the fleet.
 type Ordered struct {
 	classwise
 	Order engine.Order

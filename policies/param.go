@@ -35,7 +35,7 @@ const (
 	TypeBudget       = "budget"         // a duration, "30s", or ByClass of it, {mail: 1m}: quantity.Duration
 )
 
-// Value is a parsed value of a policy parameter. The zero Value is none.
+// Value is a parsed value of a policy parameter. The zero Value stands for no value.
 type Value struct {
 	typ string
 	of  any
@@ -52,14 +52,14 @@ func (v Value) String() string {
 	return fmt.Sprint(v.of)
 }
 
-// Quantum is the credit that a tenant gets at each turn: a number of jobs, or an amount of service time; if both are 0,
-// the mean cost of a job.
+// Quantum is the credit that a tenant gets at each turn of deficit round robin: a number of jobs, or an amount of
+// service time; if both are 0, the mean cost of a job.
 type Quantum struct {
 	Jobs int64
 	Time time.Duration
 }
 
-// meanQuantum is the word for the zero Quantum.
+// meanQuantum is how scenarios spell the zero Quantum, the mean cost of a job.
 const meanQuantum = "mean"
 
 // String returns the quantum in the syntax of scenarios.
@@ -110,7 +110,7 @@ func TakesMapping(typ string) bool { return entries[typ] != nil }
 // Entry is the text of a parameter value for one job class in a mapping.
 type Entry struct{ Class, Text string }
 
-// parsers holds the function that parses a value of each parameter type; entries that for one entry of a mapping.
+// parsers holds, by parameter type, the parser of a value; entries holds that of one class's value in a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
 		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare],
@@ -122,8 +122,7 @@ var (
 	entries = map[string]func(text string) (any, error){TypeWeights: parseWeight, TypeBudget: readText[quantity.Duration]}
 )
 
-// ParseValue parses text as a value of type typ, one of the Type constants. Its errors are about text alone; the caller
-// adds the place.
+// ParseValue parses text as a value of type typ, one of the Type constants. Its errors do not name the parameter.
 func ParseValue(typ, text string) (Value, error) {
 	read := parsers[typ]
 	if read == nil {
@@ -136,7 +135,7 @@ func ParseValue(typ, text string) (Value, error) {
 	return Value{typ, of}, nil
 }
 
-// ParseMapping parses a mapping from job classes, none of which occurs twice, as a value of type typ.
+// ParseMapping parses a value of type typ that is given as a mapping from job classes, none of which occurs twice.
 func ParseMapping(typ string, given []Entry) (Value, error) {
 	b := make(ByClass, len(given))
 	for i, e := range given {
@@ -196,7 +195,7 @@ func parseWeight(text string) (any, error) {
 	return weight, err
 }
 
-// parseNoMapping returns an empty ByClass for the text {} and an error for any other text.
+// parseNoMapping parses the scalar text of a value that must be a mapping: only {}, the empty mapping, is valid.
 func parseNoMapping(text string) (any, error) {
 	if text == "{}" {
 		return ByClass(nil), nil
@@ -205,7 +204,7 @@ func parseNoMapping(text string) (any, error) {
 		Help: "write {high: 10, low: 5}"}
 }
 
-// within returns err with a prefix before its message, and keeps its help.
+// within returns an error with a prefix before its message, and with its help text, if it has one.
 func within(prefix string, err error) error {
 	if own := (*quantity.Error)(nil); errors.As(err, &own) {
 		with := *own

@@ -31,8 +31,8 @@ type Promise struct {
 	Law        func() Law     // constructor of the Law for the plans of one node, for what no event shows; nil: none
 }
 
-// Law checks the plans of a policy, one after the other, for what it guarantees but recorded events do not show. It
-// gets the same observations as the policy.
+// Law checks the plans of a policy, one after the other, for guarantees that recorded events do not show. It receives
+// the same observations as the policy.
 type Law interface {
 	// Plan describes how a plan for the state v breaks the law, as a sentence without a full stop; "": it does not.
 	Plan(v *engine.View, terms []engine.Term) string

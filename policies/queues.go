@@ -67,7 +67,7 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, that a plan has a term for every class,
-// and that each class comes first in proportion to its weight, in the mean. Its Law verifies all but the first.
+// and that each class comes first in proportion to its weight, in the mean. A Law (plan checker) verifies the last two.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}

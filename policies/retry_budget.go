@@ -98,8 +98,8 @@ func (p *RetryBudget) advance(now engine.Time) {
 }
 
 // Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, the least that the
-// policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for, and retries
-// are not held back while the budget pays. The latter its Law verifies by the plans.
+// policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for. Nor are they
+// held back while the budget pays for them, which a Law (plan checker) verifies.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time

@@ -37,9 +37,9 @@ var separateKind = Kind{
 	},
 }
 
-// Separate is the policy separate, with a lane of workers for fresh jobs and one for retries. Lanes count prefetched
-// and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own state: which lane was served
-// first, and when retries were last looked for.
+// Separate is the policy separate, which has two lanes: some workers take only retries, the others only fresh jobs.
+// Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own
+// state: which lane was served first, and when retries were last looked for.
 type Separate struct {
 	RetryWorkers int           // workers reserved for retries, in [1, workers-1] of one engine
 	RetryPoll    time.Duration // least time between two claims of retries; 0: no limit
@@ -77,7 +77,7 @@ func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// lane returns the free capacity of a class's lane: its workers less its jobs in flight.
+// lane returns how many more jobs of a class may be in flight: the workers of its lane less its jobs in flight.
 func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
@@ -103,9 +103,9 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.withRetries, p.crowded = false, false
 }
 
-// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes,
-// or else, if it is too small, serves first the lane that the last answered plan of that kind served second. The latter
-// its Law verifies by the plans.
+// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes
+// or, if it is too small for that, begins with the lane that the previous such plan filled second. A Law (plan checker)
+// verifies the latter.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
 		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
@@ -119,7 +119,7 @@ type lanesLaw struct {
 	began, last lead // lane served first by the latest plan, and by the latest answered one, if it was too small for both
 }
 
-// lead is the class of the lane that a plan fills first, plus 1; 0: the plan fills both.
+// lead is the lane that a plan fills first, as its class plus 1; it is 0 for a plan that fills both lanes.
 type lead uint8
 
 func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {

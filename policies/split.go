@@ -49,8 +49,8 @@ func (p *Split) Observe(o *engine.Observation) {
 	}
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority
-// is exact to less than one job, counted since a plan last emptied the queue. Its Law verifies the share by the plans.
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority,
+// counted since a plan last emptied the queue, is exact to less than a job. A Law (plan checker) verifies the share.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
 }

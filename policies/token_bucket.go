@@ -70,8 +70,8 @@ func (p *TokenBucket) Observe(o *engine.Observation) {
 	p.spent = max(0, min(p.spent, p.Capacity))
 }
 
-// Guarantees returns the guarantee that every retry is paid for by tokens in the bucket, and let through if it is; a
-// retry may wait for ever. That it is let through, and the cost of a timeout, its Law verifies by the plans.
+// Guarantees returns the guarantee that every retry is paid for by tokens in the bucket, and claimed if it can be; a
+// retry may wait for ever. That it is claimed, and the cost of a timeout, is verified by a Law (plan checker).
 func (p *TokenBucket) Guarantees() Promise {
 	paid := bound.Ration{Burst: p.Capacity, Cost: p.Cost}
 	paid.Succeeded = [engine.NumClasses]int64{engine.Fresh: p.Refill, engine.Retry: p.Cost}

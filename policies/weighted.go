@@ -25,8 +25,8 @@ var (
 
 // Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction of a claim
 // left over in a plan is carried to the next, so that over any number of claims fresh jobs are never behind their share
-// and less than one claim ahead, at every batch size. Lent claims are not paid back. Each engine keeps its carry; the
-// share needs no coordination.
+// and less than one claim ahead, at every batch size. Claims that a class leaves to the other are not made up for
+// later. Each engine carries its own fraction; the share needs no coordination.
 type Weighted struct {
 	Fresh     quantity.Share // share of the claims that goes to fresh jobs
 	NoLending bool           // leave the claims that a class cannot use unused
@@ -34,15 +34,15 @@ type Weighted struct {
 	carry carry // of the claims of fresh jobs
 }
 
-// Guarantees returns the guarantee of an exact share of claims to fresh jobs and, with lending, of no idle worker while
-// a job is ready.
+// Guarantees returns the guarantee of an exact share of claims to fresh jobs and, if a class may use what the other
+// leaves, of no idle worker while a job is ready.
 func (p *Weighted) Guarantees() Promise {
 	num, den := p.Fresh.Fraction()
 	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
 }
 
-// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends the
-// unused claims of a class.
+// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and, unless NoLending, one
+// for any job, by which a class gets the claims that the other leaves unused.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
 }
@@ -65,8 +65,8 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 // ByClass marks the policy as one whose terms select jobs by priority class (fresh or retry) alone, see engine.Policy.
 func (*Weighted) ByClass() {}
 
-// Observe updates the carry, the fraction of a claim left for the next plan, once both classes of a plan are answered.
-// It is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
+// Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both classes are
+// answered. It is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if c := &p.carry; c.plan.answers(o) {
 		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
@@ -101,14 +101,14 @@ func (c *carry) settle(share quantity.Share, full bool) {
 	c.plan.limit = 0
 }
 
-// pending is a plan whose claims of both classes are not all answered.
+// pending is a plan of which not both claims, that for fresh jobs and that for retries, are answered yet.
 type pending struct {
 	limit    int // most claims of the plan; 0: no plan is pending
 	claimed  [engine.NumClasses]int
 	answered [engine.NumClasses]bool
 }
 
-// answers adds the answer to one of the plan's claims, and reports whether it was the last.
+// answers records how many jobs one of the plan's claims returned, and reports whether it was the last claim.
 func (p *pending) answers(o *engine.Observation) bool {
 	if o.Ended || p.limit == 0 {
 		return false

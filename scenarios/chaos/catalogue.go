@@ -17,8 +17,8 @@ type Entry struct {
 var catalogueText string
 
 // Catalogue lists known production faults. It leaves out a failover that loses the latest writes, since no invariant
-// can hold for a store that loses confirmed writes. In catalogue.txt the lines of an entry's texts are indented below
-// its ID, component and fault, with "or" between two texts.
+// can hold for a store that loses confirmed writes. In its source, catalogue.txt, an entry is a line with ID, component
+// and fault; indented below it are the scenario keys that simulate the fault, with a line "or" between alternatives.
 var Catalogue = func() (all []Entry) {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(catalogueText), "\n") {

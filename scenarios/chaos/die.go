@@ -12,7 +12,7 @@ import (
 	"qsim/policies"
 )
 
-// die draws the random settings of a world (a random scenario).
+// die draws the random settings of a random scenario (world).
 type die struct {
 	rand keyed.Rand
 	n    uint64
@@ -46,13 +46,13 @@ func zeroOr[T any](d *die, x T) (zero T) {
 	return x
 }
 
-// text returns a pattern with a draw in place of each of its placeholders, from left to right, an inner one first:
+// text fills in a pattern: it puts a random draw in place of each placeholder, from left to right, an inner one first:
 //
 //	<1..8>         a whole number
 //	<50ms..2s>     a duration of whole milliseconds
 //	<0?1ms..50ms>  the draw after the question mark or, as likely, zero
 //	<a|b|b>        one of the words
-//	<window>       the result of the function words for it
+//	<window>       the text that the function words returns for it
 func (d *die) text(pattern string, words ...func(word string) string) string {
 	for {
 		end := strings.IndexByte(pattern, '>')
@@ -107,13 +107,13 @@ func duration(text string) time.Duration {
 	return d
 }
 
-// healing is the time by which all storms of a drawn world have ended; latestStart is the latest begin of one.
+// healing is the time by which all storms of a random scenario have ended; latestStart is the latest time of a begin.
 const (
 	healing     = 40 * time.Second
 	latestStart = 30 * time.Second
 )
 
-// plan holds the keys and storms of a world while it is drawn, before they become its text.
+// plan holds the keys and storms of a random scenario (world) while it is drawn, before they become its text.
 type plan struct {
 	seed   uint64
 	keys   map[string]string // keys of the scenario with their values: engine.fetch.batch; class.KEY is one of all classes
@@ -174,7 +174,7 @@ func (p *plan) takes(least, most string) {
 	p.p99 = duration(most)
 }
 
-// kind draws a policy and its parameters; fifo replaces one that needs more workers.
+// kind gives the scenario a policy with random parameters; fifo replaces a policy that needs more workers.
 func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {
@@ -189,7 +189,7 @@ func (d *die) kind(p *plan, name string) {
 	p.policy += "}"
 }
 
-// text returns the scenario file of the world: each key on a line, and each map of a list on a line.
+// text returns the scenario file that the plan describes: each key on a line, and each map of a list on a line.
 func (p *plan) text() string {
 	p.set("engine.nodes", p.nodes)
 	p.set("engine.workers", p.workers)

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// Draw returns the random world of a seed.
+// Draw returns the random scenario (world) that a seed determines.
 func Draw(seed uint64) *World {
 	d := &die{rand: keyed.Rand{Seed: seed}}
 	p := &plan{seed: seed, keys: map[string]string{}}

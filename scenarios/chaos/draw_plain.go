@@ -10,8 +10,8 @@ import (
 // busyPolicies lists policies that leave no worker idle while a job is ready.
 var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", "fresh-first", "retry-first"}
 
-// plain draws a world with strong guarantees: only its workers limit the jobs in flight, and jobs keep arriving after
-// the storms, sometimes faster than they are processed.
+// plain draws a scenario for which strong guarantees hold: only its workers limit the jobs in flight, and jobs keep
+// arriving after the storms, sometimes faster than they are processed.
 func (d *die) plain(p *plan) {
 	p.unlimited()
 	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel",
@@ -49,8 +49,8 @@ func (p *plan) calm() {
 	})
 }
 
-// deployed draws a world of deployments: processes are stopped while they hold prefetched jobs, with enough time to
-// return them. No call is held up there.
+// deployed draws a scenario with deployments: processes are stopped while they hold prefetched jobs, with enough time
+// to return them. No storm delays or loses their calls.
 func (d *die) deployed(p *plan) {
 	p.unlimited()
 	p.set("engine.fence", "token")
@@ -92,8 +92,8 @@ func (d *die) deployed(p *plan) {
 	d.storm(p, fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), count))
 }
 
-// stopped changes a plain world so that processes shut down slowly while others are idle, and calls are so quick that a
-// wake of the wrong process shows.
+// stopped changes a scenario drawn by plain so that processes shut down slowly while others are idle, and calls are so
+// quick that it shows if the wrong process is woken.
 func (d *die) stopped(p *plan) {
 	p.nodes, p.poll = max(p.nodes, 2), d.milliseconds(1000, 4000)
 	p.drop("engine.fetch.on-due")
@@ -107,7 +107,7 @@ func (d *die) stopped(p *plan) {
 	}
 }
 
-// instant draws a world whose calls take no time and whose heartbeats are due when leases lapse, so that events
+// instant draws a scenario whose calls take no time and whose heartbeats are due when leases lapse, so that events
 // coincide which elsewhere never do.
 func (d *die) instant(p *plan) {
 	p.unlimited()

@@ -16,8 +16,8 @@ type drawer struct {
 	minds   func(p *plan) bool // reports whether such a storm can have an effect in a world; nil: always
 }
 
-// drawers holds the kinds of storms with random settings; others are drawn as their example, see drawerOf. Wrong clocks
-// must make no difference where nothing reads them, so storms of clocks are drawn in every kind of world.
+// drawers holds the kinds of storms with random settings; others are drawn as their documented example (drawerOf).
+// Wrong clocks must make no difference where nothing reads them, so storms of clocks are drawn in all scenarios.
 var drawers = map[string]drawer{
 	"fail":       {2, 1, "<window>, fail: {rate: <1..100>%, error: <error>}", nil},
 	"slow":       {5, 1, "<window>, slow: {factor: <2..20>}", nil},
@@ -40,8 +40,8 @@ var drawers = map[string]drawer{
 	"redrive":    {5, 1, "at: <5s..39s>, redrive: {share: <1..100>%, reset: <true|false>}", (*plan).buries},
 }
 
-// leases and the functions below report whether a world has what storms of a kind can hit: leases of jobs that run, any
-// leases, heartbeats, promotions, and jobs that are likely to be buried.
+// leases and the functions below report whether a random scenario has what storms of a kind can hit: leases of jobs
+// that run, any leases, heartbeats, promotions, and jobs that are likely to be buried.
 func (p *plan) leases() bool   { return !p.has("engine.ack") }
 func (p *plan) expires() bool  { return p.leases() || p.has("engine.waiting") }
 func (p *plan) beats() bool    { return p.has("engine.lease.heartbeat") }
@@ -57,7 +57,7 @@ func drawerOf(kind scenarios.Kind) drawer {
 	return drawer{8, 1, "<window>, " + kind.Name + ": " + example, nil}
 }
 
-// drawing is the context in which one storm is drawn: the world, the nodes to hit, and the restart delay.
+// drawing is the context in which one storm is drawn: the scenario so far, the nodes to hit, and the restart delay.
 type drawing struct {
 	*die
 	p     *plan
@@ -65,7 +65,7 @@ type drawing struct {
 	back  time.Duration // time until a crashed process restarts
 }
 
-// storms draws the storms of a world. All end by the time healing.
+// storms draws the storms of a random scenario, all of which end by the time that the constant healing gives.
 func (d *die) storms(p *plan) {
 	if p.has("engine.promoter.gap") && d.coin() {
 		// Promotions come late: what a process has taken and repeats may have been made ready, claimed and failed by
@@ -94,8 +94,8 @@ func (d *die) storms(p *plan) {
 	}
 }
 
-// lapses draws executions that outlast their leases while heartbeats are lost, in a world where every process judges by
-// its own clock when its leases end.
+// lapses draws executions that outlast their leases while heartbeats are lost, in a scenario where every process judges
+// by its own clock when its leases end.
 func (d *die) lapses(p *plan) {
 	p.set("engine.timeout", "0s")
 	p.set("class.ignores-cancel", false)
@@ -104,7 +104,7 @@ func (d *die) lapses(p *plan) {
 	d.storm(p, "at: <3s..10s>, for: <10s..20s>, heartbeats: {lose: 100%}")
 }
 
-// words holds, for each placeholder of a storm's pattern, the function that draws its text: a window, or what it hits.
+// words holds, for each placeholder of a storm's pattern, the function that draws its text, such as a window.
 var words = map[string]func(d *drawing) string{
 	"window":          func(d *drawing) string { return d.when(true, healing) },
 	"short window":    func(d *drawing) string { return d.when(true, 8*time.Second) },
@@ -125,7 +125,7 @@ var words = map[string]func(d *drawing) string{
 	},
 }
 
-// at draws a window or, for a third of the storms that an event can trigger, an event.
+// at draws when a storm begins: in a window or, one time in three, at an event that triggers it.
 func (d *drawing) at(lasts bool) string {
 	if !d.seldom(3) {
 		return d.when(lasts, healing)

@@ -18,7 +18,7 @@ type shift struct {
 	at   engine.Time
 }
 
-// attempt is the key of an execution of a job on a node or, with its error, of a call of the retry policy after it.
+// attempt is the map key of an execution of a job on a node or, with its error, of the retry policy's answer to it.
 type attempt struct {
 	node     int32
 	job      engine.JobID
@@ -26,20 +26,20 @@ type attempt struct {
 	error    engine.ErrorKind
 }
 
-// answer is the delay that a retry policy returned, and when.
+// answer records a delay that a retry policy returned, and the time at which it did.
 type answer struct {
 	at    engine.Time
 	delay time.Duration
 }
 
-// held is what the holder of a lease knows of it: when it got it, and when it ends by the holder's clock.
+// held records when the holder of a lease received it, and when it ends by the holder's own clock.
 type held struct {
 	from engine.Time // the answer to its claim arrives
 	ends engine.Time // by the wall clock of the holder, at the latest; Never: that does not count
 }
 
-// asks checks a call at the time when a process sends it to the store: that the process is not frozen, leads if it
-// must, asks for the right TTL, and sends no outcome of a lease that has ended by its clock.
+// asks checks a call when a process sends it to the store: the process must not be frozen, must be the leader if the
+// call needs one, must give the right TTL, and must send no outcome of a lease that has ended by its clock.
 func (w *wire) asks(now engine.Time, c *engine.Call) {
 	node, cfg := c.Engine.Node(), &w.setup.Node
 	if w.checker.Froze(node, engine.Never) {
@@ -114,7 +114,7 @@ func (w *wire) claimsPromoted(now engine.Time, c *engine.Call) {
 	}
 }
 
-// woken is the node that the latest wakes went to, with their number and the time of the first.
+// woken records a run of wakes that all went to one node: the node, their number and the time of the first.
 type woken struct {
 	node  int32
 	times int
@@ -141,7 +141,7 @@ func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	}
 }
 
-// ttl returns the lease TTL that a process must ask for: if leases end by its own clock, plus the lead of that clock.
+// ttl returns the lease TTL that a process must ask for. If leases end by its own clock, it includes that clock's lead.
 func (w *wire) ttl(c *engine.Call) time.Duration {
 	switch l := &w.setup.Node.Lease; {
 	case l.AckAtStart && c.Op == engine.OpExtend:
@@ -186,8 +186,8 @@ func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 		node, o.Delay, o.Delivery, want)
 }
 
-// learns records what a process knows once an answer of the store has arrived, at time comes: that it leads, which
-// leases it holds until when, and that it has promoted jobs.
+// learns records what a process knows once an answer of the store has arrived, which is at the time comes: that it
+// leads, which leases it holds until when, and that it has promoted jobs.
 func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Time) {
 	l, n := &w.setup.Node.Lease, &w.nodes[c.Engine.Node()]
 	ends := engine.Never

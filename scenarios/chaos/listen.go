@@ -84,7 +84,7 @@ type sent struct {
 	fate    sim.Fate
 }
 
-// caller is the checker's state of a process as a sender of calls: its latest life, and when it may claim again.
+// caller is the checker's state of a process that sends calls, since its latest start, such as when it may claim again.
 type caller struct {
 	engine   engine.EngineID            // its latest life
 	claims   engine.Time                // earliest time of its next claim, unless it is woken
@@ -173,7 +173,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 	return d
 }
 
-// pausesAlone reports whether, in this configuration, nothing but a wake ends a process's pause after a refused claim.
+// pausesAlone reports whether, in this configuration, only a wake can cut short the pause after a refused claim.
 func (w *wire) pausesAlone() bool {
 	n := &w.setup.Node
 	// With backpressure a claim may follow a wake that came when there was too much to commit.

@@ -7,9 +7,9 @@ import (
 	"qsim/results/plain"
 )
 
-// rare lists the seeds in [1, 1000] whose worlds reach most combinations that few worlds reach, the best first: of an
-// event and its job's state with a fault or the policy, or of a check of an invariant with either. It is written by go
-// test -run TestRareSeeds -rewrite.
+// rare lists the seeds in [1, 1000] whose random scenarios cover the most combinations that few others cover, the best
+// first. A combination is of an event and its job's state, or the check of an invariant, with a fault or the policy.
+// The command go test -run TestRareSeeds -rewrite writes the list.
 var rare = []uint64{
 	659, 819, 538, 825, 204, 607, 916, 860, 770, 762, 457, 417, 662, 111, 224, 944,
 	420, 813, 690, 278, 28, 259, 834, 994, 303, 474, 601, 592, 990, 166, 532, 923,
@@ -24,7 +24,7 @@ func (o *Options) rareOnes() []uint64 {
 	})
 }
 
-// Finished describes in words which seeds a swarm has finished when it has finished n: the first n of its order.
+// Finished describes in words which seeds a swarm has finished when it has finished the first n in its order of seeds.
 func (o *Options) Finished(n uint64) string {
 	seeds := plain.Plural(int(n), "seed")
 	switch {

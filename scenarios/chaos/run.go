@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Report is the result of one run of a world.
+// Report is the result of one run of a random scenario (world).
 type Report struct {
 	Breach *check.Breach // first breach; nil: every invariant held
 	Panic  string        // value and place of a panic of the engine; "": none
@@ -46,14 +46,14 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form returns the message of a breach without its variable parts (durations, numbers, states, the list of last
-// events), so that breaches can be compared.
+// form returns the message of a broken invariant without its variable parts (durations, numbers, states, the list of
+// last events), so that two failures can be compared.
 func form(what string) string {
 	what, _, _ = strings.Cut(what, "; the last")
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
 }
 
-// where returns the message of a panic without numbers, and the function that panicked.
+// where returns the message of a panic without numbers, and the panicking function, so that two can be compared.
 func where(panicked string) string {
 	cause, stack, _ := strings.Cut(panicked, "\n")
 	thrown := false
@@ -80,7 +80,7 @@ func (r *Report) String() string {
 	return "every invariant held"
 }
 
-// runner runs worlds with a checker.
+// runner runs random scenarios (worlds) with a checker of invariants.
 type runner struct {
 	only  check.Set
 	plant func(*setup) // a bug that a test plants; nil: none
@@ -100,7 +100,7 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs w again and returns the events of the job of a breach as text; "" if the breach concerns no job.
+// history runs w again and returns, as text, the events of the job with which an invariant broke; "" if with none.
 func (r *runner) history(w *World, b *check.Breach) string {
 	if b == nil || b.Job == 0 {
 		return ""
@@ -113,7 +113,7 @@ func (r *runner) history(w *World, b *check.Breach) string {
 // looks is the number of simulation steps between two comparisons of the store with the recorded events.
 const looks = 256
 
-// once runs a world with or without a checker. history, if it is not nil, receives all events.
+// once runs a random scenario with or without a checker. history, if it is not nil, receives all events.
 func (r *runner) once(w *World, checked bool, history *check.History) (report Report, s *sim.Sim) {
 	defer func() {
 		switch cause := recover().(type) {
@@ -218,7 +218,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 	return true
 }
 
-// released reports to the checker the leases and idle workers of every process at the end.
+// released reports to the checker, at the end of a run, how many leases and idle workers every process has.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok {
@@ -227,7 +227,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	}
 }
 
-// look compares the store's counts and, with jobs, every job with the recorded events.
+// look compares with the recorded events the store's counts of jobs and, if jobs is set, every single job.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	stats, err := store.Stats(context.Background(), 0)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	return true
 }
 
-// still records the time since when no execution has begun and no job has ended.
+// still records how many executions had begun and how many jobs were left when either last changed, and that time.
 type still struct {
 	since engine.Time
 	begun int

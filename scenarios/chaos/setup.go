@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// setup is a world compiled to a simulation, with its checker. A test may plant a bug in the configuration of engines
-// and store, while the bounds and the rules of the checker stay correct.
+// setup is a random scenario compiled to a simulation, with its checker. A test may plant a bug in the configuration of
+// engines and store, while the bounds and the rules of the checker stay correct.
 type setup struct {
 	*world.Bounds
 	config  sim.Config
@@ -34,7 +34,7 @@ type setup struct {
 	over         func(node int32, j *engine.Job)  // is called at the end of each execution; nil: ignored
 }
 
-// setup returns the world ready to run.
+// setup returns the random scenario ready to run.
 func (w *World) setup() (*setup, error) {
 	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.Erro
 // counts holds the number of storms of each kind, by index in scenarios.Troubles.
 type counts [32]int64
 
-// storms returns how often storms had an effect, by kind, see world.Setup.Met. A storm on attempts counts once, however
-// many it changed.
+// storms returns the number of storms that had an effect, by kind, see world.Setup.Met. A storm that changes attempts
+// counts once, however many it changed.
 func (s *setup) storms() (n counts) {
 	kinds := scenarios.Troubles()
 	for i, met := range s.Met() {

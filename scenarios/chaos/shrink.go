@@ -16,7 +16,7 @@ const (
 	mostEvents = 20_000_000 // events of all simulations together
 )
 
-// shrinker searches for a smaller world with the same failure.
+// shrinker searches for a smaller scenario with the same failure.
 type shrinker struct {
 	runner *runner
 	twice  bool
@@ -28,9 +28,9 @@ type shrinker struct {
 	stop   func() bool // whether to stop shrinking; nil: never
 }
 
-// shrink returns the smallest world found with the same failure as w, and its report: with fewer storms, jobs, nodes,
-// workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs and each
-// other key is one line.
+// shrink returns the smallest scenario found with the same failure as w, and its report: with fewer storms, jobs,
+// nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs
+// and each other key is one line.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try parses a text as a world, makes that the smallest if it fails in the same way, and reports whether it does.
+// try parses a scenario's text, makes it the smallest if it fails in the same way, and reports whether it does.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
@@ -97,8 +97,8 @@ func (s *shrinker) dropStorms() {
 	})
 }
 
-// without tries to remove ranges of n elements, long ranges first. remove returns whether it could: later elements have
-// then moved up.
+// without calls remove for ranges of n elements, long ranges first. remove reports whether the range could be removed:
+// later elements have then moved up.
 func without(n int, remove func(from, to int) bool) {
 	for size := n; size >= 1; size /= 2 {
 		for from := 0; from < n; {
@@ -143,7 +143,7 @@ var (
 	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
 )
 
-// arrivals returns the IDs of the jobs of a world, except those of bursts.
+// arrivals returns the IDs of the jobs of a random scenario, except those of bursts.
 func (w *World) arrivals() (ids []engine.JobID) {
 	s, err := w.setup()
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 	return ids
 }
 
-// only returns the lines of the smallest world, reduced to the jobs with these IDs.
+// only returns the lines of the smallest failing scenario so far, reduced to the jobs with these IDs.
 func (s *shrinker) only(ids []engine.JobID) []string {
 	lines := s.lines()
 	for class, i := range entries(lines, "jobs") {

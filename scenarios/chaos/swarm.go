@@ -32,7 +32,7 @@ type Options struct {
 	quick bool         // failures are not shrunk
 }
 
-// Failure is a seed whose world failed, with the smallest world found that fails in the same way.
+// Failure is a seed whose random scenario failed, with the smallest scenario found that fails in the same way.
 type Failure struct {
 	Seed    uint64
 	Drawn   *World // world drawn from the seed
@@ -41,7 +41,7 @@ type Failure struct {
 	History string // events of the job in the report's breach
 }
 
-// Result is the sum of the results of all seeds of a swarm.
+// Result is the sum of the results of the runs of all seeds.
 type Result struct {
 	Seeds   uint64 // number of finished seeds
 	Events  int64
@@ -67,9 +67,9 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 // twiceEvery selects the seeds that are run twice to compare the digests of their events: every 16th.
 const twiceEvery = 16
 
-// Swarm simulates one random world for each seed and shrinks those that fail. The seeds of rare worlds, known to reach
-// unusual combinations of events and faults, come first. The error is ctx.Err(). The result does not depend on Parallel
-// unless a limit of time or failures ends it.
+// Swarm simulates one random scenario (world) for each seed and shrinks those that fail. The seeds of rare worlds,
+// which reach unusual combinations of events and faults, come first. The error is ctx.Err(). The result does not depend
+// on Parallel unless a limit of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -96,7 +96,7 @@ type swarm struct {
 	result Result
 }
 
-// one runs the world of one seed and shrinks it if it fails. Its error is pool.ErrEnough once enough seeds have failed.
+// one runs the scenario of one seed and shrinks it if it fails; it returns pool.ErrEnough after enough failed seeds.
 func (s *swarm) one(seed uint64) error {
 	s.mutex.Lock()
 	over := s.failed >= max(1, s.options.Failures) // the last of them may still be shrunk
@@ -122,7 +122,7 @@ func (s *swarm) one(seed uint64) error {
 	return nil
 }
 
-// count adds the run of a world to the result.
+// count adds the result of one seed's run to that of the swarm.
 func (s *swarm) count(w *World, report *Report) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -153,7 +153,7 @@ func (s *swarm) count(w *World, report *Report) {
 	}
 }
 
-// Replay runs one world with the checks of Swarm and returns its failure, or nil. It does not shrink.
+// Replay runs one scenario with the checks of Swarm and returns its failure, or nil. It does not shrink.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
 	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}
@@ -175,7 +175,7 @@ func Invariants() (numbers, says []string) {
 	return numbers, says
 }
 
-// Holds reports whether the i-th of Invariants is among those checked.
+// Holds reports whether the options select, for checking, the invariant with index i in the result of Invariants.
 func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
 
 // String returns a failure in words: the invariant, the history of the job, and the command line that repeats it.

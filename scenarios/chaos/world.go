@@ -15,7 +15,7 @@ type World struct {
 	scenario *scenarios.Scenario
 }
 
-// Parse reads a world from the text of a scenario, of which the first policy and the first seed count. name is its name
+// Parse reads a World from the text of a scenario, of which the first policy and the first seed count. name is its name
 // in errors.
 func Parse(name, text string) (*World, error) {
 	sc, problems := scenarios.Load(name, []byte(text), nil)
@@ -29,10 +29,10 @@ func Parse(name, text string) (*World, error) {
 	return nil, errors.New(strings.TrimSpace(b.String()))
 }
 
-// Seed returns the seed of every random draw during a run of the world.
+// Seed returns the seed of every random draw during a run of the scenario.
 func (w *World) Seed() uint64 { return w.scenario.Seed }
 
-// Size returns the size of a world as text: nodes, jobs, storms.
+// Size returns the size of a scenario as text: nodes, jobs, storms.
 func (w *World) Size() string {
 	jobs := 0
 	if s, err := w.setup(); err == nil {

@@ -21,8 +21,8 @@ type Entry struct {
 	Unsaid  string // meaning of a key left out, if not its default: "none", "as" another key, or a formula
 }
 
-// Rule is a condition on the value of one key: it is required, is a count in [least, most], a duration above 0, or a
-// name.
+// Rule is a condition on one key of a scenario: that the key is there, or that its value is a count in [least, most], a
+// duration above 0, or a name.
 type Rule struct {
 	Required, Positive bool
 	Least, Most        int
@@ -49,9 +49,8 @@ const (
 )
 
 // Table lists the keys of scenario files with their rules and defaults, in the order in which the schema names required
-// keys. A key with nothing but a default stands in the default of the map around it. Keys of the kinds of
-// distributions, backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go
-// of package spec.
+// keys. A key that has only a default is part of the default of the map around it. Keys of the kinds of distributions,
+// backoffs and arrival processes are in the tables of kinds, keys of storms in the files storm_KIND.go of package spec.
 var Table = []Entry{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -148,8 +147,8 @@ var Table = []Entry{
 // DefaultError is the error kind of attempts that fail for no stated reason.
 const DefaultError = "error"
 
-// DefaultTrees returns the default values as YAML: of a scenario under "", of an element of each list under the key of
-// the list. Their nodes have no position.
+// DefaultTrees returns the default values as YAML: those of a scenario under "", those of a list's elements under the
+// key of the list. The nodes have no file position.
 var DefaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 	trees := map[string]*yaml.Node{}
 	for _, k := range Table {
@@ -187,7 +186,7 @@ const (
 	MostBatch    = 100_000
 )
 
-// mostTenants and the constants below limit the jobs of one scenario.
+// mostTenants and the constants below limit what the jobs of one scenario may have, such as tenants and serial keys.
 const (
 	mostTenants      = 100_000
 	mostKeys         = 1_000_000
@@ -207,7 +206,7 @@ func starred(path string) string {
 	return strings.Join(words, ".")
 }
 
-// Matches reports whether path matches a pattern, in which * stands for any part.
+// Matches reports whether path matches a pattern, in which * stands for any single key, name or index.
 func Matches(pattern, path string) bool {
 	matches := func(want, have string) bool { return want == "*" || want == have }
 	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(path, "."), matches)
@@ -226,8 +225,8 @@ var WordFor = map[string]string{
 	"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy",
 }
 
-// WithName returns the elements of a path, the first few of them joined if they spell one of names, which may contain
-// dots: the longest such name.
+// WithName returns the words of a path with the first few joined into one if they spell one of names, which may contain
+// dots; it chooses the longest such name.
 func WithName(path, names []string) []string {
 	for n := len(path); n > 1; n-- {
 		if name := strings.Join(path[:n], "."); slices.Contains(names, name) {

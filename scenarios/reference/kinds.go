@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// KindTable lists the kinds of a sort of map in scenario files, such as of a distribution, and the keys of each kind.
+// KindTable lists the kinds of one sort of map in scenario files, such as kinds of distributions, and the keys of each.
 type KindTable struct {
 	what string // noun for the map: "distribution"
 	Key  string // key that names the kind: "dist"
@@ -148,7 +148,7 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	return slices.MaxFunc(rows, func(a, b kindRow) int { return cmp.Compare(given(a), given(b)) })
 }
 
-// missing returns the keys that this combination requires and a map does not have.
+// missing returns the keys that a combination of keys requires and a map does not have.
 func (r kindRow) missing(node *yaml.Node) []string {
 	return slices.DeleteFunc(slices.Clone(r.Required), func(key string) bool { return tree.Lookup(node, key) != nil })
 }

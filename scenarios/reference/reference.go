@@ -41,7 +41,7 @@ type Language struct {
 	root, defs *yaml.Node // the schema, and its definitions by Go type
 }
 
-// KeysIn returns the keys of the map that is decoded to a Go type, in their order; nil if no map is.
+// KeysIn returns the keys of the map that is decoded to the Go type of that name, in order; nil if there is none.
 func (l *Language) KeysIn(in string) (keys []string) {
 	of := tree.Lookup(l.defs, in)
 	switch in {
@@ -107,8 +107,8 @@ var placeholders = map[string]string{
 	"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER",
 }
 
-// walk returns the keys below a path, whose JSON schema is s. The costs per row, the same for every kind of store call,
-// are returned once.
+// walk returns the documentation of the keys below a path, whose JSON schema is s. It returns the costs per row once,
+// since they are the same for every kind of store call.
 func (l *Language) walk(path string, s *yaml.Node) []Key {
 	var all []Key
 	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(l.defs, "RowCosts")
@@ -129,7 +129,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns, from the JSON schema of a value that has a short form too, that of its long form; otherwise s.
+// long returns the JSON schema of a value's long form if the value has a short form, too; otherwise s.
 func long(s *yaml.Node) *yaml.Node {
 	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
 	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {

@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Closest returns the word of known most similar to word, or the only one that begins with it, or "". Of several the
-// one with the same case wins.
+// Closest returns the most similar of the known words, or else the only one that begins with the word, or "". Of
+// equally similar words that with the same case wins.
 func Closest(word string, known []string) string {
 	if len(word) > 64 {
 		return ""
@@ -61,7 +61,7 @@ func UnknownName(what, name string, names []string) *quantity.Error {
 	return e
 }
 
-// UnknownWord returns the error for a word that is none of words, with the most similar one as help, or else help.
+// UnknownWord returns the error for a word that is not in words; its help is the most similar one, or else help.
 func UnknownWord(what, word string, words []string, help string) *quantity.Error {
 	e := UnknownName(what, word, words)
 	e.Message, e.Help = "unknown "+what+" "+quantity.Quote(word), cmp.Or(e.Help, help)
@@ -95,7 +95,7 @@ type synonym struct {
 //go:embed synonyms.yaml
 var synonymText []byte
 
-// Synonyms returns the words of other systems for keys of this language.
+// Synonyms returns the words that other systems use for keys of this language.
 var Synonyms = sync.OnceValue(func() (all []synonym) {
 	var maps []struct {
 		In, At string
@@ -113,7 +113,7 @@ var Synonyms = sync.OnceValue(func() (all []synonym) {
 	return all
 })
 
-// help returns the advice to write the key instead of the other system's word, in a map of the Go type in.
+// help returns the advice to write a key in place of another system's word; in is the Go type of the map around it.
 func (s *synonym) help(l *Language, in string) string {
 	if s.Key == "" {
 		return s.Hint
@@ -129,7 +129,7 @@ func (s *synonym) help(l *Language, in string) string {
 	return fmt.Sprintf("write %s: %s", write, k.Doc)
 }
 
-// synonymOf returns the synonym for a word in a map of a type, or nil.
+// synonymOf returns the synonym, or nil, for a word found in a map that is decoded to a Go type.
 func synonymOf(in, word string) *synonym {
 	word = plainWord(word)
 	var elsewhere *synonym
@@ -147,8 +147,8 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// UnknownKey returns the error for an unknown key of a map of the type in, with the word's meaning in other
-// systems; around, the map, may be nil.
+// UnknownKey returns the error for an unknown key of a map that is decoded to the Go type in. Its help gives the key's
+// meaning in other systems. around is the map, or nil.
 func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error {
 	known := l.KeysIn(in)
 	e := UnknownKey(key, known)

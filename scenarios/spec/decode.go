@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
+// Decode turns a YAML tree without aliases and merges into a Scenario, as far as it is valid, and returns the errors.
 func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
 	l := &layers{Preset: map[*yaml.Node]string{}}
 	full, problems := withDefaults(given, l)
@@ -129,8 +129,8 @@ func (d *Dependency) fill() {
 	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
-// Finish adds to a valid scenario its variants, one for each policy with overrides and nil for others, and gives error
-// kinds and tenants numbers that are the same in all variants.
+// Finish adds to a valid scenario its variants, by policy and nil for a policy without overrides, and gives error kinds
+// and tenants numbers that are the same in all variants.
 func (sc *Scenario) Finish(variants []*Scenario) {
 	sc.variants = variants
 	sc.nameErrors()

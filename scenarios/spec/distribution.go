@@ -137,7 +137,7 @@ func empirical(values []Duration) (dist.Dist, error) {
 	return dist.Empirical(plain.Map(values, func(v Duration) float64 { return v.Std().Seconds() }))
 }
 
-// buildAt sets d.dist from the other fields of d; an error has the position of its parameter in node, or of node.
+// buildAt sets d.dist, from which values are drawn, by the other fields. Errors have the position of a field in node.
 func (d *Distribution) buildAt(node *yaml.Node) error {
 	built, err := d.build()
 	if err == nil {

@@ -86,7 +86,7 @@ const (
 	mostValueBytes = 32 << 20
 )
 
-// eachLine calls use with each of the first most lines of a file, until it returns an error, and counts the lines.
+// eachLine calls a function with each line of a file, up to a number of lines or an error, and counts the lines.
 func (f *Folder) eachLine(name string, most int, use func(line string) error) (n int, err error) {
 	file, err := f.open(name)
 	if err != nil {
@@ -186,7 +186,7 @@ func (f *Folder) complete(v reflect.Value) {
 	}
 }
 
-// blame adds to problems the errors in files of empirical distributions, at the YAML nodes that name the files.
+// blame appends the errors found in files of empirical distributions, each at the YAML node that names the file.
 func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.LoadError {
 	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
 		if own := (*quantity.Error)(nil); errors.As(f.bad[file.Value], &own) {

@@ -23,7 +23,7 @@ const (
 	_ = CopyMask - reference.MostResubmits // each copy has a number of its own: of fewer bits this does not compile
 )
 
-// JobID returns the ID of the first copy of a job: of arrival number index in a class (an index of Jobs).
+// JobID returns the ID of the first copy of the job with number index among the arrivals of a class (an index of Jobs).
 func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }
@@ -103,7 +103,7 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 		quantity.Quote(text), quantity.Quote(storm), className)
 }
 
-// helpOf returns the help of e after a semicolon, if there is any.
+// helpOf returns the help text of an error after a semicolon, or "" if it has none.
 func helpOf(e *quantity.Error) string {
 	if e.Help == "" {
 		return ""

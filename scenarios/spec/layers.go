@@ -18,8 +18,8 @@ type layers struct {
 	problems []*yaml.LoadError
 }
 
-// base returns the YAML upon which the scenario given is overlaid: the defaults, overlaid by the presets for engine and
-// retry. The retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML that a given scenario overlays: the defaults, overlaid by the presets that it names for engine
+// and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := reference.DefaultTrees()[""]
 	engine := tree.Lookup(tree.Lookup(given, "engine"), "preset")
@@ -42,7 +42,7 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	return base
 }
 
-// Class returns the retry settings upon which a class's own are overlaid: base, overlaid by the class's preset if any.
+// Class returns the retry settings that a class's own ones overlay: base, overlaid by the class's preset, if any.
 func (l *layers) Class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := l.retry(at); p != nil {
@@ -51,7 +51,7 @@ func (l *layers) Class(base, own *yaml.Node) *yaml.Node {
 	return base
 }
 
-// retry returns the preset that a node names, if it has retry settings; nil otherwise, after adding an error.
+// retry returns the preset that a YAML node names, if that has retry settings; else it adds an error and returns nil.
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
@@ -61,7 +61,7 @@ func (l *layers) retry(at *yaml.Node) *Preset {
 	return p
 }
 
-// named returns the preset that a node names; if there is none, nil after adding an error.
+// named returns the preset that a YAML node names; if there is none of that name, it adds an error and returns nil.
 func (l *layers) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil // a value that is no word is reported when it is decoded
@@ -75,13 +75,13 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// overlaid returns base with the value of a key overlaid by a preset's, whose nodes get the position of the node at.
+// overlaid returns base with a key's value overlaid by a preset's, whose errors are shown where at names the preset.
 func (l *layers) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
 	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, l.placed(value, at, name)))
 }
 
-// placed returns a copy of a preset's node with the position of at, the node with the preset's name, where errors in it
-// are shown.
+// placed returns a copy of a preset's node with the file position of at, the node that names the preset: errors in the
+// copy are shown there.
 func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	own := tree.Copied(node, at)
 	for _, child := range node.Content {

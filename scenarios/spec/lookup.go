@@ -15,8 +15,7 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// ClassIndex returns the index in Jobs of the class of that name, which is its
-// engine.Kind, or -1.
+// ClassIndex returns the index in Jobs of the class of that name, which is also its engine.Kind, or -1.
 func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
@@ -48,7 +47,7 @@ func (sc *Scenario) Words(path string) []string {
 // RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
 
-// RetryPolicy returns the retry policy of a class for an engine; of a class below 0, that of classes without their own.
+// RetryPolicy returns the retry policy of a class; for a class below 0, that of the classes without retry settings.
 func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
 	if class < 0 {
 		return sc.Retry.retryPolicy(sc.ErrorKind)
@@ -152,8 +151,8 @@ func (sc *Scenario) HasTenant(class int, name string) bool {
 	return sc.Jobs[class].Tenants.index(name) >= 0
 }
 
-// index returns the index of the tenant with that name or, if tenants have none, with that index as text; -1: there is
-// none.
+// index returns the index of the tenant with that name, or with that index as text if tenants have no names; -1 if
+// there is none.
 func (t *Tenants) index(name string) int {
 	if len(t.Names) > 0 {
 		return slices.Index(t.Names, name)

@@ -23,8 +23,8 @@ type Override struct {
 // String returns the override in the syntax of the command line.
 func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
-// Before reports whether the override of path a is applied before that of b: a map before its keys, and a key that
-// replaces its map before the keys beside it.
+// Before reports whether the override of path a is applied before that of path b. A map comes before its keys, and a
+// key that names the kind of its map, and so replaces the map, before the other keys in it.
 func Before(a, b string) bool {
 	replaces := func(word string) int { return min(slices.Index(tree.Replacing, word), 0) } // 0: it does; -1: it does not
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {

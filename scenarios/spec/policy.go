@@ -16,7 +16,7 @@ import (
 )
 
 // Entitled returns the share of claims, in [0, 1], that the policy guarantees to fresh jobs while fresh jobs and
-// retries are both ready; 0: no guarantee.
+// retries are both ready; 0 if it guarantees none.
 func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }
 
 // Policy is one of the fetch policies that a scenario compares, with its parameters and its overrides of other keys.
@@ -31,7 +31,7 @@ type Policy struct {
 	spelled map[string]yaml.Node // With in the form that Resolved writes
 }
 
-// ReadParameter parses a parameter of the policy, of a type of package policies, and keeps its value.
+// ReadParameter parses a parameter as a value of type typ, a Type constant of package policies, and stores the value.
 func (p *Policy) ReadParameter(name, typ string) error {
 	node := p.Params[name]
 	value, err := parseParameter(typ, &node)
@@ -75,7 +75,7 @@ func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) 
 // customKind is the kind of a policy that Compare added.
 const customKind = "custom"
 
-// PolicyMaker returns a function that makes the policy with index i for a node.
+// PolicyMaker returns a function that makes, for a single node, the policy with index i.
 func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
 	if custom := sc.custom[i]; custom != nil {

@@ -12,9 +12,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Resolved returns the scenario as YAML with every key and its value in the order of
-// the language. It loads to an equal scenario; equal scenarios are equal bytes,
-// however their files were written.
+// Resolved returns the scenario as YAML with every key and its value in the order of the language. It loads to an equal
+// scenario. Equal scenarios give equal bytes, however their files were written.
 func (sc *Scenario) Resolved() []byte {
 	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1),
 		yaml.WithQuotePreference(yaml.QuoteDouble))
@@ -55,8 +54,8 @@ func (sc *Scenario) spell() {
 	}
 }
 
-// spelled returns the overrides of policy i with presets replaced by values: a preset lies below the scenario's own
-// values, and a resolved scenario has all of them, so that a preset would change nothing.
+// spelled returns the overrides of policy i with presets replaced by values. In a resolved scenario every key has a
+// value, which takes precedence over a preset's, so that a preset would change nothing.
 func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	with, names := sc.Policies[i].With, false
 	for _, section := range []string{"engine", "retry"} {

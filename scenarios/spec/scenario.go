@@ -51,7 +51,7 @@ type Objective struct {
 	During string `yaml:"during,omitempty"` // only jobs enqueued in the storm of that name, or its window
 	After  string `yaml:"after,omitempty"`  // only jobs enqueued after the storm of that name
 	Class  string `yaml:"class,omitempty"`  // only jobs of that class
-	Tenant string `yaml:"tenant,omitempty"` // only jobs of the tenant of that name; see TenantName
+	Tenant string `yaml:"tenant,omitempty"` // only jobs of the tenant of that name; see TenantNames
 	// wait limit of fresh.within: a share of jobs claimed in this time
 	Limit *Duration `yaml:"limit,omitempty"`
 	Below *Bound    `yaml:"below,omitempty"` // the metric must be at most this
@@ -64,5 +64,5 @@ type Objective struct {
 	line int
 }
 
-// Line returns the line of the objective in the scenario's file, from 1; 0: it was set elsewhere.
+// Line returns the line of the objective in the scenario's file, from 1; 0 if it comes from an override.
 func (o *Objective) Line() int { return o.line }

@@ -45,7 +45,7 @@ type Storm struct {
 	Repeat     *Repeat         `yaml:"repeat,omitempty"` // repetition of the window; see Starts. Left out: none
 }
 
-// troubleFields holds the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
+// troubleFields holds the indexes of the fields of Storm that are kinds of storm, and troubles the names of their keys.
 var troubleFields, troubles = func() (fields []int, keys []string) {
 	storm, trouble := reflect.TypeFor[Storm](), reflect.TypeFor[Trouble]()
 	for i := range storm.NumField() {
@@ -95,7 +95,7 @@ func (s *Storm) End() time.Duration {
 	return end
 }
 
-// Effect returns the faults of a storm; none if it has an error.
+// Effect returns the faults that a storm injects, without those whose keys are wrong.
 func (s *Storm) Effect() Effect {
 	if t, _ := s.Trouble(); t != nil {
 		return t.effect(s.For)
@@ -103,7 +103,7 @@ func (s *Storm) Effect() Effect {
 	return Effect{}
 }
 
-// Events lists the names of the engine's events, all on a node, that can trigger a storm.
+// Events lists the names of the engine's events that can trigger a storm: all that happen on a node.
 var Events = func() (names []string) {
 	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
 		switch k {

@@ -29,7 +29,7 @@ type checkedTrouble interface {
 	check(c *stormChecker)
 }
 
-// stormChecker checks the keys of one storm, which are its Section, against the scenario that contains the storm.
+// stormChecker checks the keys of one storm, its Section of the YAML, against the scenario that contains the storm.
 type stormChecker struct {
 	checks.Section
 	around   checks.Section // of the storm with its window
@@ -75,8 +75,8 @@ const (
 	ofStore   = "the store is real: what it does cannot be had at will"
 )
 
-// checkKeys checks each key of a fault by its type and its tag `rule`. The tag makes it required: positive is a time
-// above 0s; class or dependency, the name of one; a verb, such as fails, a share above 0%; stall, the value true.
+// checkKeys checks each key of a fault by its type and its tag `rule`. A key with a tag is required: positive wants a
+// time above 0s; class or dependency, the name of one; stall, the value true; a verb such as fails, a share above 0%.
 func (c *stormChecker) checkKeys(t Trouble) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
@@ -159,7 +159,7 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 	return set
 }
 
-// CheckCall reports an unknown name of a call.
+// CheckCall adds an error to a checker if a word is not the name of a call between nodes and store.
 func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
 	if !slices.Contains(Calls, op) {
 		c.Add(at, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))

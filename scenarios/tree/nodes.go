@@ -41,7 +41,7 @@ func LookupAt(node *yaml.Node, index int) *yaml.Node {
 	return node.Content[index]
 }
 
-// Pairs yields the keys of a YAML map with their values; nothing of another node.
+// Pairs yields the keys of a YAML map with their values, and nothing for a node that is no map.
 func Pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		if node == nil || node.Kind != yaml.MappingNode {
@@ -59,13 +59,13 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// Copied returns a copy of a YAML node without its children, with the file position of the node at.
+// Copied returns a copy of a YAML node, without its children, that has the file position of another node.
 func Copied(node, at *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value,
 		Line: at.Line, Column: at.Column}
 }
 
-// ListOf returns a YAML list of items with the file position of the node at.
+// ListOf returns a YAML list of items that has the file position of a given node.
 func ListOf(at *yaml.Node, items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: items}
 }
@@ -83,7 +83,7 @@ func OneLine(value *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
 
-// Place gives a YAML node, and all nodes in it, the file position of the node at.
+// Place gives a YAML node, and all nodes in it, the file position of another node.
 func Place(node, at *yaml.Node) {
 	node.Line, node.Column = at.Line, at.Column
 	for _, c := range node.Content {
@@ -107,7 +107,7 @@ func Errorf(node *yaml.Node, format string, arguments ...any) *yaml.LoadError {
 	return ErrorAt(node, quantity.Errorf(format, arguments...))
 }
 
-// ErrorAt returns the error e with the position of a node.
+// ErrorAt returns an error with the file position of the node that it is about.
 func ErrorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
@@ -143,7 +143,7 @@ func inFlow(node *yaml.Node) *yaml.Node {
 	return &flow
 }
 
-// Word returns the text of the value of a key in a YAML map, "" if there is none.
+// Word returns the text of the value of a key in a YAML map, "" if the map lacks the key.
 func Word(node *yaml.Node, key string) string {
 	if value := Lookup(node, key); value != nil {
 		return value.Value
@@ -160,7 +160,7 @@ func Plain(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// MapOf returns a YAML map of keys and values, in turn; strings among them get the file position of the node at.
+// MapOf returns a YAML map of keys and values, in turn; the map and strings among them get the file position of a node.
 func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
 	for _, p := range pairs {
@@ -177,7 +177,7 @@ func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	return result
 }
 
-// Dumped returns v as a YAML node.
+// Dumped returns a Go value as a YAML node.
 func Dumped(v any) yaml.Node {
 	var node yaml.Node
 	if err := node.Dump(v); err != nil {
@@ -212,7 +212,7 @@ func InOrder(node *yaml.Node) *yaml.Node {
 // for them takes time quadratic in their number.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
-// AllInOrder returns a copy of a map of YAML nodes with each node as InOrder returns it.
+// AllInOrder returns a copy of a map from names to YAML nodes with each node sorted as by InOrder.
 func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {
 	result := maps.Clone(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -35,7 +35,7 @@ func (r *reader) report(at *yaml.Node, e *quantity.Error) {
 	r.problems = append(r.problems, ErrorAt(at, e))
 }
 
-// Parse parses one YAML document into a plain tree; nil if it is empty.
+// Parse parses one YAML document into a tree without aliases and merges, nil if there is none, and returns its errors.
 func Parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(MostDepth)))
 	loader, err := yaml.NewLoader(strings.NewReader(string(src)), limits)
@@ -74,7 +74,7 @@ func nothingHere() *quantity.Error {
 	return &quantity.Error{Message: "there is nothing in it", Help: "a scenario needs at least `jobs`"}
 }
 
-// copy returns the plain tree of a YAML node.
+// copy returns a copy of a YAML node as a tree without aliases, merges and empty values.
 func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		if r.open[node.Alias] {
@@ -172,13 +172,13 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 // thousands matches the digits after the comma of a number such as 1,000/s.
 var thousands = regexp.MustCompile(`^[0-9]{3}(\D.*)?$`)
 
-// afterComma reports whether key is the rest of a number that was cut at its comma from value.
+// afterComma reports whether YAML has split a number such as 1,000 at its comma, into a value and a key after it.
 func afterComma(value, key *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && quantity.IsNumber(value.Value) && thousands.MatchString(key.Value) &&
 		key.Line == value.Line && key.Column == value.Column+len(value.Value)+1
 }
 
-// merge adds to plain the keys of a YAML merge `<<: source`, except those already in plain.
+// merge adds to the map plain the keys of a YAML merge `<<: source`, except those that the map has already.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	at := source
 	if source.Kind == yaml.AliasNode {
@@ -208,16 +208,16 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// Replacing lists the keys that name the kind of a map. A map with one replaces the map that it overlays: see replaces.
+// Replacing lists the keys that name the kind of a map. A map with one replaces all of the map that it overlays.
 var Replacing = []string{"kind", "dist", "process"}
 
 // exclusive lists pairs of keys that exclude each other: setting one drops the other.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
-// Merged returns the YAML map base overlaid by the map over. It shares nodes with both and changes neither.
+// Merged returns a YAML map with the keys of base and of over, which wins. It shares nodes with both, and changes none.
 func Merged(base, over *yaml.Node) *yaml.Node { return MergedAt("", base, over) }
 
-// MergedAt returns base overlaid by over, both values of key.
+// MergedAt returns base overlaid by over, values of the same key, which may decide that over replaces base as a whole.
 func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
@@ -239,8 +239,8 @@ func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	return result
 }
 
-// replaces reports whether the map over replaces base, another value of key, as a whole: where maps have a kind, keys
-// of another kind would be wrong. It also does for shares of errors, which must add up to one.
+// replaces reports whether over replaces base, another value of a key, as a whole and not key by key. Maps with a kind
+// do, since keys of another kind would be wrong, and shares of errors, since they must add up to one.
 func replaces(key string, base, over *yaml.Node) bool {
 	for _, k := range Replacing {
 		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || Lookup(base, k) != nil
@@ -251,7 +251,7 @@ func replaces(key string, base, over *yaml.Node) bool {
 	return key == "errors"
 }
 
-// overruled reports whether over has a key that excludes key.
+// overruled reports whether a map has a key that excludes the given key.
 func overruled(key string, over *yaml.Node) bool {
 	for _, pair := range exclusive {
 		if key == pair[0] && Lookup(over, pair[1]) != nil || key == pair[1] && Lookup(over, pair[0]) != nil {

@@ -31,8 +31,8 @@ type Checker struct {
 	Asked   func(reference.Rule, []any) // called for every rule of a single key, with the key's path
 }
 
-// New returns a checker of the YAML tree full, in which preset names the preset that a node comes from, if any; failed
-// are the positions of values that could not be decoded, and unknown those of unknown keys.
+// New returns a checker of a scenario's YAML tree, completed by presets and defaults. preset maps a node to the name of
+// the preset that it comes from; failed and unknown hold the positions of values not decoded and of unknown keys.
 func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
 	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
 }
@@ -136,14 +136,14 @@ func (c *Checker) AddAll(problems []*yaml.LoadError) {
 	}
 }
 
-// Clean reports whether every value could be decoded and no error was found.
+// Clean reports whether so far every value could be decoded and the checks found no error.
 func (c *Checker) Clean() bool {
 	isError := func(p Problem) bool { return p.Severity == diagnostics.Error }
 	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, isError)
 }
 
-// unsaid reports whether the file may lack a value by mistake: a map around it has an unknown key, perhaps the right
-// one misspelt. The rules for the value are then not checked.
+// unsaid reports whether a value may be missing by mistake: a map around it has an unknown key, perhaps the right one
+// misspelt. The rules for the value are then not checked.
 func (c *Checker) unsaid(path []any) bool {
 	if node := c.Node(path...); node != nil && node.Line != 0 {
 		return false
@@ -156,7 +156,7 @@ func (c *Checker) unsaid(path []any) bool {
 	return false
 }
 
-// misspelled reports whether a map has an unknown key that probably stands for name.
+// misspelled reports whether a map has an unknown key that its author probably meant to be a given key.
 func (c *Checker) misspelled(parent *yaml.Node, name any) bool {
 	return c.hasUnknown(parent, func(key string) bool {
 		return reference.Closest(key, []string{fmt.Sprint(name)}) != "" || reference.MeansElsewhere(key, name)
@@ -172,7 +172,7 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 	return false
 }
 
-// Count reports an error if a count is not in [least, most]; why is the reason for most.
+// Count adds an error if the value of a key, a count, is not in [least, most]; why gives the reason for the bound most.
 func (c *Checker) Count(value quantity.Count, least, most int, why string, path ...any) {
 	c.Asked(reference.Rule{Least: least, Most: most}, path)
 	if int(value) >= least && int(value) <= most || !c.Sound(path...) || c.unsaid(path) {
@@ -186,7 +186,7 @@ func (c *Checker) Count(value quantity.Count, least, most int, why string, path 
 	c.Errorf(c.Near(path...), "%s %d is too many: at most %d, %s", name, value, most, why)
 }
 
-// Positive reports an error if a duration is 0.
+// Positive adds an error if the value of a key, a duration, is 0.
 func (c *Checker) Positive(value quantity.Duration, path ...any) {
 	c.Asked(reference.Rule{Positive: true}, path)
 	if value == 0 && c.Sound(path...) && !c.unsaid(path) {
@@ -207,7 +207,7 @@ func (c *Checker) Required(path ...any) bool {
 	return false
 }
 
-// Known reports whether name is among the defined names, and adds an error if not; what is the noun for them.
+// Known reports whether a name is among those defined, and adds an error if not; what is their noun, such as "storm".
 func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
 	var names []string
 	for _, n := range there {

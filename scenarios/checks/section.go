@@ -32,8 +32,8 @@ func (s Section) To(key string) []any {
 	return path
 }
 
-// Fault adds an error if a rule is broken, at the value of the first of keys (separated by spaces) in the file or, for
-// one key with a colon behind it, at that key. The caller may add help or a note to the result in any case.
+// Fault adds an error if a rule is broken: at the value of the first of keys (separated by spaces) that the file
+// contains or, for a single key with a colon after it, at the key itself. Help may be added to the result in any case.
 func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quantity.Error {
 	if !broken {
 		return &quantity.Error{}
@@ -49,8 +49,8 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	return s.whole.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Place returns the YAML node at which Fault reports a broken rule about keys. Values that the file does not contain
-// are defaults, not the author's mistake.
+// Place returns the YAML node at which Fault reports a broken rule about keys: one that the file contains, since values
+// from defaults are not the author's mistake.
 func (s Section) Place(keys string) *yaml.Node {
 	if key, itself := strings.CutSuffix(keys, ":"); itself {
 		return s.whole.Key(s.To(key)...)

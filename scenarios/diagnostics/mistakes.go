@@ -13,9 +13,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Cause returns the likely mistake behind an error that the YAML parser reports at it or later in the text: a character
-// that looks like a space, a dash for a hyphen, or a placeholder of a template language. It then moves mark there. It
-// is nil if the text has no such mistake.
+// Cause returns the author's likely mistake behind an error of the YAML parser, which may report it later in the text:
+// a character that looks like a space, a dash for a hyphen, or a placeholder of a template language. It moves mark to
+// the mistake. It returns nil if it finds none.
 func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(s.lines) {
 		return nil
@@ -59,8 +59,8 @@ func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// Alike adds to found, if its first error is about a template placeholder or an odd space, the errors about all further
-// ones: the parser stops at the first.
+// Alike returns the errors found, completed by all further ones of the same sort if the first is about a template
+// placeholder or an odd space, where the parser stops.
 func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found
@@ -82,10 +82,10 @@ func (s *Source) Alike(found List) List {
 	return found
 }
 
-// mostAlike is the most errors that Alike reports for one text: each template placeholder takes another parse.
+// mostAlike is the most errors that Alike reports for one text, since each template placeholder takes another parse.
 const mostAlike = 20
 
-// withAt returns ds with an error at a position, unless there is one already.
+// withAt returns the list with an error added at a position, unless the list has one there already.
 func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 	if slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Line == at.Line && d.Col == at.Column }) {
 		return ds
@@ -93,7 +93,7 @@ func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 	return append(ds, Of(bad, at))
 }
 
-// from64 returns the text of at most 64 characters of a line, from the index from on.
+// from64 returns the text of at most 64 characters of a line, beginning at an index.
 func from64(line []rune, from int) string {
 	from = max(0, min(from, len(line)))
 	return string(line[from:min(len(line), from+64)])
@@ -125,7 +125,7 @@ type lastLine struct {
 // template matches placeholders for values in the notations of other tools, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the key whose value, or placeholder for one, is at a position of the file; KEY if unknown.
+// pathAt returns the path of the key whose value, or placeholder for one, is at a position of the file; else "KEY".
 func (s *Source) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(s.text, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := tree.Parse(masked)
@@ -171,7 +171,7 @@ func strange(line string) (*quantity.Error, int) {
 
 const plainSpace = "replace it by a plain space"
 
-// alike matches a value that is a template, or an unusual space before a key or a value.
+// alike matches what Alike looks for: a value that is a template, or an unusual space before a key or a value.
 var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])` +
 	`|[:,\[{-] *["']?(` + template.String() + `)`)
 
@@ -225,8 +225,8 @@ func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	return &quantity.Error{Message: strings.TrimPrefix(e.Message, "yaml: "), Note: context(e)}
 }
 
-// context returns, in words, the line on which the value around an error starts; "" if it is not known, or the value
-// starts at the error.
+// context returns, in words, the line on which the value around an error starts; "" if that is not known, or is the
+// place of the error.
 func context(e *yaml.LoadError) string {
 	if e.ContextMsg == "" || e.ContextMark.Line <= 0 || e.ContextMark == e.Mark {
 		return ""

@@ -23,8 +23,8 @@ type failing struct {
 	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
-// Attempts estimates the failed attempts of a class in one run, for the way of failing that has most of them, with the
-// mean seconds of an attempt and the number of jobs: +Inf if they take no time, 0 if all retries end soon.
+// Attempts estimates how many attempts of a class fail in one run, by the way of failing that has most of them, with
+// their mean seconds and the number of jobs: +Inf if retries take no time, 0 if all jobs soon use up their attempts.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)
@@ -39,8 +39,8 @@ func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	return most, takes, jobs
 }
 
-// attempts estimates how many attempts fail in the way f in one run, under the retry settings r, as a policy b: +Inf if
-// no time passes between attempts, and 0 if the retries end soon.
+// attempts estimates how many attempts fail in one way in one run, under the retry settings r, as a policy b: +Inf if
+// no time passes between attempts, and 0 if jobs soon use up their attempts.
 func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -70,7 +70,7 @@ func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff)
 }
 
 // overhead returns the mean seconds between a failed attempt and the next, without backoff and waiting: the store calls
-// and the commit's linger, if that many jobs fail.
+// and, if too few jobs fail to fill a batch, the time for which a commit lingers.
 func overhead(sc *spec.Scenario, jobs float64) float64 {
 	e := &sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
@@ -80,7 +80,7 @@ func overhead(sc *spec.Scenario, jobs float64) float64 {
 	return time + e.Commit.Linger.Std().Seconds()
 }
 
-// lateDelay returns the mean backoff, in seconds, before the last retry that a job has within total seconds.
+// lateDelay returns the mean backoff, in seconds, before the last retry of a job that keeps failing for total seconds.
 func lateDelay(b *policies.Backoff, total float64) float64 {
 	delay, passed := 0.0, 0.0
 	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
@@ -90,8 +90,8 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the shortest mean backoff, in seconds, after any number of failures: a job whose failures are not
-// counted may always have that.
+// freeDelay returns the shortest mean backoff, in seconds, after any number of failures, for jobs whose failures are
+// not counted: such a job may have that each time.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -171,7 +171,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	return all
 }
 
-// mostJobsOf estimates the jobs of a class in one run with bursts, at least 1; of a trace as many as a run can have.
+// mostJobsOf estimates the jobs of a class in one run, bursts included, at least 1; for a trace, the most in any run.
 func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return reference.MostJobs
@@ -185,7 +185,7 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: that of instead or, if it is nil, the mean service time.
+// takes returns the mean seconds of an attempt: of the distribution instead or, if that is nil, of the service time.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()
@@ -231,7 +231,7 @@ func copies(job *spec.JobClass) float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// BurstJobs returns the most jobs that a storm brings, copies included; with a factor, all arrivals in its windows.
+// BurstJobs returns the most jobs that a burst brings, copies included: its count, or all in its windows for a factor.
 func BurstJobs(sc *spec.Scenario, s *spec.Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)

@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// checkEngine checks the size of the engine and its durations, and names settings that change nothing.
+// checkEngine checks the size of the engine and its durations, and warns of settings that change nothing.
 func (c *validator) checkEngine() {
 	const most = reference.MostWorkers
 	e, in := &c.sc.Engine, c.In("engine")
@@ -53,7 +53,7 @@ func (c *validator) checkEngine() {
 		"fetch.cooldown-from fetch.cooldown", "there is no cooldown to begin").Help = "write cooldown: 100ms"
 }
 
-// checkTicks reports timers that would tick more often than one run can.
+// checkTicks adds an error for each timer, such as a poll, that would go off more often than one run can have.
 func (c *validator) checkTicks(e *spec.Engine) {
 	in := c.In("engine")
 	for _, timer := range []struct {

@@ -44,7 +44,7 @@ func (c *validator) checkJobs() {
 	c.Unique("job classes", c.Classes)
 }
 
-// checkJob checks the class with index i, which the author gave as the map given.
+// checkJob checks the job class with index i; given is the YAML map by which the author described it.
 func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	in := c.In("jobs", i)
 	if in.Has("arrivals") {

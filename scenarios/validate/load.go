@@ -184,7 +184,7 @@ func tooOften(in checks.Section, key string, times float64, what string) *quanti
 	return in.Fault(times > most, key, "one run would make %.1g %s: at most %.0g", times, what, float64(most))
 }
 
-// tooLarge reports whether an engine has more nodes or workers than one run can have, which has been reported.
+// tooLarge reports whether an engine has more nodes or workers than one run can have; that has been reported already.
 func tooLarge(e *spec.Engine) bool {
 	return e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers
 }

@@ -42,7 +42,7 @@ func (c *validator) checkPolicies() {
 	}
 }
 
-// policyNames returns the labels and kinds of the scenario's policies, with their nodes.
+// policyNames returns the labels and kinds of the scenario's policies, with the YAML nodes that give them.
 func (c *validator) policyNames() []checks.NameAt {
 	var names []checks.NameAt
 	for i := range c.sc.Policies {
@@ -86,7 +86,7 @@ func (c *validator) checkPolicy(i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked in this pass: one with overrides is checked in the pass with these.
+// seen reports whether a policy is checked in this pass: one with overrides has a pass of its own, in which they apply.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
@@ -116,7 +116,7 @@ func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
 	return e
 }
 
-// checkWindow checks the storm, if any, in an objective's filter during or after.
+// checkWindow checks the storm, if any, that an objective names in its filter during or after.
 func (c *validator) checkWindow(name string, path ...any) {
 	if name == "" || !c.Known("storm", c.Near(path...), name, c.Storms) {
 		return
@@ -218,7 +218,7 @@ func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 	checkBound(in, "above", &info, o.Above)
 }
 
-// checkBound reports a bound, nil for none, whose unit does not fit its metric.
+// checkBound adds an error if the unit of an objective's bound does not fit its metric. A nil bound is none.
 func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *spec.Bound) {
 	if b == nil || !in.Sound(key) {
 		return

@@ -87,7 +87,7 @@ func (c *validator) checkNever(node *yaml.Node, never []string) {
 	}
 }
 
-// checkFree checks the error kinds whose failures do not count as attempts; node is the YAML that r was decoded from.
+// checkFree checks the error kinds of retry settings r, decoded from a YAML node, whose failures cost no attempt.
 func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 	free := tree.Lookup(node, "free")
 	c.checkNever(free, r.Free)
@@ -106,7 +106,7 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 	}
 }
 
-// checkClassRetry checks the retry settings of class i, of which own are the class's own ones.
+// checkClassRetry checks the retry settings of the job class with index i; own is the YAML of those that are its own.
 func (c *validator) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.Node("retry"); base != nil && base.Kind == yaml.MappingNode {
 		r := c.sc.RetryOf(i)

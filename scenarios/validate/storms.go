@@ -34,7 +34,7 @@ func (c *validator) checkStorm(in checks.Section, s *spec.Storm) {
 	c.checkWindows(in, s)
 }
 
-// checkWindows compares the windows of a storm with the run, and with each other.
+// checkWindows adds problems for windows of a storm that overlap, or that come or end after the arrivals do.
 func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	if !c.Sound("duration") || !in.Sound("at", "for", "repeat") || !c.checkRepeat(in, s) {
 		return
@@ -75,7 +75,7 @@ func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	return !endless && !long
 }
 
-// checkTrouble checks that a storm has exactly one kind of fault, and its keys.
+// checkTrouble checks that a storm has exactly one kind of fault, and that the keys of that fault are valid.
 func (c *validator) checkTrouble(in checks.Section, s *spec.Storm) {
 	kinds := slices.DeleteFunc(spec.Troubles(), func(kind string) bool { return !in.Has(kind) })
 	sound, second := in.Sound(), append(kinds, "", "")[1]

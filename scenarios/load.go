@@ -16,8 +16,8 @@ import (
 	"qsim/scenarios/validate"
 )
 
-// Load parses and checks the scenario src, called name in messages, with the overrides sets. It returns all problems at
-// once; the scenario is nil if any of them is an error. No src makes it panic or use much time or memory.
+// Load parses and checks the YAML text of a scenario, called name in messages, with overrides. It returns all problems
+// at once; the scenario is nil if any is an error. No text can make it panic, or use much time or memory.
 func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List) {
 	if len(src) > tree.MostBytes {
 		bad := quantity.Errorf("the file is too large (at most %d KiB)", tree.MostBytes>>10)
@@ -106,7 +106,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks a scenario and, for each policy with overrides, a variant with these.
+// finish decodes and checks a scenario and, for each policy that overrides keys of it, the variant under that policy.
 func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	sc := l.check(given, "", validate.NoPolicy)
 	variants := make([]*Scenario, len(sc.Policies))

@@ -17,7 +17,7 @@ import (
 
 // Positions in the values of overrides have negative lines: -1 is the first override.
 
-// parse parses the value of an override, the index-th, as YAML.
+// parse parses the YAML value of an override; its index among the overrides stands for its position in errors.
 func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
 	at, bad := position(index), ""
 	switch problems := diagnostics.CheckText([]byte(o.Value)); {
@@ -62,7 +62,7 @@ func position(index int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
 }
 
-// apply returns the YAML tree root with the value at a path replaced. Added keys get the file position of the node at.
+// apply returns a scenario's YAML tree with the value at a path replaced; at gives the file position of added keys.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	for _, word := range words {

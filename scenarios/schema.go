@@ -96,7 +96,7 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	}[typ]
 }
 
-// when returns a JSON schema that applies the schema then to objects in which a key has that value.
+// when returns a JSON schema that applies another one, then, only to objects in which a key has the given value.
 func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 	properties := jsonschema.NewProperties()
 	properties.Set(key, &jsonschema.Schema{Const: value})

@@ -28,7 +28,7 @@ func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 
 type expander struct{ problems []*yaml.LoadError }
 
-// keys returns a YAML map with the values of some keys replaced by the results of functions; nil drops the key.
+// keys returns a YAML map with the values of some keys replaced by functions' results; a nil result drops the key.
 func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *yaml.Node) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return node
@@ -46,8 +46,8 @@ func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *ya
 	return &result
 }
 
-// list returns a function that writes out a list of the scenario: a single word becomes a list, and each element is
-// replaced by item's result. For a map in place of the list it adds an error; name is the key that names an element.
+// list returns a function that writes out a list of the scenario: a single word becomes a list, and item replaces each
+// element. For a map in place of the list it adds an error; name is the key that names an element.
 func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
@@ -106,7 +106,7 @@ func (e *expander) storm(node *yaml.Node) *yaml.Node {
 	return e.keys(node, of)
 }
 
-// objective expands an objective given as text; nil, and a problem, if the text is not valid.
+// objective expands an objective given as text into a map; if the text is not valid, it adds an error and returns nil.
 func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	q, word, bound, err := ParseObjective(node.Value)
 	if err != nil {

@@ -19,7 +19,7 @@ var (
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
 )
 
-// wanted maps each Go type to a description of its values, for messages.
+// wanted maps each Go type of a scenario's values to a description of them, for error messages.
 var wanted = map[string]string{
 	"Duration": "a duration such as 30s", "Offset": "a duration such as 30s or -30s", "Rate": "a rate such as 120/s",
 	"Share": "a share such as 20%", "CountOrShare": "a count or a share", "Jitter": "a word or a share such as ±20%",
@@ -29,8 +29,8 @@ var wanted = map[string]string{
 	"uint64": "a whole number of at least 0", "float64": "a number",
 }
 
-// words rewords an error of the YAML library for the author of the file: node is the scalar with the mistake, around
-// the map of which it is a key; either may be nil.
+// words rewords an error of the YAML library for the author of the file. node is the scalar with the mistake, and
+// around is the map of which it is a key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
 		if near := reference.Closest(own.Typed, own.Known); near != "" {

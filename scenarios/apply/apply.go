@@ -21,8 +21,8 @@ type Line struct {
 	Cannot  string `json:"cannot,omitempty"` // reason why there is no Setting
 }
 
-// Result is a scenario under one of its policies in the settings of a job system: for the keys that differ from the
-// system's defaults, which are its preset, and for those that its user must set in any case.
+// Result is the translation of a scenario, under one of its policies, into a job system's settings: of the keys that
+// differ from the system's defaults, which are its preset, and of those that the system's user must set in any case.
 type Result struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
@@ -45,7 +45,7 @@ type sheet struct {
 	done   map[string]bool     // translations, by scope and key
 }
 
-// To translates a scenario, loaded with the overrides sets, into a system's settings under the policy with that index.
+// To translates a scenario, loaded with overrides, into a system's settings under the policy with the given index.
 func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
 	preset := scenarios.PresetNamed(system.Name)
 	t := &sheet{system: system, sc: sc.Variant(policy),
@@ -77,13 +77,13 @@ func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Ove
 	return t.Result
 }
 
-// below reports whether path is one of the keys, or below one.
+// below reports whether a path is one of the given keys, or a key inside one of them.
 func below(path string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return path == k || strings.HasPrefix(path, k+".") })
 }
 
-// Find returns the translation of a scenario's key into a setting of a job system, or the reason why there is none;
-// neither for a key that the system's table lacks, or one of WorldKeys.
+// Find returns the translation of a scenario's key into a setting of a job system, or the reason why there is none. For
+// keys that the system's table lacks, among them those of WorldKeys, it returns neither.
 func Find(system *System, key string) (row *Translation, cannot string) {
 	for i := range system.Translations {
 		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
@@ -98,7 +98,7 @@ func Find(system *System, key string) (row *Translation, cannot string) {
 	return nil, ""
 }
 
-// key adds the system's setting for one key of the scenario, unless the key has the preset's value.
+// key adds the system's setting for a key of the scenario, unless its value is the preset's and need not be set.
 func (t *sheet) key(s *scenarios.Setting) {
 	key, scope, class := s.Path, "", -1
 	if k, known := scenarios.KeyOf(s.Path); known {
@@ -134,7 +134,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 	}
 }
 
-// translate adds the setting that a row of the table gives, for the whole scenario or for one job class.
+// translate adds the setting into which a row of the system's table translates a key, for one job class or for all.
 func (t *sheet) translate(row *Translation, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
 	value, _ := v.of(row.Key) // none of a map
@@ -149,7 +149,7 @@ func (t *sheet) translate(row *Translation, scope string, class int) {
 	t.Settings = append(t.Settings, line)
 }
 
-// policy adds the system's setting for the fetch policy, or that it has none.
+// policy adds the system's setting for the fetch policy or, if the system has none, a line that says so.
 func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return

@@ -26,7 +26,7 @@ type values struct {
 	name  string // in the text, whose value is looked for
 }
 
-// of returns the value of a scenario's key: that of the class for which values translates, or else that of all classes.
+// of returns the scenario's value of a key: that of the job class being translated, or else that of all classes.
 func (v *values) of(key string) (value string, there bool) {
 	if rest, ofClass := strings.CutPrefix(key, "jobs.CLASS."); ofClass {
 		value, there = v.t.mine[v.scope+rest]
@@ -56,7 +56,7 @@ func (v *values) joined() string {
 	return strings.Join(parts, ", ")
 }
 
-// placeholder matches the placeholders in the text of a translation, such as {value}, some with a unit: {value:ms}.
+// placeholder matches the placeholders in the text of a translation, such as {value}, or {value:ms} with a unit.
 var placeholder = regexp.MustCompile(`\{([a-z-]+)(?::([a-z]+))?\}`)
 
 // setting returns the text of the translation with its placeholders replaced. The error states why there is none.
@@ -83,8 +83,8 @@ func (v *values) setting(value string) (string, error) {
 	return text, problem
 }
 
-// presumed returns an error if the setting would not do what the scenario asks: its text lacks a key of the map,
-// another key has not the value that it needs, a job's timeout is longer, or the poll is shorter than the cooldown.
+// presumed returns an error if a setting would not do what the scenario asks: its text lacks a key of the map, another
+// key has not the value that it needs, a job's timeout is longer, or the poll is shorter than the cooldown.
 func (v *values) presumed(as, value string) error {
 	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
@@ -219,7 +219,7 @@ func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 	return delays, nil
 }
 
-// spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; false: it is no factor.
+// spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; false if there is none.
 func spread(j policies.Jitter) (low, span float64, known bool) {
 	share := j.Share().Float()
 	of, known := map[policies.JitterKind][2]float64{
@@ -246,7 +246,7 @@ func (v *values) converted(value, unit string) (string, error) {
 	return value, v.bounded(value, "")
 }
 
-// duration returns a duration as text in a unit; an error if the unit, or the bounds of the translation, forbid it.
+// duration returns a duration as text in a unit, or an error if it is no whole number of units or out of bounds.
 func (v *values) duration(d time.Duration, unit string) (string, error) {
 	seconds := number(d.Seconds())
 	if err := v.bounded(seconds, " s"); err != nil {

@@ -59,7 +59,7 @@ var All = sync.OnceValue(func() (all []Comparison) {
 	return all
 })
 
-// Of returns the comparison of a preset with its library; without rules if none was possible.
+// Of returns the comparison of a preset with its library; it is without rules if there is none to compare with.
 func Of(p *scenarios.Preset) *Comparison {
 	all := All()
 	if i := slices.IndexFunc(all, func(c Comparison) bool { return c.Preset == p.Name }); i >= 0 {
@@ -141,7 +141,7 @@ func (r *Rule) size() string {
 }
 
 // Measured returns a line for each known deviation of a preset from its library, with its size if a rule measured it.
-// Presets of designs have no library, and their lines no size.
+// Presets that describe a design have no library, and their lines no size.
 func Measured(p *scenarios.Preset) (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"
@@ -158,8 +158,8 @@ func Measured(p *scenarios.Preset) (lines []string) {
 	return lines
 }
 
-// Misses returns a warning for each preset of a scenario's engine or, by the rules about retry, of its retry policies
-// that deviates from its library in a way that affects a metric of the objectives or of Measure.
+// Misses returns a warning for each preset of a scenario, for the engine or for retries, that deviates from its library
+// in a way that affects a metric of the objectives or of Scenario.Measure.
 func Misses(sc *scenarios.Scenario) (lines []string) {
 	metrics := map[string]bool{}
 	for _, o := range sc.Objectives {
@@ -185,8 +185,8 @@ func Misses(sc *scenarios.Scenario) (lines []string) {
 	return lines
 }
 
-// miss returns a sentence on the deviations of a preset's retry policy, or else of its engine, that affect any of
-// metrics; "" if there are none.
+// miss returns a sentence on those deviations of a preset that affect any of the metrics, either of its retry policy or
+// of the rest; "" if there are none.
 func (c *Comparison) miss(retry bool, metrics []string) (line string) {
 	more := 0
 	for _, r := range c.Rules {

@@ -153,7 +153,7 @@ func (l *loader) add(problems []*yaml.LoadError, policy string) {
 	}
 }
 
-// addOne turns an error with a position into a diagnostic and adds it.
+// addOne adds an error with a position to the diagnostics of a scenario, worded for the author of the file.
 func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy string) {
 	if len(l.found) >= mostFound {
 		return

@@ -154,7 +154,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 const noStorm = "none"
 
 // withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override removed, and
-// the numbers of objectives removed and of all.
+// the numbers of objectives removed and of objectives before.
 func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gone, of int) {
 	list := tree.Lookup(given, "objectives")
 	if list == nil || list.Kind != yaml.SequenceNode {

@@ -51,7 +51,7 @@ func Schema() []byte {
 
 var policyAt = []byte("\n  \"Policy\": ")
 
-// choice adds a word, with its meaning, to the words allowed by the schema s.
+// choice adds a word, with its meaning, to the words that a schema allows.
 func choice(s *jsonschema.Schema, word, doc string) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{"enumDescriptions": []string(nil)}
@@ -61,7 +61,7 @@ func choice(s *jsonschema.Schema, word, doc string) {
 	s.Extras["enumDescriptions"] = append(s.Extras["enumDescriptions"].([]string), doc)
 }
 
-// kindSchema returns a schema that allows a policy only the parameters of its kind.
+// kindSchema returns a schema that allows a policy only the parameters that its kind has.
 func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 	then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
 	keys := []string{"kind", "label", "with"}
@@ -96,7 +96,7 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	}[typ]
 }
 
-// when returns a JSON schema that applies another one, then, only to objects in which a key has the given value.
+// when returns a JSON schema that applies the schema then only to objects in which a key has the given value.
 func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 	properties := jsonschema.NewProperties()
 	properties.Set(key, &jsonschema.Schema{Const: value})

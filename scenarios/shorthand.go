@@ -46,8 +46,8 @@ func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *ya
 	return &result
 }
 
-// list returns a function that writes out a list of the scenario: a single word becomes a list, and item replaces each
-// element. For a map in place of the list it adds an error; name is the key that names an element.
+// list returns a function that writes out a list of the scenario: a single word becomes a list of one, and item expands
+// each element. A map in place of the list is an error; name is the key that names an element.
 func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {

@@ -98,7 +98,7 @@ func Find(system *System, key string) (row *Translation, cannot string) {
 	return nil, ""
 }
 
-// key adds the system's setting for a key of the scenario, unless its value is the preset's and need not be set.
+// key adds the system's setting for a key to the translation, unless the value is the preset's and need not be set.
 func (t *sheet) key(s *scenarios.Setting) {
 	key, scope, class := s.Path, "", -1
 	if k, known := scenarios.KeyOf(s.Path); known {
@@ -149,7 +149,7 @@ func (t *sheet) translate(row *Translation, scope string, class int) {
 	t.Settings = append(t.Settings, line)
 }
 
-// policy adds the system's setting for the fetch policy or, if the system has none, a line that says so.
+// policy adds the system's setting for the fetch policy to the translation or, if there is none, a line that says so.
 func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return

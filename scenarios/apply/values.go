@@ -120,7 +120,7 @@ func (v *values) presumed(as, value string) error {
 	return nil
 }
 
-// word returns the text that replaces a placeholder in a translation, with durations in the unit.
+// word returns the text that replaces a placeholder such as {value:ms}; durations are in the placeholder's unit.
 func (v *values) word(name, unit string) (string, error) {
 	switch v.name = name; name {
 	case "value":

@@ -77,7 +77,7 @@ func Hash(p *scenarios.Preset) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:12]
 }
 
-// Count returns how many rules have the given verdict.
+// Count returns the number of rules of a comparison that have the given verdict, such as holds.
 func (c *Comparison) Count(verdict string) (n int) {
 	for _, r := range c.Rules {
 		if r.Verdict == verdict {
@@ -87,7 +87,7 @@ func (c *Comparison) Count(verdict string) (n int) {
 	return n
 }
 
-// Version returns the version of the library, the last word of the system's name.
+// Version returns the version of the compared library: the last word of the name of its system.
 func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
 // Ratio returns, as text, how many rules hold of how many, and the version: "6/11 v0.26.0"; "–" without rules.

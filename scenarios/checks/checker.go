@@ -126,7 +126,7 @@ func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quanti
 	return e
 }
 
-// Add adds the error e at a node.
+// Add adds the given error at a node.
 func (c *Checker) Add(at *yaml.Node, e *quantity.Error) { c.report(at, diagnostics.Error, e) }
 
 // AddAll adds errors that have their positions already.
@@ -207,7 +207,7 @@ func (c *Checker) Required(path ...any) bool {
 	return false
 }
 
-// Known reports whether a name is among those defined, and adds an error if not; what is their noun, such as "storm".
+// Known reports whether a name is among those defined, and adds an error if not; what is the noun for it, as "storm".
 func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
 	var names []string
 	for _, n := range there {

@@ -20,10 +20,10 @@ type Section struct {
 // In returns the Section of the map at a path of keys and indexes.
 func (c *Checker) In(path ...any) Section { return Section{c, path} }
 
-// In returns the Section of the map at a path below s.
+// In returns the Section of the map at a path below that of another Section.
 func (s Section) In(path ...any) Section { return Section{s.whole, slices.Concat(s.path, path)} }
 
-// To returns the path, from the root of the scenario, of a key of s.
+// To returns the path of a key in a Section, counted from the root of the scenario.
 func (s Section) To(key string) []any {
 	path := slices.Clone(s.path)
 	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' }) {
@@ -64,7 +64,7 @@ func (s Section) Place(keys string) *yaml.Node {
 	return s.whole.Near(s.To(first)...)
 }
 
-// Sound reports whether the values of all these keys, or of s if there are none, were decoded without an error.
+// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded.
 func (s Section) Sound(keys ...string) bool {
 	if len(keys) == 0 {
 		return s.whole.Sound(s.path...)
@@ -72,13 +72,13 @@ func (s Section) Sound(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return !s.whole.Sound(s.To(key)...) })
 }
 
-// Required reports whether s has a key, and adds an error if it has not.
+// Required reports whether a map of the scenario has a key, and adds an error if it has not.
 func (s Section) Required(key string) bool { return s.whole.Required(s.To(key)...) }
 
-// Has reports whether s has a key.
+// Has reports whether a map of the scenario, completed by defaults, has a key.
 func (s Section) Has(key string) bool { return s.Node(key) != nil }
 
-// Node returns the YAML node of the value of a key, or nil.
+// Node returns the YAML node of the value of a key in the map that a Section stands for; nil if the map lacks the key.
 func (s Section) Node(key string) *yaml.Node { return s.whole.Node(s.To(key)...) }
 
 // CheckKeys checks every key of the scenario against its rule in the table of package reference.
@@ -90,7 +90,7 @@ func (c *Checker) CheckKeys() {
 	}
 }
 
-// hold checks all keys below path that match the pattern rest, in which * is any list element, against the rule r.
+// hold checks all keys below a path that match a pattern, rest, in which * is any list element, against a rule.
 func (c *Checker) hold(r reference.Rule, path []any, rest []string) {
 	switch list := c.Node(path...); {
 	case len(rest) == 0:
@@ -104,7 +104,7 @@ func (c *Checker) hold(r reference.Rule, path []any, rest []string) {
 	}
 }
 
-// holdOne checks the key at path against the rule r, unless its value could not be decoded.
+// holdOne checks the key at a path against a rule, unless its value could not be decoded.
 func (c *Checker) holdOne(r reference.Rule, path []any) {
 	if r.Required && !c.Required(path...) || c.Node(path...) == nil {
 		return

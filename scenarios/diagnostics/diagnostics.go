@@ -40,7 +40,7 @@ type Diagnostic struct {
 	Note      string // explanation, or empty
 }
 
-// Of returns the diagnostic of an error at a position.
+// Of returns a diagnostic made from an error and its position in the file.
 func Of(e *quantity.Error, at yaml.Mark) Diagnostic {
 	return Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error,
 		Message: e.Message, Help: e.Help, Note: e.Note}
@@ -79,8 +79,8 @@ func (ds List) Sorted() List {
 // mostShown is the highest number of diagnostics that Render writes in full.
 const mostShown = 100
 
-// Render writes diagnostics for a person: each with its position in name, the lines around it from src, and help.
-// Control characters of the file are replaced.
+// Render writes diagnostics of a file for a person: each with its position, the lines around it from the file's text
+// src, and help. Control characters of the file are replaced.
 func (ds List) Render(w io.Writer, name string, src []byte) error {
 	lines := splitLines(src)
 	var b bytes.Buffer
@@ -192,7 +192,7 @@ var wide = &unicode.RangeTable{
 	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
 }
 
-// printable returns s with characters replaced that would move the cursor or end the line.
+// printable returns text in which characters are replaced that would move the cursor or end the line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -205,7 +205,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// Cut returns s cut to the width of a line that Render writes.
+// Cut returns a text cut to the width of a line that Render writes.
 func Cut(s string) string {
 	if r := []rune(s); len(r) > mostColumns {
 		return string(r[:mostColumns]) + "…"
@@ -213,7 +213,7 @@ func Cut(s string) string {
 	return s
 }
 
-// splitLines splits src into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
+// splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
 func splitLines(src []byte) []string {
 	s := strings.TrimPrefix(string(src), "\ufeff")
 	var lines []string

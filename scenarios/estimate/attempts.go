@@ -14,7 +14,7 @@ import (
 // mostTries is the highest limit on the attempts of one job that counts as a limit; a higher one is taken for none.
 const mostTries = 1000
 
-// failing is one way in which attempts of a job class can fail, with its share.
+// failing is one cause for which attempts of a job class fail, with its share of the attempts.
 type failing struct {
 	kinds []string // possible error kinds
 	share float64  // share of the attempts, in (0, 1]
@@ -23,8 +23,8 @@ type failing struct {
 	lasts float64  // number of seconds of the run in which attempts fail in this way
 }
 
-// Attempts estimates how many attempts of a class fail in one run, by the way of failing that has most of them, with
-// their mean seconds and the number of jobs: +Inf if retries take no time, 0 if all jobs soon use up their attempts.
+// Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
+// the number of jobs affected: +Inf if retries take no time, 0 if all jobs soon use up their attempts.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)
@@ -39,8 +39,8 @@ func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	return most, takes, jobs
 }
 
-// attempts estimates how many attempts fail in one way in one run, under the retry settings r, as a policy b: +Inf if
-// no time passes between attempts, and 0 if jobs soon use up their attempts.
+// attempts estimates how many attempts fail for one cause in one run, with retry settings given as r and as a policy:
+// +Inf if no time passes between attempts, and 0 if jobs soon use up their attempts.
 func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -90,8 +90,7 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the shortest mean backoff, in seconds, after any number of failures, for jobs whose failures are
-// not counted: such a job may have that each time.
+// freeDelay returns the shortest mean backoff in seconds: jobs whose failures are not counted may have it every time.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -124,7 +123,7 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 	return sum / draws
 }
 
-// failings returns the ways in which attempts of a class can fail.
+// failings returns the causes for which attempts of a class can fail, such as a storm.
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
@@ -185,7 +184,7 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean seconds of an attempt: of the distribution instead or, if that is nil, of the service time.
+// takes returns the mean run time of an attempt in seconds: by the distribution instead or, if nil, the service time.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()
@@ -193,7 +192,7 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	return job.Service.Dist().Mean()
 }
 
-// above returns the probability that a draw from d is longer than limit seconds, with an error below 1e-9.
+// above returns the probability that a draw from a distribution exceeds limit seconds, with an error below 1e-9.
 func above(d dist.Dist, limit float64) float64 {
 	low, high := 0.0, 1.0
 	for range 30 {
@@ -231,7 +230,8 @@ func copies(job *spec.JobClass) float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// BurstJobs returns the most jobs that a burst brings, copies included: its count, or all in its windows for a factor.
+// BurstJobs returns the highest number of jobs, with their copies, that a burst may enqueue: its count in each window
+// or, if it multiplies the arrival rate, all arrivals in its windows.
 func BurstJobs(sc *spec.Scenario, s *spec.Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)

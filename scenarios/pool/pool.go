@@ -1,5 +1,5 @@
-// Package pool runs independent tasks on several goroutines, begun in a fixed order: simulations of one scenario, cells
-// of a sweep, points of a map, worlds of a swarm. The results do not depend on the number of goroutines.
+// Package pool runs independent tasks, such as simulations, on several goroutines, begun in a fixed order. The results
+// do not depend on the number of goroutines.
 package pool
 
 import (

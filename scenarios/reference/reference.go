@@ -129,7 +129,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the JSON schema of a value's long form if the value has a short form, too; otherwise s.
+// long returns the schema of the long form of a value that has a short form, too; for other values the schema s.
 func long(s *yaml.Node) *yaml.Node {
 	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
 	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {
@@ -138,7 +138,7 @@ func long(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// resolved returns the JSON schema that s refers to, or s itself.
+// resolved returns the JSON schema that a schema refers to or, without a reference, the schema itself.
 func (l *Language) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
@@ -147,7 +147,7 @@ func (l *Language) resolved(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// key returns the description of the key whose JSON schema is s.
+// key returns the description of a scenario key from its JSON schema.
 func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	k := Key{Path: path, Value: l.value(s), Required: required, Doc: tree.Word(s, "description"), Default: Because(path)}
 	if usual := tree.Lookup(s, "default"); usual != nil {
@@ -230,7 +230,7 @@ func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	return kinds
 }
 
-// has reports whether w is in a list of words.
+// has reports whether a word is in a list of words.
 func has(list *yaml.Node, w string) bool {
 	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
 }

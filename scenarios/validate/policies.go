@@ -86,7 +86,7 @@ func (c *validator) checkPolicy(i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked in this pass: one with overrides has a pass of its own, in which they apply.
+// seen reports whether a policy is checked in this pass: one that overrides keys is checked in a pass with these.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
@@ -253,7 +253,7 @@ func (c *validator) checkNeeds() {
 	}
 }
 
-// meets reports whether sc has the features, such as tenants, without which a kind of policy acts as fifo.
+// meets reports whether a scenario has the features, such as tenants, without which a kind of policy acts as fifo.
 func meets(sc *spec.Scenario, need policies.Need) bool {
 	if len(sc.Jobs) == 0 { // no jobs is an error of its own
 		return true

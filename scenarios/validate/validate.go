@@ -20,7 +20,7 @@ type validator struct {
 	policy int // index of the policy whose overrides are in sc; NoPolicy: none
 }
 
-// Scenario adds the mistakes found in sc to c. policy is the index of the policy whose overrides sc has, or NoPolicy.
+// Scenario adds a scenario's mistakes to a checker. policy is the index of the policy with the overrides, or NoPolicy.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	c.Classes = namesIn(c, "jobs", "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
 	c.Storms = namesIn(c, "storms", "name", sc.Storms, func(s *spec.Storm) string { return s.Name })

@@ -140,7 +140,7 @@ func weighted(pauses []Pause, of func(i int) float64) float64 {
 	return sum / weight
 }
 
-// spellNumber rounds v to few digits, as people choose them, if that changes it little: 0.998 becomes 1.
+// spellNumber rounds a number to few digits, as people choose them, if that changes it little: 0.998 becomes 1.
 func spellNumber(v float64) float64 {
 	if v <= 0 {
 		return v

@@ -116,7 +116,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns r with other retry keys and the pauses under them, and with Exact set if these match the records.
+// with returns a copy of retry settings with other keys and the pauses that follow from them; Exact is set if they fit.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -128,8 +128,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow reports whether the recorded pauses strictly match those of a backoff, and returns both together. promoter is
-// the longest time, in s, that a due retry waits for the promoter, which makes due jobs ready.
+// follow reports whether a backoff fits the recorded pauses closely, and returns these with those it predicts. promoter
+// is the longest time, in s, that a due retry waits for the promoter, which makes due jobs ready.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -142,7 +142,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns the recorded pauses, with percentiles under a backoff added, and whether near accepts all differences.
+// beside returns the recorded pauses with the percentiles of a backoff, and whether near accepts all differences.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {

@@ -50,7 +50,7 @@ type writing struct {
 	made   []string // paths, removed if something fails
 }
 
-// name returns the name of the scenario: that of its file without the ending.
+// name returns the name of the scenario to be written: that of its file without the ending.
 func (t *Target) name() string {
 	base := filepath.Base(t.Scenario)
 	return strings.TrimSuffix(base, filepath.Ext(base))
@@ -164,7 +164,7 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return to
 }
 
-// tenant returns the name of a tenant in a trace file; all jobs without a tenant have one name of their own.
+// tenant returns the name of a tenant in a trace file; all jobs without a tenant share one name.
 func (c *Class) tenant(name string) string {
 	at, found := slices.BinarySearch(c.Tenants, name)
 	if !found {

@@ -105,7 +105,7 @@ func (n *classNames) add(name string, labels []string, p classPriority) {
 	n.names, n.labels, n.priorities = append(n.names, n.unused(name)), append(n.labels, labels), append(n.priorities, p)
 }
 
-// unused returns name, with a number appended if another class has it.
+// unused returns a name for a job class: the given one, with a number appended if another class has it.
 func (n *classNames) unused(name string) string {
 	name = cmp.Or(name, "jobs")
 	for i, first := 2, name; slices.Contains(n.names, name); i++ {

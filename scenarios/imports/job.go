@@ -69,7 +69,7 @@ func earlier(a, b timestamp) timestamp {
 	return a
 }
 
-// final reports whether an attempt in this state has ended.
+// final reports whether a state (of a job or an attempt) means that an attempt has ended.
 func (s jobState) final() bool { return s == stateDone || s == stateDead || s == stateFailed }
 
 // take adds the facts of a record (times, state, attempts) to a job.
@@ -128,7 +128,7 @@ func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	}
 }
 
-// number numbers a job's attempts by time if they have no numbers; else it counts those that are missing as failed.
+// number gives a job's attempts numbers by time if they have none; else it counts missing numbers as failed attempts.
 func (j *job) number() {
 	if len(j.tries) == 0 || j.tries[0].number <= 0 {
 		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })

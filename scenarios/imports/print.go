@@ -97,7 +97,7 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 	return b.write(out)
 }
 
-// cells returns table rows for recorded times and for every fitted distribution, marking the chosen one.
+// cells returns the rows of a table of recorded times and fitted distributions, in which the chosen one is marked.
 func (t *Times) cells(name string) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (t *Times) cells(name string) (rows [][]string) {
 	return rows
 }
 
-// retry adds the inferred retry settings, and the pauses that support them, to the text.
+// retry adds to the report the inferred retry settings, and the pauses between attempts that support them.
 func (b *report) retry(what string, r *Retry) {
 	if len(r.Keys) == 0 {
 		b.line("%s: no second attempt is recorded", what)
@@ -193,7 +193,7 @@ func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 	return b.write(out)
 }
 
-// spelled returns v, one of the two numbers compared, as text.
+// spelled returns one of the two numbers of a comparison as text.
 func (n *NumberPair) spelled(v float64) string {
 	if n.Share {
 		return fmt.Sprintf("%.2f%%", 100*v)
@@ -249,7 +249,7 @@ func (w *writing) whyWorkers() string {
 	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
 }
 
-// keys returns the keys of the scenario's `retry` section; if none were found, keys for no retries.
+// keys returns the keys of the scenario's `retry` section; if no retries are on record, keys that turn retries off.
 func (r *Retry) keys() string { return cmp.Or(r.text(), "max-attempts: 1, backoff: {kind: none}") }
 
 func (r *Retry) comment() string {

@@ -225,7 +225,7 @@ func (r *reader) times(one *row, rec *record) error {
 	return nil
 }
 
-// sharpen records that times in the input have fractions of a second, if the given one has.
+// sharpen records that times of the input are finer than a second, if the given one is.
 func (r *reader) sharpen(at timestamp) {
 	if at.known() && at%1e9 != 0 {
 		r.coarse = false

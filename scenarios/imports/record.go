@@ -44,7 +44,7 @@ func keyOf(text string) (k key) {
 	return k
 }
 
-// hash returns a number for choosing samples: uniform, and equal for equal keys and n.
+// hash returns a number by which samples are chosen: it is uniform, and the same for the same job and n.
 func (k key) hash(n uint64) uint64 {
 	x := binary.LittleEndian.Uint64(k[:8]) ^ (n+1)*0x9E3779B97F4A7C15
 	// The finalizer of SplitMix64 (Steele, Lea, Flood, 2014).
@@ -212,7 +212,7 @@ func newNames(most int) *names {
 	return &names{number: map[string]uint32{}, all: []string{""}, most: most}
 }
 
-// of returns the number of a text; 0 for the empty text and for texts beyond the limit.
+// of returns the number assigned to a text; 0 for the empty text and for texts beyond the limit.
 func (n *names) of(text string) uint32 {
 	if text == "" {
 		return 0

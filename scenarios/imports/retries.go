@@ -134,7 +134,7 @@ func (r *Retry) note(format string, arguments ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, arguments...))
 }
 
-// withNever adds to the keys the error kinds that are never retried.
+// withNever adds the error kinds that are never retried to the inferred retry settings, and returns these.
 func (r *Retry) withNever() *Retry {
 	if len(r.Never) > 0 && len(r.Keys) > 0 {
 		r.Keys = append(r.Keys, "never: ["+strings.Join(r.Never, ", ")+"]")

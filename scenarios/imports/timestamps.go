@@ -18,7 +18,7 @@ const unknown timestamp = math.MinInt64
 
 func (t timestamp) known() bool { return t != unknown }
 
-// since returns how long t is after earlier, both known.
+// since returns the duration from an earlier timestamp to a later one, both known.
 func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration(t - earlier) }
 
 // timestamps parses the times of an import, all absolute (dates, numbers since 1970) or all from one unknown origin.
@@ -67,7 +67,7 @@ func notATime(text string) error {
 	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", shorten(text))
 }
 
-// read parses a time. zero is true for a number 0 in a file whose other numbers count from 1970.
+// read parses a recorded time. zero reports a 0, which means not known if the file's other numbers count from 1970.
 func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	text = strings.TrimSpace(text)
 	if empty(text) {

@@ -32,7 +32,7 @@ type TimedOut struct{ WaitOut, Free bool }
 // Late is the treatment of jobs in the late answer to a claim that the node has given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
 
-// fences and the types below define the words of each Choice, and their values.
+// fences and the types below give each Choice the words that scenario files use, and the values that they stand for.
 type (
 	fences        struct{}
 	places        struct{}

@@ -98,7 +98,7 @@ func (n Nodes) MarshalYAML() (any, error) {
 	return tree.Scalar(n.String()), nil
 }
 
-// Bound is the limit of an objective.
+// Bound is the limit on a metric in an objective: a duration, a share, a rate or a number.
 type Bound struct {
 	Value float64 // number of seconds, share of 1, events per second, or plain number
 	Unit  string  // unit in which the text is written: "s", "%", "/s" or ""

@@ -129,8 +129,8 @@ func (d *Dependency) fill() {
 	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
-// Finish adds to a valid scenario its variants, by policy and nil for a policy without overrides, and gives error kinds
-// and tenants numbers that are the same in all variants.
+// Finish adds the variants, one per policy, nil for a policy without overrides, to a valid scenario, and gives error
+// kinds and tenants numbers that are the same in all variants.
 func (sc *Scenario) Finish(variants []*Scenario) {
 	sc.variants = variants
 	sc.nameErrors()

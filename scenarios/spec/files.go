@@ -144,7 +144,7 @@ func (f *Folder) dist(name string) (dist.Dist, error) {
 	return f.dists[name], f.bad[name]
 }
 
-// OpenFile opens a file named in the scenario, such as an arrival trace. The caller closes it.
+// OpenFile opens a file that the scenario names, such as an arrival trace. The caller closes it.
 func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	file, err := sc.files.open(name)
 	if err != nil {
@@ -153,7 +153,7 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// readValues reads the files of all empirical distributions of sc.
+// readValues reads the files of all empirical distributions of a scenario.
 func (sc *Scenario) readValues() []*yaml.LoadError {
 	sc.files.complete(reflect.ValueOf(sc).Elem())
 	sc.files.complete(reflect.ValueOf(sc.retry))

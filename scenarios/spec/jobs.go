@@ -42,7 +42,7 @@ type Over struct {
 	Slow      *Factor       `yaml:"slow,omitempty"`       // factor on the run time of calls over the limit
 }
 
-// IsDefault reports whether o has the values that Load sets by default.
+// IsDefault reports whether calls over the limit are treated by default: all fail, and at once.
 func (o *Over) IsDefault() bool {
 	return o.Slow == nil && o.Fail.Float() == 1 && o.RejectsIn.IsNone()
 }

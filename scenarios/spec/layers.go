@@ -18,8 +18,8 @@ type layers struct {
 	problems []*yaml.LoadError
 }
 
-// base returns the YAML that a given scenario overlays: the defaults, overlaid by the presets that it names for engine
-// and retry. The retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML that a scenario's own values overlay: the defaults, overlaid by the presets that it names for
+// engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := reference.DefaultTrees()[""]
 	engine := tree.Lookup(tree.Lookup(given, "engine"), "preset")
@@ -75,7 +75,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// overlaid returns base with a key's value overlaid by a preset's, whose errors are shown where at names the preset.
+// overlaid returns the YAML base with a key's value overlaid by a preset's; errors in that are shown at the node at.
 func (l *layers) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
 	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, l.placed(value, at, name)))
 }

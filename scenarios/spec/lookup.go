@@ -72,7 +72,7 @@ func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
 	return engine.ErrorKind(max(0, slices.Index(sc.errorKinds, name)))
 }
 
-// ErrorNames returns the names of the reserved error kinds and of those in sc, in order of appearance.
+// ErrorNames returns the names of the reserved error kinds and of the scenario's own, in order of appearance.
 func (sc *Scenario) ErrorNames() []string {
 	names := []string(nil)
 	for kind := range engine.FirstErrorKind {
@@ -90,7 +90,7 @@ func (sc *Scenario) ErrorNames() []string {
 	return plain.Distinct(names)
 }
 
-// nameErrors gives the error kinds of sc and its variants numbers that are the same in all of them.
+// nameErrors numbers the error kinds of a scenario: a kind has the same number in all variants (one per policy).
 func (sc *Scenario) nameErrors() {
 	var names []string
 	for _, v := range sc.all() {
@@ -101,15 +101,15 @@ func (sc *Scenario) nameErrors() {
 	}
 }
 
-// all returns sc and its variants, each of which is sc with the overrides of one policy.
+// all returns the scenario and its variants, each of which is the scenario with the overrides of one policy.
 func (sc *Scenario) all() []*Scenario {
 	return slices.DeleteFunc(append([]*Scenario{sc}, sc.variants...), func(v *Scenario) bool { return v == nil })
 }
 
-// Asked returns the queries added by Measure to those of the objectives.
+// Asked returns the queries of metrics that Measure added to those of the objectives.
 func (sc *Scenario) Asked() []measure.Query { return sc.asked }
 
-// Variant returns the scenario with the overrides of policy i (its `with:`). It is sc itself if there are none.
+// Variant returns the scenario with the overrides of policy i (its `with:`): the scenario itself if there are none.
 func (sc *Scenario) Variant(i int) *Scenario {
 	if i < len(sc.variants) && sc.variants[i] != nil {
 		return sc.variants[i]
@@ -163,7 +163,7 @@ func (t *Tenants) index(name string) int {
 	return -1
 }
 
-// numberTenants numbers the tenants of sc and its variants: a variant with more tenants than sc adds to the end.
+// numberTenants numbers the tenants of a scenario and its variants, so that a tenant has one number in all of them.
 func (sc *Scenario) numberTenants() {
 	names, numbers := []string{""}, map[string]engine.TenantID{}
 	number := func(name string) engine.TenantID {

@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// Measure adds queries to those that runs of sc compute for the objectives. The error names an unknown metric, storm,
-// class or tenant.
+// Measure adds queries to those that runs of a scenario compute for the objectives. The error names an unknown metric,
+// storm, class or tenant.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {

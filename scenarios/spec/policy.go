@@ -146,8 +146,8 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	return &selected, nil
 }
 
-// Calm returns sc under one of its policies, with only the given storms and with that duration, for calibrating a wall
-// clock run.
+// Calm returns a scenario under one of its policies, with only the given storms and with that duration, for calibrating
+// a wall clock run.
 func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
 	calm := *sc.Variant(policy)
 	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom

@@ -23,7 +23,7 @@ func (sc *Scenario) Resolved() []byte {
 	return out
 }
 
-// Canonical returns sc with its free-form maps, such as a policy's overrides, in sorted order, to write equal YAML.
+// Canonical returns a scenario with its free-form maps, such as a policy's overrides, sorted, to write equal YAML.
 func (sc *Scenario) Canonical() *Scenario {
 	plain := *sc
 	preset := PresetNamed(sc.Engine.Preset)
@@ -44,7 +44,7 @@ func (sc *Scenario) Canonical() *Scenario {
 	return &plain
 }
 
-// spell stores for every policy the overrides in the form that Resolved writes.
+// spell stores the overrides of every policy in the form in which Resolved writes them, without presets.
 func (sc *Scenario) spell() {
 	for i := range sc.Policies {
 		spelled := sc.spelled(i)

@@ -52,7 +52,7 @@ type Backoff struct {
 	Delays []Duration    `yaml:"delays,omitempty,flow"` // delays by number of failures; the last repeats
 }
 
-// retryPolicy returns the backoff policy with the settings of r.
+// retryPolicy returns the backoff policy that retry settings describe.
 func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.Backoff, error) {
 	kind, err := policies.ParseBackoffKind(r.Backoff.Kind)
 	if err != nil {

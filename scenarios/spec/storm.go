@@ -77,7 +77,7 @@ type Repeat struct {
 	Times Count    `yaml:"times"` // number of windows, the first included; at least 1
 }
 
-// Starts returns the start times of the windows of s, in order. Each lasts For.
+// Starts returns the start times of a storm's windows, in order. Each window lasts for the storm's length.
 func (s *Storm) Starts() []time.Duration {
 	starts := []time.Duration{s.At.Std()}
 	for len(starts) < int(s.Windows()) {
@@ -86,7 +86,7 @@ func (s *Storm) Starts() []time.Duration {
 	return starts
 }
 
-// End returns the end of the last window of s, if it begins at a known time.
+// End returns the end of a storm's last window; it means nothing for a storm that an event triggers.
 func (s *Storm) End() time.Duration {
 	end := s.At.Std() + cmp.Or(s.Effect().Lasts, s.For.Std())
 	if s.Repeat != nil && s.Repeat.Times > 1 {
@@ -115,8 +115,8 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble adds to c the errors in the keys of the storm's fault: each against its rule, and against the engine and
-// the dependencies of the scenario. in is the storm's section.
+// CheckTrouble adds to a checker the errors in the keys of the storm's fault: each against its rule, and against the
+// engine and the dependencies of the scenario. in is the storm's section.
 func (s *Storm) CheckTrouble(c *checks.Checker, in checks.Section, e *Engine, dependencies []Dependency) {
 	t, key := s.Trouble()
 	own := &stormChecker{in.In(key), in, c, e, dependencies, s}

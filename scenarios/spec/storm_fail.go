@@ -19,5 +19,5 @@ func (t *FailStorm) effect(Duration) Effect {
 	return Effect{Hits: t.Hits, Fails: t.Rate.Float(), Error: t.Error, Takes: t.Takes}
 }
 
-// Fill sets the error kind of a storm that names none.
+// Fill sets the error kind of a failure storm that names none to reference.DefaultError.
 func (t *FailStorm) Fill() { t.Error = cmp.Or(t.Error, reference.DefaultError) }

@@ -14,5 +14,5 @@ func (t *OutageStorm) effect(Duration) Effect {
 	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
 }
 
-// Fill sets the error kind of a storm that names none.
+// Fill sets the error kind of an outage that names none to unavailable.
 func (t *OutageStorm) Fill() { t.Error = cmp.Or(t.Error, "unavailable") }

@@ -16,14 +16,14 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Trouble is implemented by each kind of storm, such as CrashStorm: a struct of the kind's keys, with their rules as in
-// checkKeys, that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm.
+// Trouble is implemented by each kind of storm, such as CrashStorm: a struct of its keys, with rules in tags (see
+// checkKeys), that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm.
 type Trouble interface {
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
 	effect(lasts Duration) Effect
 }
 
-// checkedTrouble is a kind of storm with checks beside the rules of its single keys, such as of keys that must agree.
+// checkedTrouble is a kind of storm with checks beyond the rules of single keys, such as of keys that must agree.
 type checkedTrouble interface {
 	// check reports errors in the keys of the fault beside those that checkKeys finds.
 	check(c *stormChecker)

@@ -35,10 +35,10 @@ func (d *die) milliseconds(least, most int) time.Duration {
 	return time.Duration(d.between(least, most)) * time.Millisecond
 }
 
-// of returns one of the words, at random.
+// of returns one of the given words, at random.
 func (d *die) of(words ...string) string { return words[d.below(len(words))] }
 
-// zeroOr returns 0 or x, with equal probability.
+// zeroOr returns 0 or the given value, with equal probability.
 func zeroOr[T any](d *die, x T) (zero T) {
 	if d.coin() {
 		return zero
@@ -107,7 +107,7 @@ func duration(text string) time.Duration {
 	return d
 }
 
-// healing is the time by which all storms of a random scenario have ended; latestStart is the latest time of a begin.
+// healing is the time by which all storms of a random scenario have ended, and latestStart the latest start of one.
 const (
 	healing     = 40 * time.Second
 	latestStart = 30 * time.Second
@@ -138,7 +138,7 @@ func (p *plan) drop(paths ...string) {
 	}
 }
 
-// has reports whether a key has a value other than none, 0 and 0s.
+// has reports whether a random scenario sets a key to a value other than none, 0 and 0s.
 func (p *plan) has(path string) bool {
 	value := p.keys[path]
 	return value != "" && value != "0" && value != "0s"
@@ -174,7 +174,7 @@ func (p *plan) takes(least, most string) {
 	p.p99 = duration(most)
 }
 
-// kind gives the scenario a policy with random parameters; fifo replaces a policy that needs more workers.
+// kind gives a scenario a policy of the kind name, with drawn parameters, or fifo if that needs more workers.
 func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {

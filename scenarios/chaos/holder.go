@@ -18,7 +18,7 @@ type shift struct {
 	at   engine.Time
 }
 
-// attempt is the map key of an execution of a job on a node or, with its error, of the retry policy's answer to it.
+// attempt is a map key for an attempt of a job on a node; error is set only for the delay returned by the retry policy.
 type attempt struct {
 	node     int32
 	job      engine.JobID
@@ -121,7 +121,7 @@ type woken struct {
 	since engine.Time
 }
 
-// takesTurns checks that idle nodes are woken in turn, in simulations where each new job wakes one node.
+// takesTurns checks that idle nodes are woken in turn, in simulations in which each new job wakes only one node.
 func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	r := &w.setup.checked
 	byTurns := w.setup.config.Wake == sim.WakeOne && r.Soon.Claim > 0 && w.setup.Node.Fetch.Cooldown == 0

@@ -100,7 +100,7 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs w again and returns, as text, the events of the job with which an invariant broke; "" if with none.
+// history runs a scenario again and returns, as text, the events of the job that broke an invariant; "" if none did.
 func (r *runner) history(w *World, b *check.Breach) string {
 	if b == nil || b.Job == 0 {
 		return ""
@@ -260,7 +260,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	return true
 }
 
-// still records how many executions had begun and how many jobs were left when either last changed, and that time.
+// still holds the numbers of begun executions and of jobs left, and since when neither changed, to detect an idle run.
 type still struct {
 	since engine.Time
 	begun int

@@ -28,9 +28,9 @@ type shrinker struct {
 	stop   func() bool // whether to stop shrinking; nil: never
 }
 
-// shrink returns the smallest scenario found with the same failure as w, and its report: with fewer storms, jobs,
-// nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs
-// and each other key is one line.
+// shrink returns the smallest scenario found with the same failure as a given one, and its report: with fewer storms,
+// jobs, nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of
+// jobs and each other key is one line.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
@@ -97,8 +97,8 @@ func (s *shrinker) dropStorms() {
 	})
 }
 
-// without calls remove for ranges of n elements, long ranges first. remove reports whether the range could be removed:
-// later elements have then moved up.
+// without tries to remove as many of n elements as possible: it calls remove for ranges of them, long ranges first.
+// remove reports whether the range could be removed; later elements have then moved up.
 func without(n int, remove func(from, to int) bool) {
 	for size := n; size >= 1; size /= 2 {
 		for from := 0; from < n; {

@@ -288,7 +288,7 @@ func inOrder(list []problem) {
 	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
 }
 
-// few returns a few cells that together contain every value of every axis.
+// few returns a few cells that together contain every value of every axis, to find mistakes in single values first.
 func (p *Plan) few() []int {
 	cells := []int{0}
 	stride := 1

@@ -89,7 +89,7 @@ var (
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the class of the scenario under test that a role chooses, but none of those in but; nil if none fits.
+// cast returns the scenario's class with the highest score above 0 for a role, except those in but; nil if none has.
 func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
 	for i := range p.sc.Jobs {
@@ -101,7 +101,7 @@ func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	return found
 }
 
-// kindOf describes how a dependency refuses calls; two dependencies with equal descriptions stand for each other.
+// kindOf returns, as text, in which way a dependency refuses calls; the doctor matches dependencies with equal texts.
 func kindOf(d *scenarios.Dependency) string {
 	switch {
 	case d.Conflict != nil:
@@ -114,7 +114,7 @@ func kindOf(d *scenarios.Dependency) string {
 	return "with limited concurrency"
 }
 
-// limitOf returns the size of a dependency's limit; 1 if it has none.
+// limitOf returns a dependency's limit (calls per second or at once), for the ratio of two like limits; 1 if none.
 func limitOf(d *scenarios.Dependency) float64 {
 	switch {
 	case d.Limit == nil:

@@ -74,7 +74,7 @@ func StoredRows(folder string) (names []string) {
 	return names
 }
 
-// Cases returns a test case for each incident that applies: it fails if the limit is missed or, under strict, unclear.
+// Cases returns a test case for each incident that applies; a missed limit (or, under strict, an unclear one) fails it.
 func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -41,10 +41,10 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{index, of}, nil
 }
 
-// String returns the shard as text: 1/4.
+// String returns the shard in the form index/count, as 1/4, which ParseShard parses.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// name returns the name of the shard's files, without the endings.
+// name returns the name of a shard's files, without the endings.
 func (s Shard) name() string { return fmt.Sprintf("shard-%d-of-%d", s.Index, s.Of) }
 
 // cells returns the indexes of the shard's cells in a sweep of size cells, ascending.

@@ -136,7 +136,7 @@ func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 }
 
 // beyond reports whether a value lies on the far side of the map's edge: above it, or below it if more is better. A
-// lower bound, for a run that ended before the event, is above any edge; if more is better, it counts as a value.
+// lower bound, of a run that ended before the event, is above any edge; if more is better, it is compared as it is.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):

@@ -22,7 +22,7 @@ type Merged struct {
 	Shards   int
 }
 
-// inventory lists the shard files of a sweep found in a folder.
+// inventory lists the shard files of a sweep found in a folder, with what is wrong with them.
 type inventory struct {
 	dir      string
 	of       int
@@ -181,7 +181,7 @@ func (v *inventory) missing() []int {
 	return missing
 }
 
-// alike reports whether two headers are of the same sweep: they differ at most in the shard.
+// alike reports whether the headers of two shard files are of the same sweep: they differ at most in the shard.
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard, b.Shard = 0, 0

@@ -271,7 +271,7 @@ func (r *Range) value(exact *big.Rat) Value {
 	return Value{Text: text, Number: number, exact: exact}
 }
 
-// power returns a × (b÷a)^(i÷n).
+// power returns the i-th of n steps with equal ratios from a to b, a × (b÷a)^(i÷n), to four digits.
 func power(a, b *big.Rat, i, n int) *big.Rat {
 	from, _ := a.Float64()
 	to, _ := b.Float64()
@@ -280,7 +280,7 @@ func power(a, b *big.Rat, i, n int) *big.Rat {
 	return round(new(big.Rat).SetFloat64(x), 4)
 }
 
-// points parses a number of points: 9points or, if bare is set because steps have a unit, 9.
+// points parses a number of points, such as 9points or, if bare is set because the range's steps have a unit, 9.
 func points(part, step string, bare bool) (count int, ok bool, err error) {
 	digits, named := strings.CutSuffix(step, "points")
 	if !named && !bare {

@@ -197,7 +197,7 @@ func (s *simulated) judge(a ask) {
 	}
 }
 
-// task returns the simulations of a request.
+// task returns the simulations that answer a search's request: one setting under the requested seeds.
 func (s *simulated) task(a ask) *task {
 	return &task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
 }
@@ -206,7 +206,7 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 	return plain.Map(runs, func(run measure.Run) observation { return s.problem.observe(s.policy, &run) })
 }
 
-// trial returns the entry of a candidate setting in the results.
+// trial returns the row for a candidate setting in the results of a search.
 func (p *Problem) trial(c *candidate) results.Trial {
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
 		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}

@@ -150,7 +150,7 @@ func (b *bisection) judge(ctx context.Context, c *candidate) error {
 	return nil
 }
 
-// hopeless reports whether more seeds cannot clear a verdict: the metric has had no value in any seed so far.
+// hopeless reports whether further seeds would not clear a verdict: the metric has had no value in any seed so far.
 func hopeless(c *candidate) bool {
 	return len(c.seen) >= firstSeeds && !slices.ContainsFunc(c.seen, func(o observation) bool {
 		return !slices.ContainsFunc(o.Slacks, math.IsNaN) && !slices.Contains(o.Open, true)
@@ -201,7 +201,7 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	return outcome, -1
 }
 
-// settle updates the candidate's outcome by judge, and gives it up if it misses an objective.
+// settle judges a candidate setting by the seeds simulated so far, and gives it up if it misses an objective.
 func (c *candidate) settle(objectives []measure.Objective, confidence float64) {
 	var missed int
 	if c.outcome, missed = c.judge(objectives, confidence); c.outcome == results.Missed {
@@ -217,7 +217,7 @@ func (c *candidate) holds(fresh []observation, objectives []measure.Objective, c
 	return outcome == results.Met
 }
 
-// looks returns the numbers of seeds, up to most, after which a verdict is attempted.
+// looks returns the numbers of seeds after which a verdict is attempted: first, twice as many each time, at last most.
 func looks(first, most int) []int {
 	var all []int
 	for n := first; n < most; n *= 2 {

@@ -224,7 +224,7 @@ func (p *Problem) missing(a *answer) string {
 	return fmt.Sprintf("%d of %d values (%s)", n, p.plan.Size(), strings.Join(left, ", "))
 }
 
-// disagreement returns, as text, the first objective not met among the verdicts of a run.
+// disagreement returns, as text, the first objective among verdicts on a run that is not met; "" if all are.
 func disagreement(checked []results.Verdict) string {
 	for i := range checked {
 		if v := &checked[i]; v.Outcome != results.Met {

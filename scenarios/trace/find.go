@@ -63,7 +63,7 @@ type candidate struct {
 	jobs     int64
 }
 
-// known is the state of one job during a search for extreme jobs.
+// known is the state of one job (readiness, claims, lost leases) during a search for extreme jobs.
 type known struct {
 	readySince engine.Time // Never: it is not ready
 	claimed    int32
@@ -128,7 +128,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer makes a job the one found by a criterion if it is more extreme than the one so far; with first, it is counted.
+// offer makes a job the one found by a criterion if it is more extreme than the one so far; first: count the job, too.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {

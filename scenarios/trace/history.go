@@ -72,7 +72,7 @@ const (
 	replaced         // its process died, and another runs on the node
 )
 
-// held reports whether a crash or a freeze of its node affects an attempt: it holds its lease, or its handler runs.
+// held reports whether an attempt is affected by a crash or freeze of its node: it has its lease, or its handler runs.
 func (a *Attempt) held() bool {
 	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
@@ -83,7 +83,7 @@ func (a *Attempt) note(format string, arguments ...any) {
 	}
 }
 
-// become sets the status of an attempt unless a final one is set.
+// become sets the status of an attempt, unless the attempt already has a final one.
 func (a *Attempt) become(status string) {
 	if a.until == 0 {
 		a.Status = status
@@ -136,7 +136,7 @@ func (t *jobTracer) see(e *engine.Event) {
 	}
 }
 
-// machine records a change of a node's state, also in the history of the job if the node holds or runs it.
+// machine records that a node went up or down, froze or woke, in the job's history, too, if it holds or runs the job.
 func (t *jobTracer) machine(e *engine.Event) {
 	node := t.nodes[e.Node]
 	switch e.Kind {

@@ -64,7 +64,7 @@ func shed(e *engine.Event) bool {
 	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
 }
 
-// deliveries returns the number of the attempt that an event belongs to; for a shed job, that of the attempt before.
+// deliveries returns the number of attempts at a job up to an event; a shed (buried, not claimed) job had one fewer.
 func deliveries(e *engine.Event) int32 {
 	if shed(e) {
 		return e.Delivery - 1

@@ -97,7 +97,7 @@ func (a *answer) add(o *observer, run *measure.Run) {
 	}
 }
 
-// centre returns the measured value: the centre of its interval.
+// centre returns the measured value of a quantity: the centre of its confidence interval.
 func (a *answer) centre() float64 {
 	switch {
 	case len(a.values) == 0:
@@ -112,8 +112,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half returns the half-width of the confidence interval. If all replications have the same value it is 0; for a share
-// it is at least the bound on the probability of an event that was never seen.
+// half returns the half-width of a quantity's confidence interval. If all replications have one value it is 0; for a
+// share it is at least the bound on the probability of an event that was never seen.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -151,7 +151,7 @@ func (a *answer) allowed() float64 {
 	return a.relative() * expected
 }
 
-// relative returns the largest allowed half-width of the interval as a share of the expected value.
+// relative returns the largest half-width allowed for a confidence interval, as a share of the expected value.
 func (a *answer) relative() float64 {
 	switch {
 	case a.busy && a.shape == ofMoment:
@@ -183,7 +183,7 @@ func (a *answer) loose() bool {
 // rare is the probability below which a measured one cannot be distinguished from 0.
 const rare = 1e-5
 
-// wants estimates the number of replications needed for the confidence interval to become as narrow as it must be.
+// wants estimates the number of replications after which a confidence interval will be as narrow as required.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()
@@ -193,7 +193,7 @@ func (a *answer) wants() int {
 	return int(min(math.Ceil(float64(n)*half/allowed*half/allowed*1.1)+1, 4*float64(n)))
 }
 
-// judge returns the verdict of comparing the measured with the expected value.
+// judge returns the verdict of comparing the measured with the expected value of a quantity.
 func (a *answer) judge() Verdict {
 	expected, isNumber := a.value.(float64)
 	centre, half := a.centre(), a.half()

@@ -150,7 +150,7 @@ func (x *experiment) measureAll(ctx context.Context, o Options, count int) error
 
 const mostReplications = 100_000
 
-// begin drops all measurements, for new ones with the seeds from first on.
+// begin drops all measurements of an experiment, so that it can be repeated with the seeds from first on.
 func (x *experiment) begin(first uint64) {
 	x.from, x.ran, x.jobs = first, 0, 0
 	for _, a := range x.answers {
@@ -322,7 +322,7 @@ func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm returns the scenario text of a storm with a fault, the keys in what, from at on for length seconds.
+// storm returns the scenario text of a storm: its start and length in seconds, and in what the keys of its fault.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }

@@ -29,7 +29,7 @@ func meanAttempts(p float64, most int) float64 {
 }
 
 // independentFailures returns the models in which each attempt fails by chance and a worker is always free, so that
-// only the number of attempts matters. The function of reads the share of failures and the limit from a row.
+// only the number of attempts matters. The argument, a function, reads the share of failures and the limit from a row.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)

@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is the rule for comparing a quantity with its expected value: see the package comment.
+// shape is the rule by which a measured quantity is compared with its expected value: see the package comment.
 type shape uint8
 
 const (
@@ -61,7 +61,7 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
-// listed returns a function of the list of values that an observer has collected, NaN if it is empty.
+// listed returns a measurement computed from the list of values that an observer has collected, NaN if it is empty.
 func listed(of func(list []float64) float64) observed {
 	return func(o *observer) float64 {
 		if len(o.list) == 0 {

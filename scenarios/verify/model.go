@@ -14,7 +14,7 @@ import (
 // cannot express the verify row; mistakes in the row are added to the problems of p.
 type family func(p *params) ([]experiment, error)
 
-// facts maps names of expected values that are not quantities of the model to their meaning.
+// facts maps names of expected values that describe a solution, such as its size, and are not measured, to meanings.
 var facts = map[string]string{
 	"states":    "the size of the numerical solution",
 	"edge_mass": "the error of the numerical solution",

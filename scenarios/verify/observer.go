@@ -185,7 +185,7 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
-// ready adds n to the number of ready jobs.
+// ready adds a number, which may be negative, to the number of ready jobs that an observer follows.
 func (o *observer) ready(e *engine.Event, n int64) {
 	o.level[int(e.Class)] += n
 	o.class[e.JobKind].ready += float64(n)

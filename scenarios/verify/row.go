@@ -150,7 +150,7 @@ func (p *params) wrong(format string, arguments ...any) {
 	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
 }
 
-// has reports whether the verify row has a parameter other than null.
+// has reports whether a verify row has a parameter of that name that is not null.
 func (p *params) has(name string) bool {
 	p.read = append(p.read, name)
 	return p.values[name] != nil

@@ -203,7 +203,7 @@ func (r *row) end(now engine.Time, who delivery) {
 	}
 }
 
-// catchUp applies the attempts' reads and writes that reach the row by now.
+// catchUp applies to the row, in order, the attempts' reads and writes that have reached it by now.
 func (r *row) catchUp(now engine.Time) {
 	for len(r.steps) > 0 && r.steps[0].at <= now {
 		s := r.steps.Pop()
@@ -223,5 +223,5 @@ func (r *row) catchUp(now engine.Time) {
 	}
 }
 
-// Before reports whether step s comes before t: by time, then in the order of their creation.
+// Before reports whether one read or write takes effect before another: by time, then in the order of creation.
 func (s step) Before(t step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }

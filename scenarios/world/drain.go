@@ -67,7 +67,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds the attempts that are still possible for a job to the remaining work l.
+// need adds the attempts that are still possible for an unfinished job to the totals of remaining work.
 func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 	most := b.tries()
 	if limit := b.retry.MaxAttempts; limit > 0 && limit <= 1000 {

@@ -35,7 +35,7 @@ func (w *world) guard(seed uint64) *guard {
 	return &guard{until: until, policy: w.policy, rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
-// watch attaches the checker, if there is one, to a simulation that has not begun.
+// watch attaches the checker of invariants, if there is one, to a simulation that has not begun.
 func (g *guard) watch(cfg *sim.Config) {
 	if g.checker != nil {
 		g.checker = check.New(g.rules)

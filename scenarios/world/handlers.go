@@ -276,7 +276,7 @@ func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
 	return c.silences > 0 && h.draw(keyed.ForKill, j, drawSilence) < c.silences
 }
 
-// quietly returns the network n or, if executions of some class block their node's heartbeats, n wrapped to lose those.
+// quietly returns a network that loses the heartbeats that executions block; the given one if no class blocks any.
 func (h *handlers) quietly(n sim.Network) sim.Network {
 	if slices.ContainsFunc(h.classes, func(c handlerClass) bool { return c.silences > 0 }) {
 		return quietNodes{n, h}

@@ -71,7 +71,7 @@ func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	return m
 }
 
-// at returns the phase of the scenario that a time of the wall clock falls in.
+// at returns the phase of a scenario (between starts and ends of storms) that a time of the wall clock falls in.
 func (m *Mechanics) at(t time.Duration) *Mechanism {
 	of := m.speed.Virtual(t)
 	i := len(m.Phases) - 1
@@ -117,7 +117,7 @@ func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends one run of the scenario and adds the lengths of its phases; later calls and executions are of the next run.
+// Over ends one run and adds how long each phase lasted to its total; later calls and executions are of the next run.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -40,7 +40,7 @@ type patience struct {
 	firsts, further uint64
 }
 
-// pays reports whether the resubmission budget allows one more copy.
+// pays reports whether the budget of a class's callers allows them to resubmit one more copy.
 func (p *patience) pays() bool {
 	share := p.of.Budget
 	return share == nil || share.Num > 0 && (p.further+1)*uint64(share.Den) <= p.firsts*uint64(share.Num)
@@ -125,8 +125,8 @@ func (c *callers) wait(until engine.Time, j engine.NewJob) {
 	c.order++
 }
 
-// Comes reports whether j is enqueued: a resubmission only if the copy before it has not
-// ended in the meantime, and the budget pays for it.
+// Comes reports whether an arriving job is enqueued: a resubmitted copy only if the copy before it has not ended in the
+// meantime, and the budget pays for it.
 func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 	p := &c.classes[j.Kind]
 	if j.ID&spec.CopyMask == 0 {
@@ -153,7 +153,7 @@ func (c *callers) Record(e *engine.Event) {
 	c.next.Record(e)
 }
 
-// Before reports whether deadline a comes before b: by time, then in the order in which the waits began.
+// Before reports whether one caller gives up before another: by time, then in the order in which the waits began.
 func (a deadline) Before(b deadline) bool {
 	return a.at < b.at || a.at == b.at && a.order < b.order
 }

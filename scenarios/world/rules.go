@@ -64,8 +64,8 @@ func retryRules(b *policies.Backoff) check.Retry {
 		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
-// policyRules adds to r the guarantees of a policy, for nodes configured as in r. It returns whether the policy leaves
-// no worker idle while a job is ready.
+// policyRules adds the guarantees of a policy to the rules r, for nodes configured as in r. It returns whether the
+// policy leaves no worker idle while a job is ready.
 func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Ordered, r.Order, r.Rule, r.Sheds, r.Starves = g.Ranked, g.Ordered, g.Order, g.Rule, g.Sheds, g.Starves
@@ -87,7 +87,7 @@ func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	return g.Conserving
 }
 
-// calmRules adds to r the invariants that hold once the last storm is over.
+// calmRules adds the invariants that hold once the last storm is over to the rules of a checker.
 func (w *world) calmRules(r *check.Rules) {
 	sc, e := w.sc, &w.node
 	r.Calm = lastStorm(sc)
@@ -198,7 +198,7 @@ func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Durati
 	return scaled(takes, slower) + more
 }
 
-// longestDraw returns the longest possible draw from d; 0 for nil.
+// longestDraw returns the longest possible draw from a distribution; 0 for nil.
 func longestDraw(d *scenarios.Distribution) time.Duration { return longestOf(d.Drawn()) }
 
 func longestOf(d *dist.Dist) time.Duration {
@@ -220,7 +220,7 @@ func isCalm(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, disturbs)
 }
 
-// isQuick reports whether store calls whose one-way delays are drawn from d end well within their timeout.
+// isQuick reports whether store calls with one-way delays of that distribution end well within their timeout.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }

@@ -178,8 +178,8 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	return &r, nil
 }
 
-// start returns a simulation that has not begun, and the collector of its measurements. watch may change its
-// configuration.
+// start returns a simulation that has not begun, and the collector of its measurements. The function watch is called
+// with its configuration, to change it.
 func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Config)) (*sim.Sim, *measure.Collector) {
 	collector := measure.NewCollector(&w.settings, w.index)
 	cfg := w.setup(seed, workload).Config

@@ -59,7 +59,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeJobs sets what s holds about jobs: duplicate guards, limits on attempts, loads, patience and redrives.
+// describeJobs fills in the settings about jobs: duplicate guards, limits on attempts, loads, patience and redrives.
 func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0

@@ -101,8 +101,8 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrivals of a class. All kinds of
-// storms share one field for a share and one for a factor: none makes attempts both fail and hang, say.
+// strike is the effect of a storm on attempts, on the limit of a dependency or on the arrival rate of a class. All
+// kinds of storm share one field for a share and one for a factor, as a storm has only one of these effects.
 type strike struct {
 	fault.Window
 	storm  int              // index in Scenario.Storms

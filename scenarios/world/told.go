@@ -28,7 +28,7 @@ type reader struct {
 	every time.Duration
 }
 
-// StatsEvery returns the interval between the policy's reads of statistics of the store.
+// StatsEvery returns the interval at which the policy reads statistics of the store.
 func (r reader) StatsEvery() time.Duration { return r.every }
 
 // readsLike returns the wrapper of a policy; if the policy reads statistics of the store, so does the wrapper, at the
@@ -104,8 +104,8 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// answered records how many jobs of a class the latest claim returned; fresh jobs are observed before retries. If they
-// are as many as the plan asked for, more may be ready, and a node with idle workers must plan again.
+// answered records how many jobs of a class the latest claim returned, retries last. If there are as many as planned
+// and workers are still idle, more jobs may be ready, and the checker expects the node to plan another claim at once.
 func (t *told) answered(o *engine.Observation) {
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)

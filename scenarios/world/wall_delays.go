@@ -122,7 +122,7 @@ const unrepeated = 1 << 62
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// turned returns the offset into the measured part of a phase at which a simulation begins: its number, Draw, times the
+// turned returns where, in the measured part of a phase, a simulation begins to draw: its number, Draw, times the
 // golden section of the part's length, modulo that length, so that simulations begin far from each other.
 func (o *Overlay) turned(p *Phase) time.Duration {
 	if !p.Steady {

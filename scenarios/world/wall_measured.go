@@ -160,7 +160,7 @@ func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
 	return e.Late
 }
 
-// claimed adds to the waits of claimed jobs the time for which the store counted them as ready before it showed them.
+// claimed adds to the wait of each claimed job the time in which it was ready in the store but not visible to claims.
 func (m *measured) claimed(c *engine.Call) {
 	for i := range c.Leases {
 		l := &c.Leases[i]

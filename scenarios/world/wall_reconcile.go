@@ -179,7 +179,7 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
-// close counts a job that is neither done nor dead at the end of the run.
+// close counts a job as unresolved at the end of a run if it is neither done nor dead.
 func (r *reconciler) close(l *life, job engine.JobID) {
 	if !l.known || l.state == engine.Done || l.state == engine.Dead {
 		return

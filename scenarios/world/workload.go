@@ -64,7 +64,7 @@ func serialsOf(sc *scenarios.Scenario) []serials {
 	return all
 }
 
-// of draws the serial key of a job, the same for all its copies; 0 if its class has no serial keys.
+// of draws the serial key of a job, which all copies of the job share; 0 if its class has no serial keys.
 func (s serials) of(id engine.JobID, rand keyed.Rand) uint32 {
 	if s.n == 0 {
 		return 0
@@ -145,7 +145,7 @@ func (c *classStamp) comes(job engine.JobID) bool {
 	return index >= 1<<spec.BurstShift || slices.Contains(c.these, scenarios.Count(index))
 }
 
-// take sets j to the next job of a stream, as its first copy.
+// take stores the next job of a stream of arrivals, as its first copy, in j.
 func (w *workload) take(j *engine.NewJob, s *stream) {
 	a, c := &s.ahead, s.class
 	*j = c.proto

@@ -27,7 +27,7 @@ type AdaptiveLIFO struct {
 	OlderThan time.Duration
 }
 
-// Plan appends one term for all ready jobs, oldest or newest first. Before the first statistics it is oldest first.
+// Plan lets the next claim take any jobs: newest first if the oldest is known to wait too long, oldest first otherwise.
 func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	term := engine.Term{Class: engine.AnyClass, Limit: v.Idle}
 	oldest := max(v.Store.OldestReady[engine.Fresh], v.Store.OldestReady[engine.Retry])

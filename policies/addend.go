@@ -73,7 +73,7 @@ func parseAddend(text string) (Addend, error) {
 	return a, nil
 }
 
-// String returns the addend in the form that parseAddend parses.
+// String returns the addend, the random time that jitter adds, in the form that parseAddend parses.
 func (a Addend) String() string {
 	text := "+" + quantity.Duration(a.Width).String()
 	if a.Grows == GrowRange || a.Grows == GrowDraw && a.Step == 0 {

@@ -43,7 +43,7 @@ type AIMD struct {
 // capUnit is the scale of AIMD.cap, a fixed-point number: thousandths of a retry, so that it can be cut to nine tenths.
 const capUnit = 1000
 
-// Plan appends terms that claim any job, but retries only up to the present cap.
+// Plan lets the next claim take any jobs, but retries only up to the present cap on those in flight.
 func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])

@@ -54,7 +54,7 @@ const (
 	numCountRules
 )
 
-// String returns the name of the rule in scenarios.
+// String returns the name, in scenarios, of the rule for what counts against MaxAttempts: claims or failures.
 func (r CountRule) String() string { return [numCountRules]string{"claim", "failure"}[r] }
 
 // Quantile is a distribution of delays, given by its quantile function: for u in (0, 1), the delay below which a share

@@ -26,9 +26,9 @@ type Bernoulli struct {
 	NoLending bool           // leave the claims that a class cannot use unused
 }
 
-// Plan appends a term for fresh jobs, as many as the coin tosses give them, one for retries with the rest, and, unless
-// NoLending, one for any job, by which a class gets what the other leaves. A plan tosses at most 65,536 coins: further
-// claims are left to the last term, or to the next plan.
+// Plan tosses a coin for each job of the next claim, fresh or retry, and lets the claim take as many of each. Unless
+// NoLending, jobs of any class then use what one class leaves. A plan tosses at most 65,536 coins: further jobs are
+// left to that last part, or to the next plan.
 func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	chance, fresh := p.Fresh.Float(), 0
 	coins := min(v.Idle, math.MaxUint16+1)

@@ -84,9 +84,9 @@ const (
 	circuitProbing              // one job, the probe, was claimed and has not ended
 )
 
-// Plan appends one term for all jobs while all breakers are closed. Otherwise it appends a term for a single job, the
-// probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that may be
-// claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another first.
+// Plan lets the next claim take any jobs while all breakers are closed. Otherwise it takes jobs of the kinds that may
+// be claimed and, before them, a single job, the probe, of a dependency due for a try. At most one dependency is tried
+// by one plan: if there was no job for it, the next plan tries another first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if p.probing != 0 {
 		p.first = p.probing % len(p.circuits)

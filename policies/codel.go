@@ -51,7 +51,7 @@ type CoDel struct {
 // shedAtOnce is the most late jobs that one claim buries; it claims further ones like any other job.
 const shedAtOnce = 1000
 
-// Plan appends a term for all jobs that buries late ones or, with Last, a term for jobs not late and then one for all.
+// Plan lets the next claim take any jobs but bury late ones or, with Last, take the jobs that are not late, then any.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now

@@ -12,7 +12,7 @@ var fifoKind = Kind{
 // FIFO is the policy fifo: the job that has been ready longest is claimed first. It keeps no state.
 type FIFO struct{ classwise }
 
-// Plan appends one term for all ready jobs.
+// Plan lets the next claim take any ready jobs, the oldest first.
 func (FIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }

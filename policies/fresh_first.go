@@ -15,7 +15,7 @@ var freshFirstKind = Kind{
 // FreshFirst is the policy fresh-first: retries are claimed only if no fresh job is ready. It keeps no state.
 type FreshFirst struct{ classwise }
 
-// Plan appends a term for fresh jobs and then one for retries.
+// Plan lets the next claim take fresh jobs and, if they are too few for the idle workers, retries.
 func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst,
 		engine.Term{Class: engine.Fresh, Limit: v.Idle},

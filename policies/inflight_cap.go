@@ -24,7 +24,7 @@ type InFlightCap struct {
 	Retries int // most retries in flight, at least 0; 0: no retry ever runs
 }
 
-// Plan appends terms that claim any job, but retries only up to the cap.
+// Plan lets the next claim take any jobs, but retries only up to the cap on those in flight.
 func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
@@ -39,11 +39,11 @@ func (p InFlightCap) Guarantees() Promise {
 	}}
 }
 
-// capped appends terms that claim up to idle jobs (the number of idle workers), and at most room retries among them. If
-// room is less, the first room claims go by ready order, whatever their class, and the rest to fresh jobs. A term for
-// retries and then one for fresh jobs would keep the cap as well, but would serve a retry that is due last before a
-// fresh job that has waited longest or is more urgent: a cap would then be a priority. A plan may therefore claim fewer
-// retries than the cap allows; the next one makes up for it.
+// capped appends terms (parts of a claim) for up to idle jobs, the number of idle workers, of which at most room
+// retries. If room is less, the first room claims go by ready order, whatever their class, and the rest to fresh jobs.
+// A term for retries and then one for fresh jobs would keep the cap as well, but would serve a retry that is due last
+// before a fresh job that has waited longest or is more urgent: a cap would then be a priority. A plan may therefore
+// claim fewer retries than the cap allows; the next one makes up for it.
 func capped(dst []engine.Term, idle, room int) []engine.Term {
 	if room >= idle {
 		return append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})

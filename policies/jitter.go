@@ -122,8 +122,8 @@ func (j Jitter) String() string {
 	return jitterNames[j.kind] + j.share.String()
 }
 
-// apply returns the delay d after the n-th failure, spread by the uniform draw u. Decorrelated jitter is computed by
-// decorrelate instead.
+// apply returns the delay d after the n-th failure with jitter, by the uniform draw u. Decorrelated jitter is computed
+// by decorrelate instead.
 func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	num, den := j.share.Fraction()
 	spread := time.Duration(quantity.Scale(int64(d), num, den))

@@ -139,7 +139,7 @@ func (k *Kind) check() error {
 // problems collects the errors found in a value that is being checked.
 type problems []error
 
-// add adds a formatted error if when is true.
+// add adds an error with a formatted text if the condition when is true.
 func (p *problems) add(when bool, format string, arguments ...any) {
 	if when {
 		*p = append(*p, fmt.Errorf(format, arguments...))

@@ -12,7 +12,7 @@ var lifoKind = Kind{
 // LIFO is the policy lifo, newest first: it worsens the worst waits and improves the common ones. It keeps no state.
 type LIFO struct{ classwise }
 
-// Plan appends one term for all ready jobs, newest first.
+// Plan lets the next claim take any ready jobs, the newest first.
 func (LIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: v.Idle})
 }

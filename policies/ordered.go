@@ -10,7 +10,7 @@ type Ordered struct {
 	Rule  *engine.Rule // parameters of the order, shared by all plans; nil: none
 }
 
-// Plan appends one term for all ready jobs, in the policy's order.
+// Plan lets the next claim take any ready jobs, in the policy's order.
 func (p Ordered) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Order: p.Order, Rule: p.Rule, Limit: v.Idle})
 }

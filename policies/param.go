@@ -41,10 +41,10 @@ type Value struct {
 	of  any
 }
 
-// Type returns the Type constant of the value.
+// Type returns the type of a parameter's value, one of the Type constants.
 func (v Value) Type() string { return v.typ }
 
-// String returns the value in the syntax of scenarios.
+// String returns the value of a parameter in the syntax of scenarios.
 func (v Value) String() string {
 	if v.of == nil {
 		return ""

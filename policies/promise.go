@@ -64,7 +64,7 @@ func (r ration) Observe(o *engine.Observation) {
 	}
 }
 
-// Asked returns the highest number of jobs of a class that a plan for the state v could claim.
+// Asked returns the highest number of jobs of a class that a plan, a list of terms, could claim in an engine's state v.
 func Asked(v *engine.View, terms []engine.Term, class engine.Class) (n int) {
 	for i := range terms {
 		if c := terms[i].Class; c == class || c == engine.AnyClass {

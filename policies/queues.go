@@ -44,7 +44,7 @@ func NewQueues(weights []int64) *Queues {
 	return &Queues{Weights: append([]int64(nil), weights...), left: make([]int64, len(weights))}
 }
 
-// Plan appends a term for each job kind, in an order drawn by weight.
+// Plan lets the next claim take the jobs of one kind (queue) after the other, in an order of kinds drawn by weight.
 func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	total := int64(0)
 	for _, w := range p.Weights {

@@ -55,7 +55,7 @@ type RetryBudget struct {
 	started bool
 }
 
-// Plan appends terms that claim any job, but at most as many retries as the budget pays for.
+// Plan lets the next claim take any jobs, but at most as many retries as the budget pays for.
 func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.advance(v.Now)
 	_, cost := p.Ratio.Fraction()

@@ -12,7 +12,7 @@ var retryFirstKind = Kind{
 // RetryFirst is the policy retry-first: fresh jobs are claimed only if no retry is ready. It keeps no state.
 type RetryFirst struct{ classwise }
 
-// Plan appends a term for retries and then one for fresh jobs.
+// Plan lets the next claim take retries and, if they are too few for the idle workers, fresh jobs.
 func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst,
 		engine.Term{Class: engine.Retry, Limit: v.Idle},

@@ -54,8 +54,8 @@ type Separate struct {
 	withRetries bool
 }
 
-// Plan appends a term for each lane with room. While the plan is too small to fill both, the lanes take turns in being
-// served first, so that a small batch starves neither.
+// Plan lets the next claim take fresh jobs and retries, each as far as there is room in their lane. While it is too
+// small to fill both lanes, they take turns in being served first, so that a small batch starves neither.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := engine.Term{Class: engine.Fresh, Limit: lane(v, engine.Fresh, v.Workers-p.RetryWorkers)}
 	retry := engine.Term{Class: engine.Retry, Limit: lane(v, engine.Retry, p.RetryWorkers)}

@@ -29,7 +29,7 @@ type Split struct {
 	carry carry // of the claims by priority
 }
 
-// Plan appends a term for ⌈carry + share·idle⌉ jobs by priority, and one for the rest oldest first.
+// Plan lets the next claim take ⌈carry + share·idle⌉ jobs by priority and, for the other idle workers, the oldest jobs.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	urgent := p.carry.divide(v.Idle, p.Priority)
 	if urgent > 0 {

@@ -50,7 +50,7 @@ type TokenBucket struct {
 	spent int64 // Capacity minus the tokens in the bucket
 }
 
-// Plan appends terms that claim any job, but at most as many retries as the tokens pay for.
+// Plan lets the next claim take any jobs, but at most as many retries as the tokens pay for.
 func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(min(int64(v.Idle), (p.Capacity-p.spent)/p.Cost)))
 }

@@ -41,14 +41,14 @@ func (p *Weighted) Guarantees() Promise {
 	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
 }
 
-// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and, unless NoLending, one
-// for any job, by which a class gets the claims that the other leaves unused.
+// Plan lets the next claim take ⌈carry + share·idle⌉ fresh jobs and retries for the rest of the idle workers; unless
+// NoLending, jobs of either class use what the other leaves.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
 }
 
-// shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
-// the unused claims of one class to the other. It omits terms that claim nothing, since each costs the store work.
+// shares appends the terms (parts of a claim) for fresh jobs, then retries, each up to its number; with lend, another
+// term gives the unused claims of one class to the other. It omits terms that claim nothing: each costs the store work.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	if fresh > 0 {
 		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
@@ -83,7 +83,7 @@ type carry struct {
 	first int // number of claims of that part in the latest plan
 }
 
-// divide begins a plan for so many jobs, and returns how many of its claims go to the part that has the share.
+// divide begins the plan of a claim of idle jobs, and returns how many go to the part (class or order) with the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}
@@ -101,14 +101,14 @@ func (c *carry) settle(share quantity.Share, full bool) {
 	c.plan.limit = 0
 }
 
-// pending is a plan of which not both claims, that for fresh jobs and that for retries, are answered yet.
+// pending is the latest plan, until it is known how many fresh jobs and how many retries have been claimed by it.
 type pending struct {
 	limit    int // most claims of the plan; 0: no plan is pending
 	claimed  [engine.NumClasses]int
 	answered [engine.NumClasses]bool
 }
 
-// answers records how many jobs one of the plan's claims returned, and reports whether it was the last claim.
+// answers records how many jobs of one class a plan has claimed, and reports whether the numbers of both are known now.
 func (p *pending) answers(o *engine.Observation) bool {
 	if o.Ended || p.limit == 0 {
 		return false

@@ -131,7 +131,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 }
 
-// Lost returns how many unfinished jobs are allowed to be lost.
+// Lost returns how many unfinished jobs may be lost without a breach, as when a lease without end has no holder left.
 func (c *Checker) Lost() (n int) {
 	for i := range c.jobs.rows {
 		if j := &c.jobs.rows[i]; isLive(j.state) && c.mayBeLost(j) {

@@ -33,7 +33,7 @@ func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	return c.Complain(i, e.Job, "%v by node %d: "+format, append([]any{e.Kind, e.Node}, arguments...)...)
 }
 
-// astray records a breach as complain does, by an event that contradicts the checker's state and must not change it.
+// astray records a breach by an event that contradicts the checker's state, and keeps that event from changing it.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
@@ -54,7 +54,7 @@ func (c *Checker) Complain(i Invariant, job engine.JobID, format string, argumen
 	return true
 }
 
-// Recounted counts a check of the invariant Recount made by the caller, who compared other totals with the events.
+// Recounted counts one check of the invariant Recount: the caller has compared other totals of the run with the events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
 // History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.

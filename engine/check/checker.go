@@ -33,7 +33,7 @@ type Checker struct {
 	breach *Breach
 }
 
-// asked is a rule (check) for events of one kind, with the number of such events to which it applied.
+// asked is a rule (check of an invariant) for events of one kind, with the number of events to which it has applied.
 type asked struct {
 	rule
 	applied int64
@@ -124,7 +124,7 @@ func (c *Checker) goOn(s *subject) {
 	}
 }
 
-// ask applies the rules for an event's kind, until one finds that the event contradicts the recorded state.
+// ask applies the rules (checks) for an event's kind, until one finds that the event contradicts the recorded state.
 func (c *Checker) ask(s *subject, kind int) {
 	rules := c.asked[kind]
 	for i := range rules {

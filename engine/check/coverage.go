@@ -25,7 +25,7 @@ const (
 	uncounted = NumProbes + 1 // a rule whose checks are not counted: it applies to every such event, or with another rule
 )
 
-// String returns what the rule checks, as a noun phrase.
+// String returns, as a noun phrase, what the probe (a rule that applies in few runs) checks.
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs",
 		"burials and requeues without a fence", "processes that let go", "looks for leases at a start",
@@ -54,7 +54,7 @@ func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int6
 	return checks, probes
 }
 
-// hold counts one check of an invariant and of a probe.
+// hold counts one check, both for its invariant and for its probe (a rule that applies in few runs).
 func (c *Checker) hold(i Invariant, p Probe) {
 	c.checks[i]++
 	c.probes[p]++

@@ -87,7 +87,7 @@ func (i Invariant) Says() string { return says[i] }
 // Set is a set of invariants. The empty set stands for all.
 type Set uint32
 
-// Has reports whether i is in the set, or the set is empty.
+// Has reports whether an invariant is in the set; the empty set has all.
 func (s Set) Has(i Invariant) bool { return s == 0 || s>>i&1 != 0 }
 
 // With returns the set with invariant i added.

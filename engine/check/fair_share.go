@@ -2,8 +2,8 @@ package check
 
 import "qsim/engine"
 
-// owed is a node's deficit of fresh claims: by how many claims fresh jobs lag behind their guaranteed share (sum, times
-// the share's denominator), out of how many claims (since).
+// owed is by how much fresh jobs lag behind their guaranteed share of a node's claims: sum is the number of claims that
+// they lack, times the share's denominator; since is the number of claims counted.
 type owed struct {
 	sum    int64
 	since  int64

@@ -62,7 +62,7 @@ func (c *Checker) paysForRetries(s *subject) bool {
 	return cost <= most || c.complain(Shares, "it begins retries for %d, and has %d to spend", cost, most)
 }
 
-// since returns an ascending list of times without those at or before from.
+// since returns those of an ascending list of times that are later than from.
 func since(times []engine.Time, from engine.Time) []engine.Time {
 	for len(times) > 0 && times[0] <= from {
 		times = times[1:]

@@ -179,7 +179,7 @@ func (t *jobs) delist(r ref) {
 	t.at(j.prev).next, t.at(j.next).prev = j.next, j.prev
 }
 
-// bit returns the bit that stands for a delivery in the masks of a job's last 64 deliveries.
+// bit returns the bit of a delivery in a mask of 64 bits, one for each of a job's last 64 deliveries.
 func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 
 // ended returns the end of a job's lease: its TTL after it was granted or last extended.

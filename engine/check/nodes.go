@@ -79,7 +79,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf counts an outcome of a node as committed, or as one that never will be.
+// toldOf removes a job's outcome from the counts of those not committed yet: it is committed, or never will be.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -222,7 +222,7 @@ type load struct {
 	before int64   // value of begun at Rules.Calm
 }
 
-// spend adds the idle time of workers up to now.
+// spend adds to the total the idle time of all workers since it was last called.
 func (l *load) spend(now engine.Time) {
 	l.idled += float64(now-l.at) * float64(l.idle)
 	l.at = now

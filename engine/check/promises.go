@@ -38,7 +38,7 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil sets the next check of the rules for the time after the storms to t or earlier: one may be broken then.
+// keptUntil has the rules for the time after the storms checked again at time t or earlier: one may be broken by then.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
@@ -146,7 +146,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		"it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace measures how far the number of calls exceeds one per interval.
+// pace measures how far a series of calls is ahead of one call per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // time of the latest call
@@ -338,7 +338,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits sets the upper bound on the time that a job may be ready before it is claimed, if there is such a bound.
+// Waits replaces the upper bound on the time that a job may be ready before it is claimed, if the rules have one.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

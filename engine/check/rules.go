@@ -177,7 +177,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is the outcome of an expired lease by a two-step reaper (first reads, then takes).
+// asRead reports whether an event is the outcome that a two-step reaper commits for a lease that it has found expired.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -194,7 +194,7 @@ type rule struct {
 // kinds is a set of event kinds, where each Op of an executed call counts as a kind of its own.
 type kinds uint64
 
-// firstCall is the element of kinds for executed calls with Op 0, and inCalm that for an instant after the storms.
+// firstCall is the number of the event kind for executed calls with Op 0, inCalm that for an instant after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

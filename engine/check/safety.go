@@ -300,7 +300,7 @@ func (c *Checker) timesOut(s *subject) bool {
 		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
 }
 
-// ofKind returns the entry of a list for a job kind; past its end, the last one.
+// ofKind returns the entry for a job kind in a list with an entry by kind; kinds past its end have the last entry.
 func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
 // obeys checks that a cancelled execution ended at once.

@@ -43,7 +43,7 @@ func (c *Checker) tenant(id engine.TenantID) *tenant {
 	return &c.tenants.of[id]
 }
 
-// readied adds by (1 or -1) to the ready jobs of a tenant.
+// readied adds by (1 or -1) to the number of a tenant's ready jobs.
 func (c *Checker) readied(id engine.TenantID, by int) {
 	t, x := c.tenant(id), &c.tenants
 	if t == nil {
@@ -64,7 +64,7 @@ func (c *Checker) readied(id engine.TenantID, by int) {
 	}
 }
 
-// runs adds by (1 or -1) to the running jobs of a job's tenant.
+// runs adds by (1 or -1) to the number of jobs in flight of a job's tenant.
 func (c *Checker) runs(j *job, by int) {
 	t, x := c.tenant(j.tenant), &c.tenants
 	if t == nil || j.reaped {

@@ -128,7 +128,7 @@ func (s *Store) prepareAll(terms []engine.Term) error {
 	return nil
 }
 
-// retriesOf returns the term t limited to retries, for a claim that may take no more fresh jobs.
+// retriesOf returns a copy of a term that claims retries only, for a claim that may take no more fresh jobs.
 func (s *Store) retriesOf(t *engine.Term) *engine.Term {
 	s.retries = *t
 	s.retries.Class = engine.Retry

@@ -202,7 +202,7 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	return h.recoveries
 }
 
-// match returns the row of a lease key's job if fence f lets a call under that key change the job, or nil.
+// match returns the row of the job that a lease key names, or nil if fence f forbids calls under that key to change it.
 func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	ref, r := key.Ref-1, (*row)(nil)
 	if ref < s.rows.size {

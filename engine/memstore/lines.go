@@ -32,7 +32,7 @@ func (l *lane) each(visit func(c engine.Class, q *queue)) {
 	}
 }
 
-// of returns the index of the lane for a priority and kind, a new lane if there is none.
+// of returns the index of the lane (queues of ready jobs) for a priority and kind, and adds a lane if there is none.
 func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	if !x.byKind {
 		kind = 0

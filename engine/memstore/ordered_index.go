@@ -90,7 +90,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
-// replace exchanges a row of a tree, *held, for another, which it stores in *held. Both are row numbers + 1; 0 is none.
+// replace removes the row *held from a tree, inserts another, and stores it in *held. Rows are numbers + 1; 0 is none.
 func (x *treap) replace(root, held *uint32, with uint32) {
 	if *held == with {
 		return

@@ -94,7 +94,7 @@ type cell struct {
 // indexes holds the search trees over ready jobs, as one treap for each sort order; nil: no term has needed that order.
 type indexes [numSorts]*treap
 
-// keep begins to maintain search trees in a sort order over claimable jobs: of each lane or, with x, of each tenant.
+// keep begins to maintain search trees, in a sort order, of the claimable jobs of each lane or, with x, of each tenant.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -167,7 +167,7 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the better of two rows for a term: best, the result so far, and the first match in a cell's trees.
+// searchCell returns the ready row that a term claims first: best, found elsewhere, or one in a cell's search trees.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {

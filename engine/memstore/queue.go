@@ -8,7 +8,7 @@ type queue struct {
 	size int32
 }
 
-// insert adds a job's row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
+// insert adds a job's row to the queue. late has the trees of all queues; if it counts rows, every row goes there.
 func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
 	if !late.counts {
@@ -127,7 +127,7 @@ type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
-// insertAfter inserts the row with number ref into l after the row to which link at points, or at the front if at is 0.
+// insertAfter inserts row ref into a list after the row to which link at points, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine := x.links.reach(ref)
 	mine.prev = at

@@ -113,10 +113,10 @@ func (s *rows) release(ref uint32, r *row) {
 // slab holds further data of jobs, a T for each row that needs one. It is allocated for a chunk of rows at a time.
 type slab[T any] struct{ chunks []*[chunkSize]T }
 
-// at returns the value for a job's row that has one.
+// at returns the further data of a job's row, which must have such data.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach returns the value for a job's row, allocated if needed: it is zero, or left by an earlier job with that row.
+// reach returns the further data of a job's row, allocated if needed: zero, or left by an earlier job with that row.
 func (s *slab[T]) reach(ref uint32) *T {
 	for int(ref>>chunkBits) >= len(s.chunks) {
 		s.chunks = append(s.chunks, nil)

@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the next row for a term with a limit per tenant: of all tenants that have not reached the limit,
-// each has one row, its first, and the first of these rows is taken.
+// firstFront returns the next row for a term with a limit per tenant: of the first rows of all tenants that have not
+// reached the limit, the one that comes first.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -142,7 +142,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant credits tenants that have a job for t with the quanta of several rounds, in which none could pay for its job.
+// grant credits tenants that have a job for a term with the quanta of several rounds, in which none could pay for one.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {

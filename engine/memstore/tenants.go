@@ -344,7 +344,7 @@ func (x *tenants) usedBy(t *tenant) int64 {
 	return t.used
 }
 
-// takenBy returns the number of a tenant's jobs taken by a term so far.
+// takenBy returns how many of a tenant's jobs one term of a claim has taken so far.
 func (t *tenant) takenBy(term uint64) int {
 	if t.term != term {
 		return 0

@@ -151,7 +151,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends records how far into the index a claim has come for a class, given the position of one of the claimed jobs.
+// ends records the position of a claimed job, if no other was as far in the index of its class, as the claim's end.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at

@@ -44,8 +44,8 @@ type fronts struct {
 	reap  time.Time                  // earliest time of the next recovery
 }
 
-// begin returns the index positions at which a claim begins, by class; for how long a waiting job may have been due and
-// still be looked for; and whether the claim begins at the front.
+// begin decides where a claim begins its search: at which position in the index of each class, how long overdue the
+// waiting jobs are at most that it looks for, and whether it searches from the front of the indexes.
 func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back time.Duration, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,8 +64,8 @@ func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back tim
 	return from, back, whole
 }
 
-// end records a claim: the index positions at which it ended, the time when it began, whether it began at the front
-// (whole), the delay until the next waiting job is due, and whether the next claim should begin where it ended (dear).
+// end records a claim for the next call of begin: the index positions at which it ended, when it began, whether that
+// was at the front (whole), the delay until the next waiting job is due, and whether to begin where it ended (dear).
 func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bool, next time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -63,7 +63,7 @@ func ofClass(c engine.Class, prefix string) string {
 	return text
 }
 
-// name returns the name of the line's index.
+// name returns the name in the database of an index of ready jobs.
 func (l line) name() string {
 	words := []string{"ready"}
 	if l.class != engine.AnyClass {
@@ -75,7 +75,7 @@ func (l line) name() string {
 	return strings.Join(append(words, l.order.String()), "_")
 }
 
-// definition returns the SQL statement that builds the line's index.
+// definition returns the SQL statement that builds an index of ready jobs.
 func (l line) definition() string {
 	columns := l.order.columns("")
 	if l.by != byNothing {

@@ -167,7 +167,7 @@ var poolSize = regexp.MustCompile(`\bpool_max_conns\s*=`)
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// number returns an ID as PostgreSQL's integer type, which is signed; an error for one that does not fit.
+// number converts an ID to PostgreSQL's integer type, which is signed; it returns an error for one that does not fit.
 func number[T ~uint64](what string, id T) (int64, error) {
 	if id > math.MaxInt64 {
 		return 0, fmt.Errorf("%s %d is larger than %d: %w", what, uint64(id), int64(math.MaxInt64), engine.ErrUnsupported)
@@ -193,7 +193,7 @@ const longest = 100 * 365 * 24 * time.Hour
 
 func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) }
 
-// limit returns a number of jobs as an SQL parameter, at least 0.
+// limit converts the highest number of jobs of a call to an SQL parameter: a negative number becomes 0.
 func limit(n int) int64 { return int64(max(n, 0)) }
 
 var _ engine.Store = (*Store)(nil)

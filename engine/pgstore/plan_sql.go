@@ -196,7 +196,7 @@ func (w *planWriter) lease(shapes []shape) {
 	w.rows = append(w.rows, "x")
 }
 
-// text returns the complete SQL statement. It returns at least one row, for the time until the next waiting job is due.
+// text returns a claim's complete SQL statement. Its result has a row at least, for the time until the next job is due.
 func (w *planWriter) text() string {
 	next, since := "null::bigint", ""
 	if w.promotesItself() {

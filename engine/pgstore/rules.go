@@ -69,8 +69,8 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// lapsing returns an SQL text made of a format and StoreOptions.LapseAfter in nanoseconds or, where leases do not
-// lapse, the other text given.
+// lapsing returns an SQL text, formatted with StoreOptions.LapseAfter in nanoseconds; where leases do not lapse, it
+// returns the other text instead.
 func (r *rules) lapsing(format, otherwise string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf(format, nanoseconds(after))

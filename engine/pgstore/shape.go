@@ -27,7 +27,7 @@ const (
 	waitShed       // late jobs are buried
 )
 
-// shapeOf checks a term and returns its shape.
+// shapeOf checks a term of a claim and returns its shape, the properties on which its SQL text depends.
 func shapeOf(t *engine.Term) (shape, error) {
 	s := shape{class: t.Class, tenant: t.Tenant != 0, perTenant: t.PerTenant > 0}
 	if t.Order > engine.OldestOfAny && t.Order <= engine.TenantFair {
@@ -53,8 +53,8 @@ func shapeOf(t *engine.Term) (shape, error) {
 	return s, nil
 }
 
-// grouped returns the column by which the line (index) for a term's shape is grouped, and whether the term visits all
-// groups or only one.
+// grouped returns the column by which the index of ready jobs that a term reads is grouped, and whether the term claims
+// from all groups rather than from one.
 func (s shape) grouped() (by grouping, all bool) {
 	switch {
 	case s.tenant:
@@ -67,13 +67,13 @@ func (s shape) grouped() (by grouping, all bool) {
 	return byNothing, false
 }
 
-// plain reports whether a term's shape uses a line (index) without groups, from the oldest job on.
+// plain reports whether a term reads its index of ready jobs from the oldest on, without groups by kind or tenant.
 func (s shape) plain() bool {
 	by, _ := s.grouped()
 	return by == byNothing && s.order == oldest
 }
 
-// lines returns the indexes for a term of this shape.
+// lines returns the definitions of the indexes of ready jobs that a term of this shape reads.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}

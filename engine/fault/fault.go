@@ -18,7 +18,7 @@ type Window struct {
 	Every time.Duration // time from one start to the next: above For if Times is above 1
 }
 
-// Has reports whether now is in the window, start included and end excluded.
+// Has reports whether a time is in the window or one of its repetitions, start included and end excluded.
 func (w *Window) Has(now engine.Time) bool {
 	passed := now.Sub(w.From)
 	if passed < w.For {

@@ -1,4 +1,4 @@
-// Package heap has generic queues, where speed does not justify a special one: a binary heap, and a FIFO in a ring.
+// Package heap has generic queues, for uses whose speed does not justify a special one: a binary heap, and a FIFO ring.
 package heap
 
 // Before is the constraint on the values of a Heap: their method Before reports whether a value comes before another.

@@ -122,7 +122,7 @@ func (l *loop) perform(f *flight) {
 	f.check()
 }
 
-// check sets an error on an answer that contradicts its call.
+// check turns an answer of the store into an error if it has another number of results than the call asked for.
 func (f *flight) check() {
 	var want, got int
 	switch {

@@ -54,7 +54,7 @@ func (c *cell) Err() error {
 // this one: so context.Cause works, and derived contexts cost no goroutine.
 func (c *cell) Value(key any) any { return c.watched().Value(key) }
 
-// String returns the name of the context for messages.
+// String returns a name for the context of a handler, to print in messages.
 func (c *cell) String() string { return "live.Handler" }
 
 // watched returns the standard library's context behind a handler's own, created at the first call.

@@ -26,7 +26,7 @@ type mailbox struct {
 	bell   chan struct{} // channel with room for one, to wake the loop
 }
 
-// inbox holds the inputs that have come since the loop last looked.
+// inbox holds the inputs to an engine since its loop last looked: ended executions, answers to calls, wakes and a stop.
 type inbox struct {
 	ended   []ending
 	replies []*flight

@@ -19,7 +19,7 @@ type admission struct {
 	line     heap.FIFO[uint32] // queued messages
 }
 
-// shut reports whether an arriving call has to wait.
+// shut reports whether a call that arrives at the store has to wait, since no more may be served at once.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
 // limit adds a limit of n calls served at once, which a fault imposes; the lowest limit applies.

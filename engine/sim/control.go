@@ -209,7 +209,7 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	}
 }
 
-// happens draws whether a job is in the share hit by a control (an injected fault).
+// happens draws at random whether a job is in the share of jobs that a control (an injected fault) hits.
 func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }

@@ -62,7 +62,7 @@ func (s *Sim) linger(from rank) {
 	}
 }
 
-// next describes the next event in words, for an Endless; from is the rank of the queue's structure that holds it.
+// next describes the next event in words, for an Endless; from is the rank (kind) of the queue part that holds it.
 func (s *Sim) next(from rank) string {
 	call := func(text string, ref uint32) string {
 		m := s.messages.at(ref)

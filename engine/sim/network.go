@@ -111,7 +111,7 @@ func (l *Links) slowed(now engine.Time, d time.Duration) time.Duration {
 	return d
 }
 
-// count adds one to the i-th of n counts, which it allocates if counts is nil.
+// count adds one to entry i of a list of n counts, which is allocated if it is nil, and returns the list.
 func count(counts []int64, i, n int) []int64 {
 	if counts == nil {
 		counts = make([]int64, n)
@@ -172,7 +172,7 @@ func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	return ways
 }
 
-// key returns the part of a draw's key that distinguishes the calls of different engines.
+// key returns the call's engine as a part of the key of its random draws, so that calls of other engines draw others.
 func key(c *engine.Call) uint64 {
 	return uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 }

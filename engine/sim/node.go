@@ -68,7 +68,7 @@ func (s *Sim) thaw(i int32) {
 	}
 }
 
-// stepped updates the timer of a node that is not frozen, and whether it can be woken, after an input.
+// stepped follows up an input to a node that is not frozen: it updates the node's timer, and whether it can be woken.
 func (s *Sim) stepped(n *node) {
 	if !s.plain {
 		s.update(n)

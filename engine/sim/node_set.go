@@ -27,7 +27,7 @@ func (s *nodeSet) put(node int32, in bool) {
 	}
 }
 
-// from returns the first node of the set at or after node, or a negative number.
+// from returns the first node of the set with this number or a higher one; a negative number if there is none.
 func (s *nodeSet) from(node int) int {
 	i := node / 64
 	if i >= len(s.words) {

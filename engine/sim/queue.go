@@ -77,8 +77,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event, Never if there is none, and the rank of events in the structure that
-// holds it, or control if that is the heap of rare events, others.
+// next returns the time of the next pending event, Never if there is none, and what holds it, as the rank of the events
+// in that structure; control stands for the heap of rare events, others.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
@@ -87,7 +87,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual is next without regard to others, the heap of rare events. It is small enough for the compiler to inline.
+// usual does what next does, without others, the heap of rare events. It is small enough for the compiler to inline.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {
@@ -125,7 +125,7 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	return true // there is at most one other event of that kind
 }
 
-// key returns a key for a new pending event, made of the next sequence number and its index ref.
+// key returns a key for a new pending event, made of the next sequence number and ref, the index of the event's record.
 func (q *queue) key(ref uint32) uint64 {
 	q.seq++
 	return q.seq<<refBits | uint64(ref)

@@ -83,13 +83,13 @@ func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
 	return p
 }
 
-// roll returns a number below n.
+// roll returns a random number in [0, n).
 func (p *pair) roll(n int) int {
 	p.rolls++
 	return int(keyed.Rand{Seed: p.seed}.Uniform(keyed.ForChaos, p.rolls, 0, 0) * float64(n))
 }
 
-// between returns a number in [least, most].
+// between returns a random number in [least, most].
 func (p *pair) between(least, most int) int { return least + p.roll(most-least+1) }
 
 // duration returns a random whole number of microseconds in [least, most]: so few values that times often coincide.

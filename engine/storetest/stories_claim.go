@@ -204,7 +204,7 @@ var claimStories = []story{
 	}},
 }
 
-// manyJobs returns n jobs with consecutive IDs, beginning with from, and another job, odd, in the middle.
+// manyJobs returns n jobs with consecutive IDs, beginning with from, and in their middle the given job, odd.
 func manyJobs(from engine.JobID, n int, odd engine.NewJob) []engine.NewJob {
 	var jobs []engine.NewJob
 	for i := range n {

@@ -131,8 +131,8 @@ func (c *exactCurve) logTail(y float64, upper bool) (value, slope float64) {
 	return c.foldedTail(y, upper)
 }
 
-// gammaTail returns logTail of a gamma distribution: P(a, x) at x = a·e^y, whose density in y is x^a·e^-x / Γ(a) =
-// a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
+// gammaTail is logTail for a gamma distribution. The tail is P(a, x) at x = a·e^y; its density in y is x^a·e^-x / Γ(a)
+// = a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
 func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
 	a, x := c.shape, float64(c.shape*portableExp(y))
 	term := c.rest - float64(a*expRemainder(y))
@@ -144,8 +144,8 @@ func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
 	return value, float64(a * portableExp(term-value))
 }
 
-// hyperexponentialTail returns logTail of a mixture of two exponentials with shares p and q and rates 2p and 2q, so
-// that each contributes half of the mean 1.
+// hyperexponentialTail is logTail for a mixture of two exponentials with shares p and q and rates 2p and 2q, so that
+// each contributes half of the mean 1.
 func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope float64) {
 	p, q, v := c.shape, c.rest, portableExp(y)
 	x1, x2 := -float64(float64(2*p)*v), -float64(float64(2*q)*v)
@@ -158,7 +158,7 @@ func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope f
 	return portableLog(below), density / below
 }
 
-// foldedTail returns logTail of |X|, X normal with mean m = shape and deviation 1.
+// foldedTail is logTail for the distribution of |X|, X normal with mean m = shape and deviation 1.
 func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
 	m, v := c.shape, portableExp(y)
 	if !upper && v < 0.5 {

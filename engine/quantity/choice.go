@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Choice is a value written as one of a few words. W lists these words with the values for which they stand.
+// Choice is a value that users write as one of a few words. Its type parameter W lists them, with the value of each.
 type Choice[T any, W Words[T]] string
 
 // Words is implemented by types that list the words of a Choice, with the value for which each stands.
 type Words[T any] interface{ Words() ([]string, []T) }
 
-// Value returns the value for which the word stands, or that of the first word if c is none of them.
+// Value returns the value for which the chosen word stands; that of the first word if the choice is not in the list.
 func (c Choice[T, W]) Value() T {
 	var list W
 	words, values := list.Words()
@@ -36,7 +36,7 @@ func (c *Choice[T, W]) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Choose returns the index of text among words.
+// Choose returns the index of a text in a list of words, or an error with these words if it is none of them.
 func Choose(text string, words []string) (int, error) {
 	if i := slices.Index(words, text); i >= 0 {
 		return i, nil

@@ -86,7 +86,7 @@ func startsWithNumber(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// unknownUnit returns the first unit in s that durations do not have, "" if there is none.
+// unknownUnit returns the first unit in a text that durations do not have, "" if there is none.
 func unknownUnit(s string) string {
 	if !startsWithNumber(s) {
 		return ""
@@ -101,8 +101,8 @@ func unknownUnit(s string) string {
 	return ""
 }
 
-// unitsOnly reports whether every number of s has a unit, so that an error of time.ParseDuration can only mean that it
-// is too large.
+// unitsOnly reports whether every number in a text has a unit, so that an error of time.ParseDuration can only mean
+// that the duration is too large.
 func unitsOnly(s string) bool {
 	return strings.Trim(s, "0123456789.") != "" && strings.HasSuffix(strings.TrimRight(s, "0123456789."), s[len(s)-1:])
 }

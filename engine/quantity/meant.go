@@ -32,7 +32,7 @@ var (
 	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
 )
 
-// meantDuration converts a duration in the notation of other tools, for a suggestion; "" if s is no such duration.
+// meantDuration converts a duration in the notation of other tools, for a suggestion; it returns "" for any other text.
 func meantDuration(s string) string {
 	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
 		return plain
@@ -71,7 +71,7 @@ func durationOf(number *big.Rat, unit time.Duration) string {
 	return Duration(exact.Num().Int64()).String()
 }
 
-// meantRate converts a rate in the notation of other tools, for a suggestion; "" if s is no such rate.
+// meantRate converts a rate in the notation of other tools, for a suggestion; it returns "" for any other text.
 func meantRate(s string) string {
 	if plain := withoutCommas(s); plain != "" {
 		s = plain

@@ -36,7 +36,7 @@ func (s Share) Float() float64 {
 	return float64(num) / float64(den)
 }
 
-// Of returns the share of n, n at least 0, rounded to the nearest whole number, halves up.
+// Of returns this share of a number n, which is at least 0, rounded to the nearest whole number, halves up.
 func (s Share) Of(n int) int {
 	num, den := s.Fraction()
 	return int((Scale(int64(n), 2*num, den) + 1) / 2)
@@ -99,7 +99,7 @@ type CountOrShare struct {
 	IsShare bool
 }
 
-// Of returns the number for which c stands in a total of n: the count, but at most n, or the share, rounded up.
+// Of returns the number that the value stands for in a total of n: a count, but at most n, or a share of n, rounded up.
 func (c CountOrShare) Of(n int) int {
 	if c.IsShare {
 		num, den := c.Share.Fraction()

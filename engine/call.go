@@ -91,8 +91,8 @@ func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
 
-// CopyFrom makes c a copy of another call's request, with slices of its own, its batch included: for a driver that
-// delivers a call to the store twice, or changes its content.
+// CopyFrom copies another call's request into c, with slices of its own, its batch included: for a driver that delivers
+// a call to the store twice, or changes its content.
 func (c *Call) CopyFrom(o *Call) {
 	terms, keys, jobs := append(c.Terms[:0], o.Terms...), append(c.Keys[:0], o.Keys...), append(c.Jobs[:0], o.Jobs...)
 	reply := c.Reply
@@ -101,8 +101,8 @@ func (c *Call) CopyFrom(o *Call) {
 	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
 }
 
-// Execute performs the call c on store and fills in its answer, reusing the slices of the last one. If refuse is an
-// error, that is the answer, and the store is not called.
+// Execute performs the call on a store and fills in its answer, reusing the slices of its last answer. If refuse is not
+// nil, it is the answer, an error, and the store is not called.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
 	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]

@@ -74,14 +74,14 @@ func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
 
-// add appends the outcome of an attempt, at the job of lease l, to the batch that is being filled. If err is a failure,
-// the retry policy decides the outcome. s is the lease's slot, noSlot if it has none.
+// add appends the outcome of an attempt that ran under lease l to the batch being filled: if err is a failure, the
+// outcome that the retry policy decides. s is the lease's slot in the lease table, noSlot if it has none.
 func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
 	e.outcome(c.next(e, s), l, err, heldAt)
 	c.added(e)
 }
 
-// next appends an empty outcome for the lease in slot s to the filling batch. The caller fills it in and calls added.
+// next appends an empty outcome to the batch being filled, for lease slot s. The caller fills it in and calls added.
 func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
@@ -99,13 +99,13 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
-// guard gives the outcome o, which next returned, a condition for taking effect (fence) other than the store's.
+// guard sets the condition (fence) under which an outcome returned by next takes effect, in place of the store's fence.
 func (c *committer) guard(o *Outcome, f Fence) {
 	o.Guard = f
 	c.guarded++
 }
 
-// added completes what next began, as the outcome is filled in, and sends the batch if it is full or need not wait.
+// added completes an outcome begun by next, once it is filled in. It sends the batch if that is full or need not wait.
 func (c *committer) added(e *Engine) {
 	c.pending++
 	if len(c.filling.slots) >= e.cfg.Commit.Batch {

@@ -86,8 +86,7 @@ func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Dead
 // arm makes the engine due at time t at the latest, because it must act then.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
-// Tick reports to the engine that its Deadline has come. Ticks that come early or late
-// are harmless.
+// Tick reports to the engine that its Deadline has come. Ticks that come early or late are harmless.
 func (e *Engine) Tick(now Time) {
 	e.begin(now, false)
 	if now < e.due { // the usual case: a batch has waited long enough for others to join it
@@ -202,7 +201,7 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin sets the time of an input to the engine, and whether that input is a wake (notice of new ready jobs).
+// begin starts the handling of an input to the engine: it sets the present time, and whether the input is a wake.
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
 // beginSeldom begins a rare input, after which all deadlines are computed anew, because it may change any of them.
@@ -220,7 +219,7 @@ func (e *Engine) call(op Op) *Call {
 	return c
 }
 
-// record reports an event, completed with the time, the node, the slot s and its lease h, which may be nil.
+// record passes an event to the recorder, completed with the time, the node, the slot s and its lease h (nil: none).
 func (e *Engine) record(event Event, s Slot, h *heldLease) {
 	e.event = event
 	e.event.At, e.event.Node = e.now, e.cfg.Engine.Node()

@@ -25,7 +25,7 @@ func (x *expirer) deadline(e *Engine) Time {
 	return Never
 }
 
-// first returns the lease that expires next by the node's clock, or nil.
+// first returns the lease that expires next by the node's wall clock, with its slot; noSlot and nil if there is none.
 func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	for len(x.due) > 0 {
 		d := x.due[0]

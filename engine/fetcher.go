@@ -108,12 +108,12 @@ func (f *fetcher) claim(e *Engine) {
 	e.driver.Send(c)
 }
 
-// room returns the number of jobs that the engine may claim.
+// room returns the number of jobs that the engine may claim now.
 func (f *fetcher) room(e *Engine) int {
 	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }
 
-// plan gets a plan from the policy, and reports whether it can bring any jobs.
+// plan asks the policy which jobs to claim next, up to limit, and reports whether such a claim may return any.
 func (f *fetcher) plan(e *Engine, limit int) bool {
 	v := &f.view
 	v.Now, v.Idle, v.InFlight, v.Committing = e.now, limit, e.leases.inFlight, e.leases.committing
@@ -126,7 +126,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 	return f.mayBring()
 }
 
-// mayBring reports whether some term of the plan is for a class that may have ready jobs.
+// mayBring reports whether a term of the claim plan is for a class (fresh, retry) that may have ready jobs.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]

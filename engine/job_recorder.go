@@ -103,7 +103,7 @@ func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome
 	b.second.Record(&b.event)
 }
 
-// runs sets the lease and slot fields of an event about a running job.
+// runs sets the fields of an event about a running job: its node and slot, and those that its lease determines.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
 	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
 	e.Delivery, e.Class = l.Delivery, l.Class()

@@ -12,10 +12,10 @@ const (
 	FenceNone                 // effective until the job has ended
 )
 
-// String returns the fence's name in the spelling of scenarios.
+// String returns the name of the fence, the condition for an outcome to take effect, in the spelling of scenarios.
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
-// Or returns the fence f, or usual if f is FenceDefault.
+// Or returns the fence f itself or, if it is FenceDefault, the fence that applies by default, usual.
 func (f Fence) Or(usual Fence) Fence {
 	if f == FenceDefault {
 		return usual
@@ -35,7 +35,7 @@ const (
 	PlaceCreated              // by enqueue time
 )
 
-// String returns the place's name in the spelling of scenarios.
+// String returns the name of the rule for a job's place among the ready jobs, in the spelling of scenarios.
 func (p Place) String() string { return [...]string{"default", "head", "due", "tail", "created"}[p] }
 
 // StoreOptions are the options of a store, common to all its engines.

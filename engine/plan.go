@@ -41,10 +41,10 @@ const (
 var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "deadline", "tenant-round-robin",
 	"tenant-drr", "tenant-fair"}
 
-// String returns the order's name in the spelling of scenarios.
+// String returns the name of the claim order in the spelling of scenarios.
 func (o Order) String() string { return orderNames[o] }
 
-// ByTenant reports whether the order chooses a tenant before it chooses a job.
+// ByTenant reports whether claims in this order choose a tenant first and then one of its jobs.
 func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 
 // Rule holds the parameters of an Order. It must not change once a plan has used it.

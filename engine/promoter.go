@@ -95,7 +95,7 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
-// recovering and promoting are the roles with a leader election: recovering expired leases, and promoting due jobs.
+// recovering and promoting are the roles for which a leader may be elected: recovery of expired leases, and promotion.
 const (
 	recovering = iota
 	promoting

@@ -43,7 +43,7 @@ func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) tim
 	return time.Duration(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), 0, p.timer) * float64(d))
 }
 
-// drawn returns a random length of a period, from draw, raised to a millisecond, or to every if that is shorter.
+// drawn returns a random period of a timer, drawn by draw: at least a millisecond, or at least every if that is less.
 func (p *pulse) drawn(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	p.beats++
 	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))

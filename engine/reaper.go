@@ -65,7 +65,7 @@ func (r *reaper) tick(e *Engine) {
 	r.recover(e)
 }
 
-// leads reports whether the engine may recover now: it leads, or every engine may.
+// leads reports whether the engine may recover expired leases now: it is the leader, or every engine may recover them.
 func (r *reaper) leads(e *Engine) bool {
 	return !e.cfg.Reaper.LeaderOnly || e.electors[recovering].leading(e.now)
 }
@@ -140,7 +140,7 @@ func (r *reaper) write(e *Engine) {
 	}
 }
 
-// outcome fills in the outcome of a job whose lease was found expired at foundAt.
+// outcome fills in the outcome that a recovery commits for a job whose lease was found expired at foundAt.
 func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	c := &e.cfg.Reaper
 	e.outcome(o, l, LeaseExpired, foundAt)

@@ -84,7 +84,7 @@ type Event struct {
 // Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps of an Event.
 type Recorder interface{ Record(e *Event) }
 
-// Record reports to rec the effects on each job of a call that was just executed. scratch is memory for the events.
+// Record reports to a recorder what a call that was just executed did to each job. scratch is memory for the events.
 func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	r := &c.Reply
 	node := c.Engine.Node()
@@ -167,7 +167,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 	}
 }
 
-// judge sets the fields of an event about an outcome, from the store's result.
+// judge fills in an event about the outcome of an attempt, from the outcome and the store's answer to it.
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From

@@ -14,7 +14,7 @@ type runner struct {
 	byKind    []int               // by job kind: index into timeouts, or noTimeout
 }
 
-// timeout is a distinct length of execution timeout, with the queue of the running leases to which it applies.
+// timeout is one of the lengths of execution timeouts, with the queue of the running leases to which it applies.
 type timeout struct {
 	after time.Duration
 	due   slotQueue

@@ -25,7 +25,7 @@ func (q *slotQueue) init(of purpose, number int) {
 	q.of, q.head, q.tail = of, first, first
 }
 
-// add appends slot s with its lease h, which must not be in the queue.
+// add appends a held lease h, with its slot s, to the queue; the lease must not be in it.
 func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 	number := q.tail
 	if number-q.head == uint64(len(q.ring)) {
@@ -36,7 +36,7 @@ func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 	q.tail = number + 1
 }
 
-// first returns the first lease and its slot, or nil.
+// first returns the slot and the lease at the front of the queue; noSlot and nil if the queue is empty.
 func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	for ; q.head != q.tail; q.head++ {
 		s := q.ring[q.head&uint64(len(q.ring)-1)]
@@ -47,7 +47,7 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// leave removes a lease from its queue for that purpose, if it is in one.
+// leave removes a lease from the queue for a purpose (free worker, heartbeat or timeout), if it is in one.
 func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
 // grow makes room in a full queue and returns the number of its next entry: it removes the entries of leases that have

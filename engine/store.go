@@ -59,7 +59,7 @@ type Stats struct {
 	Dead                     int
 }
 
-// Promotion is a job that became ready by becoming due.
+// Promotion describes a waiting job that became ready because it was due.
 type Promotion struct {
 	Job    JobID
 	Kind   Kind

@@ -55,19 +55,19 @@ func comparisonChart(d *drawing) *sheet {
 
 // comparisonMarks returns the explanation of the marks used in the comparison chart.
 func (d *drawing) comparisonMarks(measures []panelMetric) string {
-	marks, hollow, more := "dot = estimate, whisker = its interval", false, false
+	base, dotted, hollow, more := d.summary.Baseline(), false, false, false
 	for k := range measures {
 		for i := range d.policies {
 			if c := &measures[k].Cells[i]; c.Estimate.Finite() {
-				hollow = hollow || i != d.summary.Baseline() && !c.Shown
+				dotted = dotted || i == base && len(d.policies) > 1
+				hollow = hollow || i != base && !c.Shown
 				more = more || c.Estimate.Bound != ""
 			}
 		}
 	}
-	if len(d.policies) > 1 {
-		marks = "dotted line = baseline"
-	}
-	return marks + plain.When(hollow, "; hollow = no difference shown (paired t, Holm, α 0.05)") +
+	return d.marks("dot = the one seed", "dot = estimate, whisker = its interval") +
+		plain.When(dotted, "; dotted line = baseline") +
+		plain.When(hollow, "; hollow = no difference shown (paired t, Holm, α 0.05)") +
 		plain.When(more, "; arrow = at least")
 }
 

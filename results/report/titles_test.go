@@ -290,6 +290,24 @@ func TestFooterSaysWhatItMust(t *testing.T) {
 	}
 }
 
+// The comparison chart explains its dots and whiskers, and with several policies the baseline's line besides.
+func TestFooterOfTheComparison(t *testing.T) {
+	for _, tt := range []struct {
+		policies, seeds int
+		want            string
+	}{
+		{1, 10, "· dot = estimate, whisker = its interval ·"},
+		{2, 10, "· dot = estimate, whisker = its interval; dotted line = baseline ·"},
+		{1, 1, "· dot = the one seed ·"}, // which has no interval
+		{2, 1, "· dot = the one seed; dotted line = baseline; hollow = "},
+	} {
+		f := with("footer", func(f *fixture) { f.policies, f.seeds = tt.policies, tt.seeds })
+		if got := comparisonChart(f.drawing(t)).Footer; !strings.Contains(got, tt.want) {
+			t.Errorf("%d policies, %d seeds: got %q, want %q in it", tt.policies, tt.seeds, got, tt.want)
+		}
+	}
+}
+
 // Storms, the warm-up and objectives are named by every chart that shows them, above it or in its text, and
 // in its description for screen readers.
 func TestShadesAreExplained(t *testing.T) {

@@ -228,7 +228,7 @@ func (p *terminalPlot) stormLines() []string {
 	var lines []string
 	for i, s := range p.storms {
 		if i == 8 {
-			more := plain.Plural(len(p.s.Settings.Storms)-i, "storm")
+			more := plain.Plural(len(p.storms)-i, "storm")
 			lines = append(lines, strings.Repeat(" ", plotGutter)+"and "+more+" more")
 			break
 		}

@@ -102,6 +102,19 @@ func TestPlotShowsTheStorm(t *testing.T) {
 	}
 }
 
+// The legend counts the storms that it leaves out, of those that begin within the plot.
+func TestPlotCountsItsStorms(t *testing.T) {
+	s := plotted([]string{"fifo"}, [][]float64{line(.01, 100)})
+	s.Settings.Storms = nil
+	for i := range 12 { // of which 9 begin before the end, at 10m
+		at := time.Duration(i+1) * 65 * time.Second
+		s.Settings.Storms = append(s.Settings.Storms, measure.Window{Name: "down", From: at, To: at + time.Second})
+	}
+	if got := plotText(t, s, PlotOptions{}); !strings.HasSuffix(got, "\n        and 1 storm more\n") {
+		t.Errorf("got the legend\n%s", got)
+	}
+}
+
 func TestPlotOfOddData(t *testing.T) {
 	nan := math.NaN()
 	silent := make([]float64, 60)

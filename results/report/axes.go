@@ -14,9 +14,12 @@ import (
 	"qsim/results/plain"
 )
 
-// wide reports whether values of a metric are durations too far apart for a linear axis: by a factor of more than 20.
+// logFrom is the ratio of the largest to the least positive value from which an axis or colour scale is logarithmic.
+const logFrom = 20
+
+// wide reports whether values of a metric are durations too far apart for a linear axis.
 func wide(values plain.Extent, info measure.MetricInfo) bool {
-	return info.Unit == "s" && values.High > 20*values.Positive
+	return info.Unit == "s" && values.High > logFrom*values.Positive
 }
 
 // valueAxis is the range and the scale of a chart's axis that shows the values of a metric.
@@ -77,13 +80,13 @@ func newKeyAxis(a *results.Axis) keyAxis {
 	return k
 }
 
-// widening reports whether positive values rise by growing steps over a decade, so that a linear axis would crowd them.
+// widening reports whether positive values far apart rise by growing steps, so that a linear axis would crowd them.
 func widening(xs []float64) bool {
 	last := len(xs) - 1
 	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
 		return false
 	}
-	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
+	return xs[last]/xs[0] >= logFrom && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
 // plot returns an empty plot for one of several panels, with a key's values along x and the axis up along y, and how

@@ -50,9 +50,6 @@ type colorScale struct {
 	info      measure.MetricInfo
 }
 
-// logFrom is the ratio of the largest to the least value from which a colour scale is logarithmic.
-const logFrom = 20
-
 func newColorScale(m *results.Map) *colorScale {
 	info, _ := measure.Lookup(m.Query.Metric)
 	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, plain.ExtentOf()

@@ -104,17 +104,17 @@ func (v *view) isAsked(all []question, metric string) bool {
 	})
 }
 
-// stormOf returns the measurements of the storm with that name, or of the last storm if none has it (the name is
-// empty); nil if there are no storms.
+// stormOf returns the measurements of the storm with that name, or of the last storm if the name is empty; nil if there
+// is none.
 func (v *view) stormOf(name string) *stormWatch {
-	watches := v.storms.watches
-	if len(watches) == 0 {
+	at := len(v.storms.watches) - 1
+	if name != "" {
+		at = slices.IndexFunc(v.storms.watches, func(w *stormWatch) bool { return w.name == name })
+	}
+	if at < 0 {
 		return nil
 	}
-	if i := slices.IndexFunc(watches, func(w *stormWatch) bool { return w.name == name }); i >= 0 {
-		return watches[i]
-	}
-	return watches[len(watches)-1]
+	return v.storms.watches[at]
 }
 
 // stormGoesOn integrates, once a storm has begun, the backlog above normal until t, and checks whether it has drained.

@@ -227,6 +227,22 @@ func TestDrainTimes(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "backlog.area"}, 7*3.3+3*2.3+3*1.3+0.3)
 }
 
+// The last storm stands in where no storm is named, and for none that has another name.
+func TestStormOf(t *testing.T) {
+	s := settings()
+	s.Storms = append(s.Storms, Window{"again", 60 * time.Second, 70 * time.Second})
+	tp := newTape(s, 0)
+	for name, want := range map[string]string{"down": "down", "again": "again", "": "again", "flood": ""} {
+		got := ""
+		if w := tp.whole.stormOf(name); w != nil {
+			got = w.name
+		}
+		if got != want {
+			t.Errorf("%q: got storm %q, want %q", name, got, want)
+		}
+	}
+}
+
 // What jobs waited before the end of the warm-up is no measure of calm.
 func TestRecoveryIgnoresTheWarmUp(t *testing.T) {
 	calm := exponential(0.05)

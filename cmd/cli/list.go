@@ -295,7 +295,7 @@ func metricEntry(m measure.MetricInfo) entry {
 		if len(keys) > 0 {
 			fmt.Fprintln(w, wrap("an objective may narrow it by: "+narrowing, width))
 		}
-		if why := m.NotNarrower(); why != "" {
+		if why := m.NotNarrower; why != "" {
 			not := "not by class or tenant: "
 			if m.Filters.Has(measure.ByClass) {
 				not = "not by tenant: "

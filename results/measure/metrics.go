@@ -1,9 +1,6 @@
 package measure
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Filters is a set of ways to narrow a metric.
 type Filters uint8
@@ -36,32 +33,14 @@ type MetricInfo struct {
 	LessIsBetter bool
 	MoreIsBetter bool // a higher value is better; if neither field is set, the metric is a fact about the run
 	Filters      Filters
+	// NotNarrower is the reason why the metric cannot be narrowed to a class or tenant, with other metrics that can; "" if
+	// it can be narrowed to both.
+	NotNarrower string
 	// OnRequest marks a metric that is computed only for an objective or an explicit query, and has no row among the
 	// metrics of the whole run.
 	OnRequest bool
 	Quantile  float64 // quantile of a wait, in (0, 1); 0: the metric is not a quantile
 	KM        bool    // computed by the Kaplan–Meier estimator
-}
-
-// NotNarrower returns the reason why a metric cannot be narrowed to a class or tenant, with another metric that can; ""
-// if it can be narrowed to both.
-func (m *MetricInfo) NotNarrower() string {
-	if m.Filters.Has(ByClass | ByTenant) {
-		return ""
-	}
-	name, _, _ := strings.Cut(m.Name, ".")
-	switch name {
-	case "fresh":
-		return "the share is promised to the fresh jobs of all together; of some: starved.share, fresh.within"
-	case "jain":
-		return "it compares the tenants; of one tenant: throughput, fresh.wait.p99"
-	case "recovery":
-		return "how often a tenant's jobs come is not known beforehand; " +
-			"of one tenant: drain.time, fresh.wait.p99 after the storm"
-	case "store":
-		return "a call brings jobs of several classes; of one class: claims, stale.commits"
-	}
-	return "it is of the whole run"
 }
 
 // basis is what a metric is computed from: the jobs enqueued in a window, the events in a window of time, what follows

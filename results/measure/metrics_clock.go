@@ -40,7 +40,7 @@ func clockMetrics() []metric {
 				return count(q.clock.peak[waitingArea])
 			}),
 		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
-			"of the jobs ready above their mean before it").only(ByClass|ByTenant), func(q *question) number {
+			"of the jobs ready above their mean before it").only(ByClass|ByTenant, ""), func(q *question) number {
 			if q.storms.calm == nil {
 				return none(noStorms)
 			}
@@ -80,17 +80,20 @@ func stormMetrics() []metric {
 	const over = "from the end of the storm (without a filter: of the last one) until the "
 	return []metric{
 		ofStorm(less(drainTime, "s", "backlog drained", over+"jobs ready are at or below their 95th percentile before "+
-			"the first storm").only(ByAfter|ByClass|ByTenant),
+			"the first storm").only(ByAfter|ByClass|ByTenant, ""),
 			func(q *question) number { return q.storm.drained(q.end) }),
 		ofStorm(less(recoveryTime, "s", "back to normal", over+"p95 of fresh waits over a sliding window is back in its "+
 			"range before the first storm and stays there; without any effect of the storm it is above 0 by chance in one "+
-			"run of six").only(ByAfter|ByClass),
+			"run of six").only(ByAfter|ByClass, "how often a tenant's jobs come is not known beforehand; "+
+			"of one tenant: drain.time, fresh.wait.p99 after the storm"),
 			func(q *question) number { return q.storm.recovered(q.end, q.left > 0) }),
 	}
 }
 
 func storeMetrics() []metric {
-	ofCalls := func(info MetricInfo, of func(q *question) number) metric { return ofClock(info.only(byWindow), of) }
+	ofCalls := func(info MetricInfo, of func(q *question) number) metric {
+		return ofClock(info.only(byWindow, "a call brings jobs of several classes; of one class: claims, stale.commits"), of)
+	}
 	var list []metric
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
 		name := op.String()

@@ -28,9 +28,9 @@ func fact(name, unit, label, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Label: label, Doc: doc, Filters: byAny}
 }
 
-// only restricts the ways in which a metric can be narrowed.
-func (m MetricInfo) only(f Filters) MetricInfo {
-	m.Filters = f
+// only restricts the ways in which a metric can be narrowed; why is its NotNarrower.
+func (m MetricInfo) only(f Filters, why string) MetricInfo {
+	m.Filters, m.NotNarrower = f, why
 	return m
 }
 
@@ -60,7 +60,8 @@ func fairnessMetrics() []metric {
 			"share of the time fresh jobs were ready in which none had been claimed for more than "+
 				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*question).gapShare),
 		ofClock(less("fresh.deficit", "claims", "fresh claims short of the promised share", "most claims by which fresh "+
-			"jobs fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0),
+			"jobs fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0,
+			"the share is promised to the fresh jobs of all together; of some: starved.share, fresh.within"),
 			func(q *question) number {
 				if q.entitled == 0 {
 					return none("the policy promises fresh jobs no share")
@@ -68,7 +69,8 @@ func fairnessMetrics() []metric {
 				return some(q.deficit.worst)
 			}),
 		ofClock(share(more("jain", "1", "fairness between tenants (Jain)", "Jain index over the tenants that had work "+
-			"of executions finished ÷ the tenant's max-min fair share of them")).only(byWindow|ByClass),
+			"of executions finished ÷ the tenant's max-min fair share of them")).only(byWindow|ByClass,
+			"it compares the tenants; of one tenant: throughput, fresh.wait.p99"),
 			func(q *question) number { return q.clock.shares.jain() }),
 		slowdownMetric(),
 	}
@@ -160,8 +162,8 @@ func countMetrics() []metric {
 	return []metric{
 		ofClock(fact("claims", "claims", "claims", "jobs claimed"),
 			func(q *question) number { return count(q.clock.allClaims()) }),
-		{MetricInfo: fact("events", "events", "events", "events recorded, warm-up included").only(0), basis: onEvents,
-			of: func(q *question) number { return count(q.events) }},
+		{basis: onEvents, of: func(q *question) number { return count(q.events) }, MetricInfo: fact("events", "events",
+			"events", "events recorded, warm-up included").only(0, "it is of the whole run")},
 		ofJobs(fact("jobs", "jobs", "jobs", "jobs enqueued"), func(q *question) number { return count(q.jobs.enqueued) }),
 		ofJobs(less("retries_total", "claims", "retries", "retries.total, by the name that operators use"),
 			func(q *question) number { return count(q.jobs.retries) }),

@@ -59,7 +59,7 @@ func TestQueries(t *testing.T) {
 // Metrics that cannot be narrowed to a class give a reason, and the alternatives it names can.
 func TestMetricsSayWhyTheyCannotBeNarrowed(t *testing.T) {
 	for _, m := range Metrics() {
-		why := m.NotNarrower()
+		why := m.NotNarrower
 		if m.Filters.Has(ByClass|ByTenant) != (why == "") {
 			t.Errorf("%s: %q", m.Name, why)
 		}

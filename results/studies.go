@@ -215,7 +215,7 @@ type storedTuned struct {
 	Label   string        `json:"label"`                  // label of the policy
 	Outcome Outcome       `json:"outcome"`                // met, missed or unclear
 	Decided bool          `json:"decided"`                // certain: no better setting meets the objectives, or none
-	Best    valuesOrNull  `json:"best"`                   // values of the best setting, by key; null: none
+	Best    valuesOrNull  `json:"best"`                   // values of the best setting, in the order of axes; null: none
 	Misses  []string      `json:"nearest_miss,omitempty"` // nearest better values that miss
 	Runs    int           `json:"runs"`                   // number of simulations
 	Grid    int           `json:"grid_runs"`              // number of simulations that all settings would need
@@ -228,7 +228,7 @@ type valuesOrNull []string
 
 // storedTrial is the result of one setting tried.
 type storedTrial struct {
-	Values  []string `json:"values"`             // values by key
+	Values  []string `json:"values"`             // values of the keys, in the order of axes
 	Seeds   int      `json:"seeds"`              // number of seeds simulated
 	Mean    *Float   `json:"mean"`               // metric of the goal, mean over seeds; null: there is no value
 	Half    *Float   `json:"half"`               // half-width of its 95 % interval; null: fewer than 2 seeds

@@ -111,6 +111,7 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 // pairUp returns the base and the new values to compare, by unit: of each benchmark that two files have in common, or
 // of one file's first benchmark and each other one; only the given units, if any. lost has all counts of lost jobs.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
+	few := 6 // the fewest rounds of anything compared, if below this
 	add := func(base, new *benchmark) {
 		var one []string
 		for _, unit := range base.units {
@@ -123,7 +124,7 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 				lost = append(lost, both)
 			}
 			if len(units) == 0 || slices.Contains(units, unit) {
-				changes = append(changes, both)
+				changes, few = append(changes, both), min(few, len(both.base), len(both.new))
 			}
 		}
 		for _, unit := range new.units {
@@ -152,19 +153,19 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		}
 	} else {
 		notes = append(notes, matched(files, paths, add)...)
-		if few := min(len(files[0][0].values[files[0][0].units[0]]), 6); few < 6 {
-			notes = append(notes, fmt.Sprintf("%d rounds are few: only large differences can be shown", few))
+		if few < 6 {
+			notes = append(notes, "as few as "+plain.Plural(few, "round")+": only large differences can be shown")
 		}
 	}
-	if len(changes) == 0 {
-		if len(units) > 0 {
-			return nil, nil, nil, ui.UsageError("nothing to compare: no benchmark of both has the unit %s",
-				strings.Join(units, ", "))
-		}
-		return nil, nil, nil, ui.UsageError("nothing to compare: %s have no benchmark in common",
-			strings.Join(paths, " and "))
+	switch {
+	case len(changes) > 0:
+		return changes, lost, notes, nil
+	case len(units) > 0:
+		return nil, nil, nil, ui.UsageError("nothing to compare: no benchmark of both has the unit %s",
+			strings.Join(units, ", "))
 	}
-	return changes, lost, notes, nil
+	return nil, nil, nil, ui.UsageError("nothing to compare: %s have no benchmark in common",
+		strings.Join(paths, " and "))
 }
 
 // writeChanges writes a table of the changes of each benchmark, below its name.

@@ -167,6 +167,27 @@ func TestCompareMatches(t *testing.T) {
 	}
 }
 
+// TestFewRounds warns of few rounds in either file and in any benchmark that is compared.
+func TestFewRounds(t *testing.T) {
+	rounds := func(name string, n int) string { return strings.Repeat("Benchmark"+name+"-2 1 1 sec/op\n", n) }
+	for _, tt := range []struct{ name, base, new, want string }{
+		{"in the base", rounds("X", 3), rounds("X", 6), "as few as 3 rounds"},
+		{"in the new file", rounds("X", 6), rounds("X", 2), "as few as 2 rounds"},
+		{"in another benchmark", rounds("X", 6) + rounds("Y", 6), rounds("X", 6) + rounds("Y", 1), "as few as 1 round:"},
+		{"in one that is not compared", rounds("X", 6) + rounds("Z", 1), rounds("X", 6), ""},
+		{"nowhere", rounds("X", 6), rounds("X", 7), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
+			writeText(t, base, tt.base)
+			writeText(t, new, tt.new)
+			if _, out := compareFiles(t, base, new); !strings.Contains(out, tt.want) || strings.Contains(out, "few") != (tt.want != "") {
+				t.Errorf("want %q in\n%s", tt.want, out)
+			}
+		})
+	}
+}
+
 // TestTurns names the first unit of which two benchmarks of one file have different numbers of rounds.
 func TestTurns(t *testing.T) {
 	round := "1 1 jobs/s 2 sec/job 3 B/op 4 allocs/op\n"

@@ -101,10 +101,10 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 	}
 }
 
-// studyError adds an exit code to an error of a sweep: 2 for a refused setting, 4 for a failure to read or write.
-func studyError(err error) error {
+// studyError adds an exit code to an error of a sweep's files: 2 if they do not belong together, else 4 and the verb.
+func studyError(verb string, err error) error {
 	if _, ok := errors.AsType[*study.Refusal](err); ok {
 		return ui.Fail(ui.ExitUsage, err)
 	}
-	return ui.IOError("sweep", err)
+	return ui.IOError(verb, err)
 }

@@ -58,7 +58,7 @@ func printMissing(c *cobra.Command, dir string) error {
 	}
 	shards, damaged, err := study.Missing(dir)
 	if err != nil {
-		return studyError(err)
+		return studyError("read shards", err)
 	}
 	for _, err := range damaged {
 		fmt.Fprintf(c.ErrOrStderr(), "qsim: %v\n", err)
@@ -94,7 +94,7 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 func (s *session) mergeShards(dir, note string) error {
 	merged, err := study.Merge(dir)
 	if err != nil {
-		return studyError(err)
+		return studyError("read shards", err)
 	}
 	result := s.sweepOutput(merged.Sweep)
 	figures, err := report.SweepCharts(merged.Sweep)

@@ -100,7 +100,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	defer stop()
 	work, err := study.Open(s.dir, s.plan, s.shard, f.force)
 	if err != nil {
-		return studyError(err)
+		return studyError("sweep", err)
 	}
 	tellShort(s.console, s.plan.Axes)
 	// Load all cells before the first simulation, so that an error is not found hours later.
@@ -117,7 +117,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	if s.shard.Of > 1 {
 		part, err := work.Read()
 		if err != nil {
-			return studyError(err)
+			return studyError("sweep", err)
 		}
 		return s.print(s.sweepOutput(part), work.Path, note)
 	}
@@ -189,7 +189,7 @@ func cellCount(n int) string { return plain.Plural(n, "cell") }
 // compute simulates the unfinished cells (combinations of values) of a shard and completes the shard's file.
 func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	if err := work.Start(); err != nil {
-		return studyError(err)
+		return studyError("sweep", err)
 	}
 	for _, path := range work.Damaged {
 		s.console.Note("%s is damaged: what it held is computed again", path)
@@ -242,7 +242,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
 	s.tellNotes(s.loaded.Name, cellCount, " in "+s.dir, study.Warnings(&seen))
 	if err := work.Finish(); err != nil {
-		return studyError(err)
+		return studyError("sweep", err)
 	}
 	return nil
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -67,5 +71,33 @@ func TestDone(t *testing.T) {
 	<-r.over
 	if r.latest.Load() != r.ends[0].Load() {
 		t.Errorf("all were done at %d, want %d", r.latest.Load(), r.ends[0].Load())
+	}
+}
+
+// TestRedisSavesNothing asks Redis for the settings of its snapshots and of its append-only file.
+func TestRedisSavesNothing(t *testing.T) {
+	r, err := startRedis(t.Context())
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("NO REDIS: skipped")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.stop()
+	conn, err := net.Dial("unix", r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	for name, want := range map[string]string{"save": "", "appendonly": "no"} {
+		answer := fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(name), name, len(want), want)
+		got := make([]byte, len(answer))
+		if _, err := fmt.Fprintf(conn, "config get %s\r\n", name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, got); err != nil || string(got) != answer {
+			t.Errorf("got %q (%v), want %q", got, err, answer)
+		}
 	}
 }

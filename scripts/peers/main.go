@@ -5,8 +5,9 @@
 //
 //	go -C scripts/peers run . [-rounds 7] [-jobs 60000] [-rates 1000,3000] [-for 10s] [-systems raw,qsim]
 //
-// It prints a table for a backlog, with the throughput until the last commit, and one for each rate of arrivals, with
-// latencies from the intended arrival. Numbers are medians with their 95 % confidence intervals.
+// It prints a table for a backlog, with the throughput from the start of the workers until the last commit, and one for
+// each rate of arrivals, with latencies from the intended arrival. Numbers are medians with their 95 % confidence
+// intervals.
 package main
 
 import (

@@ -23,7 +23,7 @@ type trial struct {
 	queue  queue
 	base   int64          // the number of the first job
 	ends   []atomic.Int64 // end of each job in ns since began; 0: not done
-	began  time.Time
+	began  time.Time      // when the system's workers were started
 	left   atomic.Int64
 	latest atomic.Int64
 	over   chan struct{} // closed when all are done
@@ -51,12 +51,12 @@ func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
+	r.began = time.Now() // before the system starts, whose start-up counts for every system alike
 	group.Go(func() {
 		if err := r.queue.work(ctx, r.done); err != nil {
 			cancel(err)
 		}
 	})
-	r.began = time.Now()
 	if feed != nil {
 		if err := feed(ctx); err != nil {
 			cancel(err)

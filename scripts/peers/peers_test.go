@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +72,24 @@ func TestDone(t *testing.T) {
 	<-r.over
 	if r.latest.Load() != r.ends[0].Load() {
 		t.Errorf("all were done at %d, want %d", r.latest.Load(), r.ends[0].Load())
+	}
+}
+
+// instant is a queue that does its only job before anything else.
+type instant struct{ queue }
+
+func (instant) work(_ context.Context, done func(job int64)) error { done(1); return nil }
+
+// TestStartUp measures from before the system starts, so that even a job done at once has a time.
+func TestStartUp(t *testing.T) {
+	for range 1000 {
+		r := newTrial(instant{}, 1, 1)
+		if err := r.work(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Duration(r.latest.Load()); took < 0 || took > patience {
+			t.Fatalf("the job was done after %v", took)
+		}
 	}
 }
 

@@ -51,7 +51,9 @@ func stormChart(d *drawing) *sheet {
 	}
 	s.Subtitle += d.panelWords()
 	s.alt = d.alt("Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
-	until := d.end(func(p *policy, bucket int) bool { return at(p.starved, bucket) > 0 || p.retry[bucket] > left })
+	until := d.end(func(p *policy, bucket int) bool {
+		return p.starved[min(bucket, len(p.starved)-1)] > 0 || p.retry[bucket] > left
+	})
 	names := windowNames(d.windows(until))
 	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
 		tall: laneHeight * vg.Length(max(len(lanes), 2))}

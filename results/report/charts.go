@@ -207,7 +207,8 @@ func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i 
 	return means
 }
 
-// repeat doubles the single bucket of a series, so that a curve has a beginning and an end.
+// repeat doubles the single bucket of a series, so that a curve has a beginning and an end; not of starved, which is
+// summed and drawn as a box.
 func (p *policy) repeat() {
 	all := []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again}
 	for _, values := range all {
@@ -249,7 +250,9 @@ func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	for i := range d.policies {
 		for k := len(d.xs) - 1; k >= 0 && d.xs[k] > end; k-- {
 			if seen(&d.policies[i], k) {
-				end = d.xs[k] + d.settings.Bucket.Seconds()/2
+				if end = d.xs[k]; d.xs[0] > 0 { // the middle of a bucket, and not the end of the only one
+					end += d.settings.Bucket.Seconds() / 2
+				}
 			}
 		}
 	}

@@ -217,6 +217,26 @@ func TestChartsRefuseWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// A single bucket of time that is longer than the arrivals has an end as several have: that of the bucket, for retries
+// left over and for starvation alike.
+func TestEndOfASingleBucket(t *testing.T) {
+	for _, tt := range []struct{ retries, starved float64 }{{20000, 0}, {0, .5}, {20000, .5}} {
+		f := with("single bucket", func(f *fixture) { f.bucket = f.duration })
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			s.Duration /= 2
+			for i := range sum.Data {
+				for k := range sum.Data[i].Series {
+					sum.Data[i].Series[k].RetryReady[0], sum.Data[i].Series[k].Starved[0] = tt.retries, tt.starved
+				}
+			}
+		}
+		s := stormChart(f.drawing(t))
+		if got := s.panels.build(0, true).X.Max; got != f.bucket.Seconds() {
+			t.Errorf("%v: the lanes end at %vs, want %v", tt, got, f.bucket)
+		}
+	}
+}
+
 func BenchmarkCharts(b *testing.B) {
 	f := storm()
 	f.bucket, f.seeds = 2500*time.Millisecond, 20 // 720 buckets

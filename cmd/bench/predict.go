@@ -73,7 +73,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 
 // prediction compares simulated and real runs of one policy on one store.
 type prediction struct {
-	*candidate
+	candidate   *candidate
 	aim         float64
 	stalls      *world.Stalls // all that were measured on the store so far
 	calibration *timings
@@ -171,7 +171,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 
 // predict simulates the policy of p and runs it on its store, in each round under the same seed.
 func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags) error {
-	only, err := sc.Select([]string{p.policy})
+	only, err := sc.Select([]string{p.candidate.policy})
 	if err != nil {
 		return ui.UsageError("%w", err)
 	}
@@ -180,7 +180,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 		p.mechanics[i] = world.NewMechanics(&settings, f.speed)
 	}
 	for round := range int(f.rounds) {
-		o := playOptions{seed: sc.Seed, speed: f.speed, store: p.store}
+		o := playOptions{seed: sc.Seed, speed: f.speed, store: p.candidate.store}
 		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.Std(), s.stores); err != nil {
 			return err
 		}

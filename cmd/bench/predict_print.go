@@ -102,8 +102,8 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 // table returns the prediction as a text for people.
 func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOptions) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n", sc.Name, speed, p.policy, p.store, plain.Plural(len(p.real), "round"))
-	fmt.Fprintf(&out, "%s.\n\n", p.title(speed))
+	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n%s.\n\n", sc.Name, speed, p.candidate.policy, p.candidate.store,
+		plain.Plural(len(p.real), "round"), p.title(speed))
 	fmt.Fprintln(&out, strings.Join(p.errors().Lines(o.Width, o.Color), "\n"))
 	p.writeMechanism(&out, o.Width)
 	c := p.calibration
@@ -214,10 +214,10 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		return &v
 	}
 	for _, p := range all {
-		c := p.calibration
-		late := spreadOf(c.delays.Late)
+		c, late := p.calibration, spreadOf(p.calibration.delays.Late)
 		j := predictedJSON{
-			Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
+			Policy: p.candidate.policy, Store: p.candidate.store,
+			Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
 			Machine: machineJSON{
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
@@ -252,7 +252,7 @@ const lateJobs = .25
 
 // title returns a sentence with the largest error of the prediction among the metrics that decide its verdict.
 func (p *prediction) title(speed string) string {
-	what := fmt.Sprintf("%s on %s at %s", p.policy, p.store, speed)
+	what := fmt.Sprintf("%s on %s at %s", p.candidate.policy, p.candidate.store, speed)
 	if n := p.unfed(); n > 0 {
 		return fmt.Sprintf("Not a fair test of %s: %s", what, neverEnqueued(n))
 	}
@@ -310,7 +310,7 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	draw := func() ([]report.Figure, error) {
 		return report.Prediction(&p.settings, p.summary, p.title(speed), ui.Version)
 	}
-	return s.writeSummary(sc.Name+"-prediction-"+p.store, sc, p.summary, draw,
+	return s.writeSummary(sc.Name+"-prediction-"+p.candidate.store, sc, p.summary, draw,
 		results.File{Path: "prediction.json", Data: one})
 }
 

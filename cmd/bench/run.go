@@ -20,7 +20,7 @@ type runFlags struct {
 	speed    world.Speed
 	seed     uint64
 	set      []string
-	load     // what is run without a scenario
+	load     load // what is run without a scenario
 	policies []string
 	stores   []string
 	rounds   scenarios.Count
@@ -198,30 +198,30 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return ui.UsageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
 	case !open && len(changed(c, "for", "warmup")) > 0:
 		return ui.UsageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
-	case open && f.rate.PerSecond() == 0:
+	case open && f.load.rate.PerSecond() == 0:
 		return ui.UsageError("%s: nothing would come", typed(c, "rate"))
-	case open && f.warmup >= f.lasts:
+	case open && f.load.warmup >= f.load.lasts:
 		return ui.UsageError("%s is not less than %s: nothing would be measured", typed(c, "warmup"), typed(c, "for"))
-	case open && f.expected() > mostJobs:
+	case open && f.load.expected() > mostJobs:
 		return ui.UsageError("%s %s: these are about %.0f jobs, and a run has at most %d", typed(c, "rate"),
-			typed(c, "for"), f.expected(), mostJobs)
-	case f.fails.Float() >= 1:
+			typed(c, "for"), f.load.expected(), mostJobs)
+	case f.load.fails.Float() >= 1:
 		return ui.UsageError("%s: no job would ever be done", typed(c, "fails"))
 	}
 	for _, n := range []struct {
 		name  string
 		value scenarios.Count
 		most  scenarios.Count
-	}{{"jobs", f.jobs, mostJobs}, {"workers", f.workers, 20_000}, {"engines", f.engines, 1000}, {"batch", f.batch, 10_000},
-		{"rounds", f.rounds, 10_000}} {
+	}{{"jobs", f.load.jobs, mostJobs}, {"workers", f.load.workers, 20_000}, {"engines", f.load.engines, 1000},
+		{"batch", f.load.batch, 10_000}, {"rounds", f.rounds, 10_000}} {
 		if c.Flags().Lookup(n.name) != nil && (n.value < 1 || n.value > n.most) {
 			return ui.UsageError("%s: want 1 to %d", typed(c, n.name), n.most)
 		}
 	}
 	switch {
-	case f.prefetch > mostPrefetch:
+	case f.load.prefetch > mostPrefetch:
 		return ui.UsageError("%s: want at most %d", typed(c, "prefetch"), mostPrefetch)
-	case f.workers*f.engines > 20_000:
+	case f.load.workers*f.load.engines > 20_000:
 		return ui.UsageError("%s of %s: want at most 20000 workers in all", typed(c, "workers"), typed(c, "engines"))
 	}
 	return nil

@@ -36,7 +36,7 @@ type workerFlags struct {
 
 func newWorker() *cobra.Command {
 	var f workerFlags
-	f.jobs = 1 // a burn-down: no jobs come but those of --enqueue
+	f.load.jobs = 1 // a burn-down: no jobs come but those of --enqueue
 	c := &cobra.Command{
 		Use:     "worker [flags]",
 		Short:   "work on a queue in PostgreSQL, beside other processes",

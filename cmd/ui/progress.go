@@ -35,7 +35,7 @@ func (c *Console) Progress(t *Terminal, every time.Duration, what string, more f
 // Drawn reports whether progress bars are drawn: the flags may exclude them.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
-// Set records that done units of a task have finished; the first call for a task sets their total number, most.
+// Set records that done of most units of a task have finished. most must be the same in every call for the task.
 func (p *Progress) Set(name string, done, most int) {
 	if !p.Drawn() {
 		return

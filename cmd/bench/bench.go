@@ -81,7 +81,7 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 	return ui.IOError("write result", err)
 }
 
-// number returns v as text with at least six significant digits, in decimal notation unless that would be long.
+// number returns a measured value as text with at least six significant digits, in decimal notation unless too long.
 func number(v float64) string {
 	if size := math.Abs(v); size < 1e15 && (v == math.Trunc(v) || size >= 1e5) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -98,7 +98,7 @@ func benchName(kind string, pairs ...string) string {
 	return name
 }
 
-// benchWord returns s with _ in place of each character that would end a benchmark name or a part of it.
+// benchWord returns a text with _ in place of each character that would end a benchmark name or a part of it.
 func benchWord(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

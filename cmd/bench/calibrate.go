@@ -38,7 +38,7 @@ func spreadOf(samples []world.Sample) spread {
 	return spread{quantile(lengths, .5), quantile(lengths, .99)}
 }
 
-// String returns the median and the p99 as text: 1.2ms (p99 3ms).
+// String returns a spread, the median and the p99 of some durations, as text: 1.2ms (p99 3ms).
 func (s spread) String() string {
 	return seconds(s[0].Seconds()) + " (p99 " + seconds(s[1].Seconds()) + ")"
 }
@@ -87,15 +87,15 @@ func (p *probe) Record(e *engine.Event) {
 	p.track.Record(e)
 }
 
-// tell stores the times of a store call until Record receives the event of that call.
+// tell stores the times of a store call until Record receives the engine's event of that call.
 func (p *probe) tell(c *engine.Call, asked, began, ended engine.Time) {
 	p.call = callSample{start: began.Sub(asked), took: ended.Sub(began), ended: ended, woken: c.Woken}
 }
 
 // calibrate measures the delays of the machine and the store in a real run with the scenario's arrivals and run times:
 // first without storms and then, if there are any, in the longest one and after it, since a store is slower when jobs
-// fail and while it recovers. Each part is as long as lasts, on the wall clock; the storm may be shorter. No prediction
-// uses the seed of this run.
+// fail and while it recovers. lasts is the wall-clock time of each part; that of the storm may be shorter. No
+// prediction uses the seed of this run.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	o.seed += 1 << 40

@@ -98,8 +98,8 @@ func sameProcessors(all []*benchmark) bool {
 	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
 }
 
-// matched calls add with each pair of benchmarks of one name in two files or, if each file has just one, with those
-// two, and returns notes about the others. Numbers of processors are ignored unless they vary in a file.
+// matched calls add with each pair of benchmarks that have the same name in two files or, if each file has just one,
+// with those two, and returns notes about the others. Numbers of processors are ignored unless they vary in a file.
 func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
 	alike := sameProcessors(files[0]) && sameProcessors(files[1])
 	key := func(b *benchmark) [2]string {

@@ -31,14 +31,14 @@ type load struct {
 	prefetch scenarios.Count // jobs that an engine claims ahead, or usualPrefetch
 }
 
-// usualPrefetch is the value of load.prefetch for a flag left out: the default of live.Defaults applies, or 0 if
-// handlers take so long that claiming ahead would gain nothing.
+// usualPrefetch marks that the flag for the prefetch (jobs claimed ahead) was left out: the default of live.Defaults
+// applies, or 0 if handlers take so long that claiming ahead would gain nothing.
 const usualPrefetch = -1
 
 // mostPrefetch is the highest number of jobs that an engine claims ahead.
 const mostPrefetch = 100_000
 
-// complete fills in the default prefetch in a copy of the load, and clears the number of jobs if they come at a rate.
+// complete returns a copy of the load with the default prefetch filled in, and no job count if jobs come at a rate.
 func (l load) complete() *load {
 	if l.prefetch == usualPrefetch {
 		l.prefetch = l.usualPrefetch()
@@ -56,10 +56,10 @@ func (l *load) usualPrefetch() scenarios.Count {
 	return scenarios.Count(live.Defaults(int(l.workers), nil).Fetch.Prefetch)
 }
 
-// idle reports whether handlers return at once, without work.
+// idle reports whether the handlers of a synthetic load return at once: they neither work nor fail.
 func (l *load) idle() bool { return l.work == 0 && l.fails.Num == 0 }
 
-// expected returns the expected number of jobs of an open loop.
+// expected returns the expected number of jobs of an open loop: the arrival rate times the duration.
 func (l *load) expected() float64 { return l.rate.PerSecond() * l.lasts.Std().Seconds() }
 
 // name returns the benchmark name of a candidate (a policy on a store) under the load.
@@ -154,7 +154,7 @@ type jobRecord struct {
 // takes longer than such a handler.
 const sampled = 16
 
-// runLoad runs a policy of the scenario for load l on a new store, in real time, and measures it.
+// runLoad runs a policy of the scenario for a synthetic load on a new store, in real time, and measures it.
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions,
 	stores *stores) (result *loaded, err error) {
 	o.speed = world.Speed{Num: 1, Den: 1}
@@ -216,7 +216,7 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 // mostJobs is the highest number of jobs of a run, to bound its memory: 32 bytes for each.
 const mostJobs = 50_000_000
 
-// fill enqueues n jobs with IDs from first on, and calls told, if not nil, after each call to the store.
+// fill enqueues n jobs, with IDs from first on, in batches; it calls told, if not nil, with their sizes and durations.
 func fill(ctx context.Context, store engine.Store, first engine.JobID, n int,
 	told func(jobs int, took time.Duration)) error {
 	const batch = 1000
@@ -308,8 +308,8 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	return l, nil
 }
 
-// execute sleeps for the run time drawn for attempt a of a job, and returns its error: live.ErrStopped, which hands the
-// job back to the queue, if it was canceled because the process stops.
+// execute sleeps for the run time drawn for one attempt of a job, and returns the attempt's error: live.ErrStopped,
+// which hands the job back to the queue, if it was canceled because the process stops.
 func execute(ctx context.Context, w *world.Wall, clock func() engine.Time, j *engine.Job, a world.Attempt) error {
 	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
 	kind := w.End(time.Duration(clock()), 0, j, a, stopped)

@@ -66,7 +66,7 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 	return names, all
 }
 
-// report prints the measurements of the candidates, unless that was done line by line, and writes files under --out.
+// report prints the candidates' measurements, unless each run printed a benchmark line, and writes files under --out.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
 	all["json"] = ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) })

@@ -138,7 +138,7 @@ func comparisons(names []string, all map[string]metricJSON) int {
 	return n
 }
 
-// printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the value of --tell.
+// printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the difference to detect.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags, tell string) error {
 	list := scatters(l, c, f.tell.Float())
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, tell, o) })

@@ -169,7 +169,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	return ui.ExitMet
 }
 
-// predict simulates the policy of p and runs it on its store, in each round under the same seed.
+// predict makes a prediction: in each round it simulates the policy and runs it on the store, under the same seed.
 func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags) error {
 	only, err := sc.Select([]string{p.candidate.policy})
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 // simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
 const simulations = 9
 
-// simulate runs a scenario the given number of times with the delays d, and appends to runs the simulation with the
+// simulate runs a scenario the given number of times with the given delays, and appends to runs the simulation with the
 // median p99 wait of fresh jobs. It adds the engine statistics of all simulations to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, d *world.Delays, times int,
 	m *world.Mechanics, runs *[]measure.Run) error {
@@ -295,8 +295,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 }
 
 // floorsOf returns the scatter of a metric between real runs, up to which errors of a prediction are accepted: the
-// largest difference of a run from the overall value, relative to that (floor) or to the run (one, for errors by
-// round). Both are 0 for one run, or if a run has no value; one skips runs whose value is 0.
+// largest deviation of a run from the overall value, as a share of that value (floor) or of the run's own value (one,
+// for errors by round, without runs whose value is 0). Both are 0 for one run, or if some run has no value.
 func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)
@@ -346,7 +346,7 @@ func (p *prediction) unfed() int64 {
 	return n
 }
 
-// relative returns the difference of a from b, as a share of b.
+// relative returns the difference of two numbers, a − b, as a share of b.
 func relative(a, b float64) float64 {
 	switch {
 	case a == b:

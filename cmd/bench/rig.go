@@ -66,7 +66,7 @@ func (p *phase) merge(other *phase) {
 	p.total += other.total
 }
 
-// perJob returns the mean duration per job; 0 if there was none.
+// perJob returns the mean duration per job of one kind of store call, such as claims; 0 if no call was for a job.
 func (p *phase) perJob() time.Duration {
 	if p.rows == 0 {
 		return 0
@@ -105,8 +105,8 @@ const (
 	answerFor = 10 * time.Second
 )
 
-// run runs the engines, and enqueues jobs by calling feed, until all jobs have ended, the clock reaches a limit (until;
-// 0: none), or ctx is done. It returns when the engines have stopped.
+// run runs the engines, and enqueues jobs by calling feed, until all jobs have ended, the clock reaches until (a time;
+// 0: no limit), or ctx is done. It returns when the engines have stopped.
 func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
 	until time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -185,7 +185,7 @@ func run(c *cobra.Command, f *runFlags) error {
 	return inSession(c, f, (*session).runScenario)
 }
 
-// check returns an error for flags that exclude each other or have impossible values.
+// check returns an error for flags of a measuring command that exclude each other or have impossible values.
 func (f *runFlags) check(c *cobra.Command) error {
 	ofLoad, ofScenario := changed(c, slices.Concat(arrivalFlags, workFlags)...), changed(c, "speed", "set")
 	open := c.Flags().Changed("rate")

@@ -95,7 +95,7 @@ func (s *session) line(name string, jobs int64, took time.Duration, metrics []me
 	return s.lines.result(name, jobs, took, metrics)
 }
 
-// failed adds to the error of a run an exit code, the store's name and, if known, the policy that it cannot run.
+// failed adds to the error of a run an exit code, the store's name and, if the store cannot run a policy, its name.
 func failed(policy, store string, err error) error {
 	var known *ui.Failure
 	switch {

@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// addValue defines a flag with a value in the syntax of scenario files, stored in to. standard is the default; where it
-// is empty, the value of to is left as it is. kind is the name of the value in the help text.
+// addValue defines a flag whose value has the syntax of scenario files and is decoded into the variable to. standard is
+// the default, or "" to leave the variable as it is; kind is the name of the value in the help text.
 func addValue(c *cobra.Command, to encoding.TextUnmarshaler, name, kind, standard, usage string) {
 	shown := ""
 	parse := func(text string) error {
@@ -63,7 +63,7 @@ func addStores(c *cobra.Command, to *[]string, usage string) {
 	c.Flags().Var(&ui.Value{Kind: "STORE", Show: show, Parse: parse}, "store", usage)
 }
 
-// changed returns the named flags of c that were set on the command line, each with --.
+// changed returns those of the named flags that were set on a command's command line, each with -- before its name.
 func changed(c *cobra.Command, names ...string) (given []string) {
 	for _, name := range names {
 		if c.Flags().Changed(name) {
@@ -73,12 +73,12 @@ func changed(c *cobra.Command, names ...string) (given []string) {
 	return given
 }
 
-// typed returns a flag of c with its value, as on a command line: --rate 2k/s.
+// typed returns one of a command's flags with its value, as on a command line: --rate 2k/s.
 func typed(c *cobra.Command, name string) string {
 	return "--" + name + " " + c.Flags().Lookup(name).Value.String()
 }
 
-// seconds returns s seconds as text: 1.234ms, 12.3s.
+// seconds returns a number of seconds as text: 1.234ms, 12.3s.
 func seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {

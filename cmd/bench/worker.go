@@ -270,7 +270,7 @@ func (p *process) complain(err error) {
 	}
 }
 
-// awaitEmpty calls stop once no job is left. It keeps trying while the server is away.
+// awaitEmpty waits until no job is left in the queue, and calls stop. It keeps trying while the server is away.
 func (p *process) awaitEmpty(ctx context.Context, stop func()) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -172,7 +172,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 	return ui.IOError("write report", writePage(file, page))
 }
 
-// queries returns the metrics named by --metric; without the flag none, and results.Compare chooses some.
+// queries returns the metrics named by --metric; none without that flag, as results.Compare then chooses some.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	names := metricNames()
 	var queries []measure.Query
@@ -203,7 +203,7 @@ func readResult(name string) (result, error) {
 	return result{filepath.Clean(name), summary, made.Version}, nil
 }
 
-// resultOf reads a result from a folder, or computes it by running a scenario with the seeds of base.
+// resultOf reads a result from a folder, or computes it by running a scenario with the seeds of the base result.
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
 	error) {
 	info, err := os.Stat(name)

@@ -136,8 +136,8 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	return nil
 }
 
-// storeDiagnosis writes the result of qsim doctor into a folder, with the scenario of each incident tried and the files
-// that it reads. It sets the command of each finding, and removes the scenarios of an earlier diagnosis.
+// storeDiagnosis writes the result of qsim doctor into a folder, with a scenario for each incident that was tried and
+// the files that it reads. It sets the command that repeats each finding, and removes an earlier diagnosis's scenarios.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result ui.Output) error {
 	var files []results.File
 	for i := range found.Findings {

@@ -43,8 +43,8 @@ type scenarioFlags struct {
 	strict   bool
 }
 
-// addScenarioFlags defines on c the flags that set keys of a scenario or select policies, under a heading of the help
-// text, except those named in without. A flag that is not given leaves the scenario as it is.
+// addScenarioFlags defines the flags of a command that set keys of a scenario or select policies, under a heading of
+// the help text, except those named in without. A flag that is not given leaves the scenario as it is.
 func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, without ...string) {
 	flags := c.Flags()
 	ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
@@ -192,7 +192,7 @@ var sizes = []struct {
 	bytes float64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
 
-// parse sets m to an amount of memory such as 12GB.
+// parse sets the memory size to an amount given as text, such as 12GB.
 func (m *memorySize) parse(text string) error {
 	for _, s := range sizes {
 		if number, found := strings.CutSuffix(text, s.unit); found {
@@ -222,7 +222,7 @@ func addMemory(c *cobra.Command, most *memorySize) {
 }
 
 // fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take
-// more memory than m; 0 stands for three quarters of the machine's memory.
+// more than this amount of memory; 0 stands for three quarters of the machine's memory.
 func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) error {
 	limit, of := float64(m), "--memory says"
 	if m == 0 {
@@ -264,7 +264,7 @@ func addFormat(c *cobra.Command, to *string, more ...string) {
 // plotMode is the value of --plot: the way a plot is drawn in the terminal.
 type plotMode string
 
-// parse sets m to a mode of plotting; true and false, as in environment variables, mean auto and never.
+// parse sets the mode of plotting to that of a text; true and false, as in environment variables, mean auto and never.
 func (m *plotMode) parse(text string) error {
 	switch text {
 	case "true":
@@ -275,8 +275,8 @@ func (m *plotMode) parse(text string) error {
 	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
 
-// apart handles --plot MODE with a space, which is parsed as --plot and a scenario called MODE: it returns names
-// without plot modes, unless there is such a scenario, and sets m to the mode.
+// apart handles --plot MODE with a space, which is parsed as --plot and a scenario called MODE: it returns the scenario
+// names without plot modes, unless there is such a scenario, and sets the mode.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names

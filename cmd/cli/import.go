@@ -94,7 +94,7 @@ which take about 2 GB of memory.`,
 	return c
 }
 
-// check returns an error for flags that exclude each other or have impossible values, and fills in defaults.
+// check returns an error for flags of qsim import that exclude each other or are impossible, and fills in defaults.
 func (f *importFlags) check(names []string) error {
 	formats := imports.Formats()
 	switch {

@@ -117,7 +117,7 @@ func listed(arguments []string) ([]entry, error) {
 	return nil, ui.Unknown("name of "+arguments[0], arguments[1], entryNames(entries))
 }
 
-// named returns the entry with that name or alias, as a list of at most one.
+// named returns, as a list of at most one, the entry among those given that has a name or alias.
 func named(entries []entry, name string) []entry {
 	for _, e := range entries {
 		if e.name == name || slices.Contains(e.aliases, name) {

@@ -91,7 +91,7 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 	return all, nil
 }
 
-// loadOne loads a scenario with overrides, and with the flags --policy and --strict in f.
+// loadOne loads a scenario with overrides of its keys, as the flags --policy and --strict ask.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
 	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
 		Notes: notes})

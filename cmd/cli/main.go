@@ -30,7 +30,7 @@ func Main(kinds ...policies.Kind) {
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:])))
 }
 
-// keeping is the message at the first interrupt of a command.
+// keeping is the message printed at the first interrupt of a command.
 const keeping = "interrupted: keeping what has finished; once more to quit at once"
 
 func newRoot() *cobra.Command {

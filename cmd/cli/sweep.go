@@ -255,8 +255,8 @@ type sweepCount struct {
 	done, simulations atomic.Int64
 }
 
-// String returns the number of finished cells and, from the first simulation on, an estimate of the time left from the
-// mean time of this process's simulations.
+// String returns the number of finished cells of a sweep and, from the first simulation on, an estimate of the time
+// left from the mean time of this process's simulations.
 func (c *sweepCount) String() string {
 	words := fmt.Sprintf("%d of %s", c.there+int(c.done.Load()), cellCount(c.all))
 	simulations := int(c.simulations.Load())

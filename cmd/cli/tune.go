@@ -119,7 +119,7 @@ func (f *tuneFlags) prepare(c *cobra.Command, s *session, name string) (l loaded
 	return l, err
 }
 
-// goal reads from the flags the goal of tune: minimize, maximize, smallest or largest, or none.
+// goal checks the flags of qsim tune and sets the goal of the search: minimize, maximize, smallest, largest or none.
 func (f *tuneFlags) goal(c *cobra.Command) error {
 	p := &f.problem
 	switch {

@@ -101,8 +101,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	return s.concludeVerify(list, len(rows), err)
 }
 
-// concludeVerify prints the results of qsim verify and returns the command's error. list has the models checked so far,
-// rows is the number of all models, and err is the reason if some were not checked.
+// concludeVerify prints the results of qsim verify and returns the command's error. list has the results of the models
+// checked so far, rows is the number of all models to check, and err is the reason if some were not checked.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)
@@ -161,8 +161,8 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}), nil
 }
 
-// namesOf returns the three names that select a row of the verify table: its ID, its family, and the part before the
-// first dot, its group.
+// namesOf returns the three names that select a row of the verify table: its ID, its family, and its group, which is
+// the part of the ID before the first dot.
 func namesOf(r *verify.Row) []string {
 	group, _, _ := strings.Cut(r.ID, ".")
 	return []string{r.ID, r.Family(), group}

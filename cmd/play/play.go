@@ -52,7 +52,7 @@ type stage struct {
 	gate   pool.Gate // limit on concurrent simulations
 }
 
-// newStage prepares answers to requests about the scenario in o, which must load without errors.
+// newStage prepares answers to requests about the scenario in the options, which must load without errors.
 func newStage(o Options) *stage {
 	s := &stage{o: o, usual: map[string]string{}, keys: map[string]scenarios.Key{}, gate: pool.NewGate(o.Parallel)}
 	sc, _ := s.loaded(nil)

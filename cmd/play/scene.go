@@ -88,7 +88,7 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the paths of settings that the page shows at once, without a search, if their values match numeric:
+// inFront matches the paths of settings that the page shows at once, without a search, if their values are numeric:
 // workers, lease TTL, retries, loads, and keys of storms. Parameters of policies are shown as well.
 var (
 	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
@@ -248,7 +248,7 @@ func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
-// parameterDoc returns the documentation and values of a policy's parameter, or doc and takes for any other key.
+// parameterDoc returns the documentation and values of a policy's parameter; for another key, those given (doc, takes).
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {

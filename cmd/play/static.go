@@ -101,7 +101,7 @@ type opening struct {
 	stop  func()
 }
 
-// Write keeps one line of an answer.
+// Write keeps one line of an answer, and stops the answer at the first charts.
 func (o *opening) Write(line []byte) (int, error) {
 	o.lines = append(o.lines, line...)
 	if bytes.HasPrefix(line, []byte(`{"seeds":`)) {

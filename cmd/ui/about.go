@@ -67,7 +67,7 @@ func addAbout(root *cobra.Command) {
 // Version is the version of the engine and of results: equal inputs give equal results under one version.
 const Version = "0.1.0"
 
-// NewVersion returns the command that prints version, commit and Go version; arguments refuses any argument to it.
+// NewVersion returns the command that prints version, commit and Go version; arguments is the check of its arguments.
 func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

@@ -19,17 +19,17 @@ type Value struct {
 	Parse func(text string) error
 }
 
-// String returns the value as text.
+// String returns the present value of the flag as text.
 func (v *Value) String() string { return v.Show() }
 
-// Set parses the text of the command line.
+// Set sets the flag to the value that a text of the command line stands for.
 func (v *Value) Set(text string) error { return v.Parse(text) }
 
 // Type returns the name that the help text uses for the flag's value.
 func (v *Value) Type() string { return v.Kind }
 
-// AddChoice defines a flag whose value is one of at least two words, with shell completion. The word is stored in to,
-// whose value is the default; kind is the name of the value in the help text.
+// AddChoice defines a flag whose value is one of at least two words, with shell completion. The word is stored in *to,
+// whose present value is the default; kind is the name of the value in the help text.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	parse := func(text string) error { return Choose(to, text, words...) }
 	c.Flags().Var(&Value{kind, func() string { return *to }, parse}, name, usage)
@@ -54,8 +54,8 @@ func Choose(to *string, text string, choices ...string) error {
 	return errors.New(explanation)
 }
 
-// AddAtLeast defines a flag for a whole number not below least; it is stored in to, whose value is the default. A
-// default below least means that the flag was left out.
+// AddAtLeast defines a flag for a whole number not below least; it is stored in *to, whose present value is the
+// default. A default below least means that the flag was left out.
 func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {
 	parse := func(text string) error {
 		n, err := strconv.Atoi(text)

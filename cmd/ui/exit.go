@@ -81,8 +81,8 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// Settle prints err on the standard error of c and returns the exit code of the process. An error that is no Failure
-// comes from cobra and counts as a mistake on the command line.
+// Settle prints the error of a command on its standard error and returns the exit code of the process. An error that is
+// no Failure comes from cobra and counts as a mistake on the command line.
 func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {
 		return ExitMet

@@ -18,7 +18,7 @@ import (
 // flagGroup is the annotation that puts a flag under a heading of the help text.
 const flagGroup = "group"
 
-// Group puts the named flags of c under a heading of the help text; headings are printed in the order of these calls.
+// Group puts named flags of a command under a heading of its help text; headings are printed in the order of the calls.
 func Group(c *cobra.Command, heading string, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, flagGroup, []string{heading}); err != nil {
@@ -31,7 +31,7 @@ func Group(c *cobra.Command, heading string, names ...string) {
 	c.Annotations[flagGroup] += heading + "\n"
 }
 
-// Headings returns the headings of the flags of c, in the order in which they are printed.
+// Headings returns the headings of a command's flags, in the order in which they are printed.
 func Headings(c *cobra.Command) []string {
 	return strings.FieldsFunc(c.Annotations[flagGroup], func(letter rune) bool { return letter == '\n' })
 }
@@ -104,8 +104,8 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	fmt.Fprintf(out, "\n%s:\n%s", cmp.Or(heading, "Flags"), chosen.FlagUsagesWrapped(Width()))
 }
 
-// fit wraps a text at width columns; 0: the text is unchanged. Indented lines are not joined with others, and their
-// continuations are indented further.
+// fit wraps a text at width columns, or leaves it unchanged if width is 0. Indented lines are not joined with others,
+// and their continuations are indented further.
 func fit(text string, width int) string {
 	if width == 0 {
 		return text

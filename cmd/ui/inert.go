@@ -102,7 +102,7 @@ func shown(in []byte, last bool) (out, held []byte) {
 	return out, nil
 }
 
-// active reports whether a terminal would interpret the character r rather than show it.
+// active reports whether a terminal would interpret a character rather than show it.
 func active(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':

@@ -24,7 +24,7 @@ func (o Output) Print(to io.Writer, format string) error {
 	return IOError("write result", err)
 }
 
-// Bytes returns the result in a format that it has.
+// Bytes returns the result of a command in the given format, which it must have.
 func (o Output) Bytes(format string) ([]byte, error) {
 	var text bytes.Buffer
 	err := o[format](&text)
@@ -49,7 +49,7 @@ func JSON(value any, indent string) func(w io.Writer) error {
 	}
 }
 
-// Bytes returns a function, for an Output, that writes the bytes which of returns.
+// Bytes returns a writer function for one format of an Output: it writes the bytes that the given function returns.
 func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		text, err := of()

@@ -23,8 +23,8 @@ type Progress struct {
 	bars      map[string]*mpb.Bar
 }
 
-// Progress returns progress bars of a command with the flags t, redrawn at an interval: for each task its name, the
-// bar, "3/20" with the noun what, and the text that more returns, or without it the time elapsed.
+// Progress returns progress bars of a command, redrawn at an interval unless the flags t exclude them: for each task
+// its name, the bar, "3/20" with the noun what, and the text that more returns, or without it the time elapsed.
 func (c *Console) Progress(t *Terminal, every time.Duration, what string, more func() string) *Progress {
 	if !t.Drawn() {
 		every = 0

@@ -13,7 +13,7 @@ import (
 )
 
 // UnknownCommand returns an argument check for a root command: a word that is no command is an error that suggests the
-// most similar command or, if none is similar, the command line that ask, if not nil, returns for the word.
+// most similar command or, if none is similar, the command line that the function ask (may be nil) returns for it.
 func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	return func(root *cobra.Command, arguments []string) error {
 		if len(arguments) == 0 {

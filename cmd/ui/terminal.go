@@ -11,7 +11,7 @@ import (
 // When is the value of a flag that is one of auto, always and never. The zero value is auto.
 type When string
 
-// or reports whether a flag's value turns its behaviour on: always does, never does not, and auto does if auto is true.
+// or reports whether a flag turns a feature on: always does, never does not, and auto does if a given condition holds.
 func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
 
 // Terminal holds the terminal flags of a command: quiet, verbose, color and progress. Its zero value fits a command
@@ -23,7 +23,7 @@ type Terminal struct {
 	Progress When // bars on standard error
 }
 
-// AddTerminal defines some of the flags quiet, verbose, color and progress on c, under a heading of their own.
+// AddTerminal defines some of the flags quiet, verbose, color and progress of a command, under a heading of their own.
 func AddTerminal(c *cobra.Command, t *Terminal, names ...string) {
 	for _, name := range names {
 		switch name {

@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 // Command is the implementation of a script command in addition to those of package testscript.
 type Command = func(ts *testscript.TestScript, negated bool, arguments []string)
 
-// Scripts runs the test scripts in testdata/script, each in a folder with a copy of testdata/small.yaml. It uses only
-// the Cmds and the Condition of p, and adds the script commands exits and tofull.
+// Scripts runs the test scripts in testdata/script, each in a folder with a copy of testdata/small.yaml. Of the
+// parameters it uses only Cmds and Condition; it adds the script commands exits and tofull.
 func Scripts(t *testing.T, p testscript.Params) {
 	commands := map[string]Command{"exits": exits, "tofull": toFull}
 	maps.Copy(commands, p.Cmds)

@@ -57,7 +57,7 @@ func (v *view) foldStretches() {
 	v.gaps.long = kept
 }
 
-// noteStretch updates, with the gap from since until now, the longest claim gap of every current window of measurement.
+// noteStretch updates the longest claim gap of every current window of measurement with a gap that lasted until now.
 func (v *view) noteStretch(since engine.Time) {
 	shortest := gapAtLeast
 	for _, w := range v.open {

@@ -31,7 +31,7 @@ type tally struct {
 	rows     [engine.NumOps]uint64
 }
 
-// add adds the counts of another stretch of time to t.
+// add adds the event counts of another stretch of virtual time to these counts.
 func (t *tally) add(other *tally) {
 	for i, n := range other.claims {
 		t.claims[i] += n
@@ -75,7 +75,7 @@ type clockWindow struct {
 	skip    uint64        // claims of the streak under way that were made before the window
 }
 
-// add adds the counts of the segment s, which ends at time until, to the window w, in which it must lie.
+// add adds the counts of a segment of time, which ends at until, to a window, in which the segment must lie.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
 	for i, a := range s.area {
@@ -88,7 +88,7 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.freshWaits += float64(s.freshWaits)
 }
 
-// meanFreshWait returns the mean wait of the fresh jobs claimed in the window w, 0 if there were none.
+// meanFreshWait returns the mean wait of the fresh jobs claimed in a window of time, 0 if there were none.
 func (w *clockWindow) meanFreshWait() time.Duration {
 	if w.claims[engine.Fresh] == 0 {
 		return 0

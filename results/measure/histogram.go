@@ -52,7 +52,7 @@ func (t *total) merge(other *total) {
 	t.Longest = max(t.Longest, other.Longest)
 }
 
-// bucketOf returns the index of the bucket that counts v, which must not be negative.
+// bucketOf returns the index of the histogram bucket that counts a value, which must not be negative.
 func bucketOf(v int64) int {
 	shift := max(bits.Len64(uint64(v))-subBucketBits-1, 0)
 	return shift<<subBucketBits + int(uint64(v)>>uint(shift))
@@ -79,7 +79,7 @@ func (h *Histogram) Record(d time.Duration) {
 	h.recordAt(bucketOf(v), v)
 }
 
-// recordAt counts the duration v (in ns), whose bucket is i.
+// recordAt counts a duration, v in ns, in the histogram bucket with index i, to which it belongs.
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
 	h.depth = max(h.depth, bucketCount-i)
@@ -94,7 +94,7 @@ func (h *Histogram) used() (from, to int) {
 	return bucketCount - h.depth, bucketOf(h.total.Longest) + 1
 }
 
-// Merge adds the durations counted by the histogram other to h. A nil other counts nothing.
+// Merge adds the durations counted by another histogram to this one. A nil histogram counts nothing.
 func (h *Histogram) Merge(other *Histogram) {
 	if other == nil {
 		return

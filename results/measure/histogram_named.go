@@ -15,12 +15,12 @@ type NamedHistogram struct {
 	Unresolved *Histogram // ages of the waits that had not ended (censored); nil: none
 }
 
-// Pack returns the content of n without empty buckets.
+// Pack returns the distribution of a wait in the form for storage, without empty buckets.
 func (n *NamedHistogram) Pack() RunHistogram {
 	return RunHistogram{n.Query, n.Hist.Pack(), n.Unresolved.Pack()}
 }
 
-// Unpack returns the content of h, which may have been read from a file, or an error if h contradicts itself.
+// Unpack returns the distribution with all buckets, or an error if the packed one, perhaps from a file, is invalid.
 func (h *RunHistogram) Unpack() (n NamedHistogram, err error) {
 	n.Query = h.Query
 	if n.Hist, err = h.Ended.Unpack(); err == nil {
@@ -52,7 +52,7 @@ func (n *NamedHistogram) CCDF() []Point {
 	return points
 }
 
-// merge adds the waits of one run's histogram, of the same query, to n.
+// merge adds the waits of one run, from a histogram of the same query, to this distribution.
 func (n *NamedHistogram) merge(other *RunHistogram) {
 	n.Hist.mergePacked(&other.Ended)
 	if other.Unresolved.N == 0 {
@@ -64,7 +64,7 @@ func (n *NamedHistogram) merge(other *RunHistogram) {
 	n.Unresolved.mergePacked(&other.Unresolved)
 }
 
-// HDR returns h as an HdrHistogram of microseconds with three significant figures.
+// HDR returns the histogram as an HdrHistogram of microseconds with three significant figures.
 func (h *Histogram) HDR() (*hdrhistogram.Histogram, error) {
 	top := int64(h.Max()/time.Microsecond) + 1
 	hdr := hdrhistogram.New(1, max(top, 2), 3)
@@ -80,7 +80,7 @@ func (h *Histogram) HDR() (*hdrhistogram.Histogram, error) {
 	return hdr, nil
 }
 
-// WriteHGRM writes the percentiles of h in milliseconds, as HdrHistogram's plotters read them.
+// WriteHGRM writes the percentiles of the histogram in milliseconds, as HdrHistogram's plotters read them.
 func (h *Histogram) WriteHGRM(w io.Writer) error {
 	hdr, err := h.HDR()
 	if err != nil {

@@ -21,7 +21,7 @@ type Packed struct {
 	total
 }
 
-// Pack returns the content of the histogram h, which may be nil, without empty buckets.
+// Pack returns the content of a histogram, which may be nil, without empty buckets.
 func (h *Histogram) Pack() Packed {
 	if h.Count() == 0 {
 		return Packed{}
@@ -40,7 +40,7 @@ func (h *Histogram) Pack() Packed {
 	return p
 }
 
-// record counts the duration v (in ns), whose histogram bucket is i.
+// record counts a duration, v in ns, in the histogram bucket with index i, to which it belongs.
 func (p *Packed) record(i int, v int64) {
 	at, found := slices.BinarySearch(p.Buckets, uint16(i))
 	if !found {
@@ -50,7 +50,7 @@ func (p *Packed) record(i int, v int64) {
 	p.add(v)
 }
 
-// mergePacked adds the durations that the packed histogram p counts to h.
+// mergePacked adds the durations that a packed histogram counts to this histogram.
 func (h *Histogram) mergePacked(p *Packed) {
 	for k, i := range p.Buckets {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))
@@ -59,7 +59,7 @@ func (h *Histogram) mergePacked(p *Packed) {
 	h.total.merge(&p.total)
 }
 
-// Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, perhaps from a file, is contradictory.
+// Unpack returns the whole Histogram, nil without counts, or an error if the packed one, as from a file, is invalid.
 func (p *Packed) Unpack() (*Histogram, error) {
 	if len(p.Buckets) == 0 {
 		return nil, nil

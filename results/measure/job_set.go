@@ -54,7 +54,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	return s.covers(enqueued) && s.filter.has(kind, tenant)
 }
 
-// want makes the set collect the histograms and counts that metric m is computed from; limit is the query's wait limit.
+// want makes a job set collect what a metric is computed from: histograms, counts; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
 		if s.waits[f].ended == nil {

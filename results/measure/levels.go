@@ -112,7 +112,7 @@ func (v *view) onEnded(own bool, e *ending) {
 	}
 }
 
-// outcome counts the outcome (ack, nack, burial, return) of a job that the view measures and that was in state r.From.
+// outcome counts the outcome (ack, nack, burial, return) of a job that the view measures; r.From is its state before.
 func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result) {
 	switch r.From {
 	case engine.InFlight:

@@ -15,7 +15,7 @@ const (
 	NeedsLimit
 )
 
-// Has reports whether all filters of f are in s.
+// Has reports whether a set of filters contains all filters of another set.
 func (s Filters) Has(f Filters) bool { return s&f == f }
 
 const (
@@ -70,7 +70,7 @@ type number struct {
 	bound  bool   // value is a lower bound
 }
 
-// of returns the number as the value of the query q.
+// of turns the number computed for a query into the query's Value: the number, or the reason why there is none.
 func (n number) of(q Query) Value {
 	v := Value{Query: q, Value: n.value, Null: n.reason != "", Reason: n.reason}
 	if n.bound && !v.Null {
@@ -85,7 +85,7 @@ func none(reason string) number { return number{reason: reason} }
 
 func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
 
-// ratio returns a/b, or no value for the given reason if b is 0.
+// ratio returns a divided by b as the number of a metric; if b is 0 it has no value, for the given reason.
 func ratio(a, b float64, reason string) number {
 	if b == 0 {
 		return none(reason)

@@ -28,13 +28,13 @@ func fact(name, unit, label, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Label: label, Doc: doc, Filters: byAny}
 }
 
-// only restricts the ways in which a metric can be narrowed; why is its NotNarrower.
+// only returns a metric's description with the given filters as the only ways to narrow it, and why it has no others.
 func (m MetricInfo) only(f Filters, why string) MetricInfo {
 	m.Filters, m.NotNarrower = f, why
 	return m
 }
 
-// share marks a metric's values as at most 1.
+// share returns a metric's description that marks its values as shares, at most 1.
 func share(info MetricInfo) MetricInfo {
 	info.Share = true
 	return info

@@ -124,7 +124,7 @@ func (w *wait) kaplanMeier() *survival {
 	return s
 }
 
-// in returns how many durations are in the histogram's bucket i.
+// in returns how many durations bucket i of a histogram counts; 0 if the histogram is nil.
 func (h *Histogram) in(i int) float64 {
 	if h == nil {
 		return 0

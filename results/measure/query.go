@@ -55,7 +55,7 @@ func (q *Query) parts() []queryPart {
 		{"tenant", &q.Tenant, ByTenant}}
 }
 
-// String returns q in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
+// String returns a query in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
 func (q Query) String() string {
 	var b strings.Builder
 	b.WriteString(q.Metric)
@@ -70,7 +70,7 @@ func (q Query) String() string {
 	return b.String()
 }
 
-// Label returns the query q in words: "mail: p99 wait of fresh jobs in payments-down".
+// Label returns a query in words: "mail: p99 wait of fresh jobs in payments-down".
 func (q Query) Label() string {
 	label := q.Metric // of another version of the program, if it is not known
 	if m := lookup(q.Metric); m != nil {

@@ -24,10 +24,10 @@ type question struct {
 	reason  string     // reason why there is no value, or ""
 }
 
-// ask adds the query q to the queries of the run, and the counters for it.
+// ask adds a query to those of the run, and sets up the counters that its value is computed from.
 func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
 
-// question returns the query q with the counters for its value, or with the reason why it has none.
+// question returns a query with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
 	asked := question{Collector: c, view: c.whole, Query: q, metric: m}
@@ -69,7 +69,7 @@ func (c *Collector) question(q Query) question {
 	return asked
 }
 
-// filtersOf returns the set of filters that the query q uses.
+// filtersOf returns the set of filters that a query uses.
 func filtersOf(q Query) (f Filters) {
 	for _, part := range q.parts() {
 		if *part.value != "" {
@@ -102,7 +102,7 @@ func (c *Collector) filterOf(q Query) filter {
 	return f
 }
 
-// setOf returns the set of the jobs that the query q measures: those of its class and tenant enqueued in its window.
+// setOf returns the set of the jobs that a query measures: those of its class and tenant enqueued in its window.
 func (c *Collector) setOf(q Query) *jobSet {
 	from, to := c.settings.Warmup, c.settings.Duration
 	if q.During != "" {
@@ -158,7 +158,7 @@ func (c *Collector) run() Run {
 	return r
 }
 
-// histogramOf returns the query of the distribution to which the quantile, mean or maximum q of metric m belongs.
+// histogramOf returns the query of the distribution to which a quantile, mean or maximum belongs, given its metric.
 func (m *metric) histogramOf(q Query) Query {
 	q.Metric = families[m.family].name
 	return q

@@ -20,7 +20,7 @@ type seriesSum struct {
 	classes []Histogram // waits by class; nil: not measured apart
 }
 
-// add counts the segment s, which ends at time until, and returns the end of the bucket then under way.
+// add adds a segment of time, which ends at until, to the time series, and returns when the bucket under way ends.
 func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next engine.Time) {
 	b.span += until.Sub(s.from).Seconds()
 	for i, a := range s.area {

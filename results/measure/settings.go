@@ -72,7 +72,7 @@ type Settings struct {
 	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
 }
 
-// ofKind returns the element of a list indexed by class, the zero value if the list ends before that class.
+// ofKind returns an element of a list indexed by job class, the zero value if the list ends before that class.
 func ofKind[T any](list []T, kind engine.Kind) (one T) {
 	if int(kind) < len(list) {
 		one = list[kind]

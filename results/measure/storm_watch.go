@@ -97,7 +97,7 @@ func (v *view) keepAsked(all []question) {
 	}
 }
 
-// isAsked reports whether some query of the run is for that metric of the jobs that the view measures.
+// isAsked reports whether a query of the run is for the given metric and for the jobs that the view measures.
 func (v *view) isAsked(all []question, metric string) bool {
 	return slices.ContainsFunc(all, func(q question) bool {
 		return q.view == v && q.Metric == metric || v.isAsked(q.parts, metric)

@@ -49,7 +49,7 @@ type view struct {
 	tenants *tenantCounts // counts by tenant; nil: no query needs them
 }
 
-// newView returns a view, which measures the queue over time, for the jobs that pass filter f; queries then add windows
+// newView returns a view, which measures the queue over time, for the jobs that pass a filter; queries then add windows
 // of time to it.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
@@ -100,7 +100,7 @@ func (v *view) begin() {
 	v.cross(0)
 }
 
-// cross ends a segment of measurement at each boundary up to and including t, and sets the clock to the last of them.
+// cross ends a segment of measurement at each boundary up to the time t, inclusive, and sets the clock to the last one.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.stormGoesOn(v.boundary)
@@ -169,7 +169,7 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop brings the measurements to end, the end of the run, and completes those of claim gaps and drain times.
+// stop continues the measurements up to the end of the run, and completes those of claim gaps and drain times.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	v.stormGoesOn(end)

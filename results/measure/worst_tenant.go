@@ -22,7 +22,7 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 	return ""
 }
 
-// byTenants returns the query q once for each tenant, or the reason why the worst of them cannot be found.
+// byTenants returns a query once for each tenant, or the reason why the worst of them cannot be found.
 func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason string) {
 	n := max(len(c.settings.Tenants)-1, 0)
 	if why := m.NoWorst(n); why != "" {
@@ -45,7 +45,7 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 	return parts, ""
 }
 
-// answer returns the value of the query q in this run.
+// answer returns the value of a query in the run that was measured, or the reason why it has none.
 func (q *question) answer() number {
 	switch {
 	case q.reason != "":

@@ -36,7 +36,7 @@ func (v *valueAxis) overWaits(low, high float64) {
 	v.from, v.to, v.floor = waitRange(low, high)
 }
 
-// over sets the range of an axis for values: 0 to the largest times headroom, or logarithmic for durations far apart.
+// over sets the range of an axis for values: 0 to headroom times the largest, or logarithmic for durations far apart.
 func (v *valueAxis) over(seen plain.Extent, headroom float64) {
 	if wide(seen, v.info) {
 		v.overWaits(seen.Low, seen.High)
@@ -89,9 +89,9 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= logFrom && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// plot returns an empty plot for one of several panels, with a key's values along x and the axis up along y, and how
-// many ticks y may have. The x axis exceeds the values on both sides: by the parameter alone if there is one value, by
-// the factor wider if it is logarithmic, else by the share pad of their range.
+// plot returns an empty plot for one of several panels, with a key's values along x and the metric's axis (up) along y,
+// and the highest number of ticks of y. The x axis extends beyond the values on both sides: beyond a single one by
+// alone, on a logarithmic axis by the factor wider, else by pad times their range.
 func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
 	p, rows = newPlot(), 4
 	low, high := slices.Min(k.xs), slices.Max(k.xs)

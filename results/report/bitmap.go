@@ -99,7 +99,7 @@ func paletted(picture *image.RGBA) *image.Paletted {
 	return indexed
 }
 
-// nearest returns the index of the colour with the least distance to c, each three bytes: red is the lowest.
+// nearest returns the index of the listed colour that is nearest to another one; each is three bytes, red the lowest.
 func nearest(colors []uint32, c uint32) (index uint8) {
 	least := math.MaxInt
 	for i, other := range colors {

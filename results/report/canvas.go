@@ -300,7 +300,7 @@ func appendTenths(out []byte, v int64) []byte {
 	return out
 }
 
-// number returns v as text with at most digits digits behind the point.
+// number returns a number for an SVG attribute as text, with at most that many digits after the point.
 func number(v float64, digits int) string {
 	if s := plain.Fixed(v, digits); s != "-0" {
 		return s

@@ -19,7 +19,7 @@ type panelMetric struct {
 	log  bool
 }
 
-// words returns the estimate of the metric under policy i as text, or the reason why there is none.
+// words returns the estimate of the metric under one policy as text, or the reason why there is none.
 func (m *panelMetric) words(i int) string {
 	switch e := m.Cells[i].Estimate; {
 	case e == nil:

@@ -87,7 +87,7 @@ func (d *drawing) jobsOf(l limit) string {
 	return "fresh jobs" + d.ofJobs(l.Query, " enqueued")
 }
 
-// find returns the histogram of the waits of the fresh jobs that limit l applies to; nil if there is none.
+// find returns the histogram of the waits of the fresh jobs that a limit applies to; nil if there is none.
 func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	l.Metric = "fresh.wait"
 	return plain.Find(pooled, func(h *measure.NamedHistogram) bool { return h.Query == l.Query })

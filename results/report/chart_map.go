@@ -245,7 +245,7 @@ func joined(tiles []results.MapTile) []results.MapTile {
 	})
 }
 
-// merged returns a list in which each element that join accepts is merged into the one before it.
+// merged returns a list in which each element for which join returns true has been merged into the one before it.
 func merged[T any](list []T, join func(last *T, next T) bool) (kept []T) {
 	for _, next := range list {
 		if n := len(kept); n == 0 || !join(&kept[n-1], next) {

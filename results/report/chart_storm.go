@@ -176,8 +176,8 @@ func (d *drawing) mayWait() string {
 // boxes of one shade are drawn as one.
 const shadesOfLane = 6
 
-// lane plots a time series as a row of boxes, one for each bucket of time (in s): the closer darkness(value) is to 1,
-// the darker the box; 0 leaves it out. half is half the height of the boxes, in rows.
+// lane plots a time series as a row of boxes, one for each bucket of time (in s). darkness turns a value into the shade
+// of its box: from 0, for no box, to 1, for the darkest. half is half the height of the boxes, in rows.
 func lane(bucket, row, half float64, values []float64, color color.NRGBA, darkness func(v float64) float64) sketch {
 	degree := func(i int) int {
 		if v := darkness(zeroed(values[i])); v > 0 {

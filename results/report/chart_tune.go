@@ -132,7 +132,7 @@ func (d *tuneDrawing) panel(i int) *plot.Plot {
 	return p
 }
 
-// margins returns the ticks of a percentage axis on both sides of 0, with at most limit steps.
+// margins returns the ticks of a tuning chart's axis in percent, on both sides of 0, with at most limit steps.
 func margins(limit int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		step := 0.05

@@ -131,7 +131,7 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	d.addTimeline(p, t)
 }
 
-// above returns one edge of a band with gaps where the median is near the lower end of the axis: a band there is
+// above returns one edge of a band with gaps (NaN) where the median is near the lower end of the axis: a band there is
 // clutter.
 func above(edge, median []float64, least float64) []float64 {
 	out := slices.Clone(edge)
@@ -167,7 +167,7 @@ func (d *drawing) waitExtent() plain.Extent {
 	return seen
 }
 
-// extremes returns the indexes of the least and the largest value; −1 if all are NaN.
+// extremes returns the indexes of the least and the largest of some values; −1 if all are NaN.
 func extremes(values []float64) (least, largest int) {
 	least, largest = -1, -1
 	for i, v := range values {
@@ -187,7 +187,7 @@ func extremes(values []float64) (least, largest int) {
 // similar is the ratio of two policies' values up to which a title names no winner.
 const similar = 1.25
 
-// shortOrAlike reports whether waits under each policy are short or, if there are several policies, about the same.
+// shortOrAlike reports whether a chart of waits, one per policy, shows little: all waits are below shortWait, or alike.
 func shortOrAlike(waits []float64) bool {
 	least, most := extremes(waits)
 	return least < 0 || waits[most] < shortWait || len(waits) > 1 && waits[most] <= similar*waits[least]

@@ -219,7 +219,7 @@ func (p *policy) repeat() {
 	}
 }
 
-// at returns element i of a series, or NaN beyond its end or if it is not finite.
+// at returns element i of a series, or NaN if there is none or it is not finite.
 func at(values []float64, i int) float64 {
 	if i >= len(values) || math.IsInf(values[i], 0) {
 		return math.NaN()
@@ -227,7 +227,7 @@ func at(values []float64, i int) float64 {
 	return values[i]
 }
 
-// zeroed returns v, or 0 if it is NaN or negative, for use in sums.
+// zeroed returns a value for use in sums: 0 in place of NaN and of negative values.
 func zeroed(v float64) float64 {
 	if v > 0 {
 		return v
@@ -243,8 +243,8 @@ func (d *drawing) peak(values []float64) float64 {
 	return plain.ExtentOf(values[min(d.from, len(values)):]...).High
 }
 
-// end returns the end of a time axis, in s: that of the arrivals or, if later, of the last bucket of time for which
-// seen is true under some policy.
+// end returns the end of a time axis, in s: that of the arrivals or, if later, of the last bucket of time in which some
+// policy has something to show, as seen reports.
 func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	end := d.settings.Duration.Seconds()
 	for i := range d.policies {

@@ -165,7 +165,7 @@ func newPanels(n int) *panels {
 	return p
 }
 
-// panelsOf returns a panel for each given policy, drawn by fill with at most steps ticks of time.
+// panelsOf returns a panel for each given policy; fill draws into its plot, with at most steps ticks of time.
 func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
 	all := newPanels(len(policies))
 	all.policies = policies
@@ -243,7 +243,7 @@ func (g *panels) height() vg.Length {
 	return g.above + rows*(g.tall+g.axis) + (rows-1)*g.between()
 }
 
-// between returns the vertical distance of two rows of panels.
+// between returns the vertical distance between two rows of panels.
 func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
 
 // draw draws all panels on one canvas.

@@ -82,7 +82,7 @@ func newColorScale(m *results.Map) *colorScale {
 	return s
 }
 
-// any reports whether a condition holds for at least one tile (a rectangle with one value) of a map, for any policy.
+// any reports whether a condition holds for at least one tile (a rectangle with one value) of a map, under any policy.
 func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
 	return slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
 }

@@ -56,7 +56,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	return execute("report.html.tmpl", p)
 }
 
-// newPage returns a page with the finding of a summary, its results table t and its warnings.
+// newPage returns a page with the finding of a summary, its results table and its warnings.
 func newPage(sum *results.Summary, t *results.Table) *page {
 	p := &page{Name: clean(sum.Scenario), Alike: alike(t), summary: sum}
 	if front := inFront(sum, t); len(front) > 0 {

@@ -19,7 +19,7 @@ type section struct {
 	finding
 }
 
-// family is a kind of section of the page: its metrics, its figure and its heading.
+// family is a kind of section of a report page: its metrics, its figure and its heading.
 type family struct {
 	ID       string
 	standard string // name of its figure; empty: it has tables

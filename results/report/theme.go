@@ -101,7 +101,7 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// aligned returns the text style s with the alignment and rotation of like.
+// aligned returns a text style with the alignment and rotation of another one (like).
 func aligned(s, like text.Style) text.Style {
 	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
 	return s

@@ -163,8 +163,8 @@ func twins(lines [][]float64) []int {
 	return first
 }
 
-// coincide reports whether curves a and b are within 6 % of each other at nine in ten of the times at which some curve
-// of lines is visible, which is from the value least on.
+// coincide reports whether two curves, a and b, are within 6 % of each other at nine in ten of the times at which some
+// curve of the chart (lines) is visible: not below the value least.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {

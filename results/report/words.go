@@ -44,7 +44,7 @@ func policyNames(sum *results.Summary) []string {
 // shortName returns the name of a storm, class or tenant for charts and sentences: safe to draw, and shortened if long.
 func shortName(name string) string { return plain.Shorten(clean(name), stormLimit) }
 
-// fit shortens s until it is at most width wide.
+// fit shortens a text until it is at most width wide.
 func fit(style text.Style, s string, width vg.Length) string {
 	if style.Width(s) <= width {
 		return s
@@ -60,7 +60,7 @@ func fit(style text.Style, s string, width vg.Length) string {
 	return "…"
 }
 
-// wrap breaks s into lines that are at most width wide.
+// wrap breaks a text into lines that are at most width wide.
 func wrap(style text.Style, s string, width vg.Length) []string {
 	words := plain.Map(strings.Fields(s), func(word string) string { return fit(style, word, width) })
 	return plain.Lines(words, func(line string) bool { return style.Width(line) <= width })
@@ -87,7 +87,7 @@ func seconds(v float64) string {
 	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
 }
 
-// duration returns d as text with its two largest units, without a zero one: 10m, 9m06s, 1h12m, 2d03h.
+// duration returns a duration as text with its two largest units, without a zero one: 10m, 9m06s, 1h12m, 2d03h.
 func duration(d time.Duration) string {
 	if d < time.Minute {
 		return d.String()
@@ -99,7 +99,7 @@ func duration(d time.Duration) string {
 	return words
 }
 
-// significant returns v as decimal text with n significant digits, without trailing zeros and without an exponent.
+// significant returns a number as decimal text with n significant digits, without trailing zeros or an exponent.
 func significant(v float64, n int) string {
 	if v == 0 {
 		return "0"

@@ -55,7 +55,7 @@ func clock(d time.Duration) string {
 	return pair(24*time.Hour, "d", time.Hour, "h")
 }
 
-// Setting returns d in the syntax of scenario files: 30m, 1h30m, 500ms.
+// Setting returns a duration in the syntax of scenario files: 30m, 1h30m, 500ms.
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -75,8 +75,8 @@ func Span(from, to time.Duration) string {
 	return Setting(from) + "–" + Setting(to)
 }
 
-// Digits returns v as decimal text, rounded to n significant digits but never before the point; trailing zeros after
-// the point are dropped.
+// Digits returns a number as decimal text, rounded to n significant digits but never before the point; trailing zeros
+// after the point are dropped.
 func Digits(v float64, n int) string {
 	decimals := 0
 	if v != 0 {
@@ -85,7 +85,7 @@ func Digits(v float64, n int) string {
 	return Fixed(v, min(decimals, 9))
 }
 
-// Fixed returns v as decimal text with at most that many digits after the point; trailing zeros there are dropped.
+// Fixed returns a number as decimal text with at most that many digits after the point; trailing zeros are dropped.
 func Fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(s, ".") {
@@ -94,7 +94,7 @@ func Fixed(v float64, decimals int) string {
 	return s
 }
 
-// Shorten cuts s to at most limit characters, with … for its middle: texts often differ at the beginning or the end.
+// Shorten cuts a text to at most limit characters, with … for its middle: texts often differ at the start or the end.
 func Shorten(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -171,13 +171,13 @@ func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 	return runs
 }
 
-// Capital returns s with its first letter as a capital.
+// Capital returns a text with its first letter as a capital.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// Number returns v as text in full precision, "" for NaN and infinities.
+// Number returns a number as text in full precision, "" for NaN and infinities.
 func Number(v float64) string {
 	return When(!math.IsNaN(v) && !math.IsInf(v, 0), strconv.FormatFloat(v, 'g', -1, 64))
 }

@@ -18,9 +18,9 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Its descriptions are the comments on
-// types and fields in folder. For types with their own JSON methods, special returns the schema, made with the given
-// function for the types within, or nil for a schema made from the type's fields.
+// Build returns the JSON schema (draft 2020-12) of a value as encoding/json writes it. Its descriptions are the
+// comments on types and fields in folder. For types with their own JSON methods, special returns the schema, made with
+// the given function for the types within, or nil for a schema made from the type's fields.
 func Build(t *testing.T, title string, v any, folder string,
 	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()

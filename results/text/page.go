@@ -172,7 +172,7 @@ func paragraphs(texts ...string) string {
 	return plain.Joined("\n\n", texts...) + "\n"
 }
 
-// sentence returns s with a capital at the beginning and a full stop at the end, unless it is empty.
+// sentence returns a text with a capital at the beginning and a full stop at the end, unless it is empty.
 func sentence(s string) string {
 	return plain.When(s != "", strings.TrimSuffix(plain.Capital(s), ".")+".")
 }

@@ -328,7 +328,7 @@ func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	return cells
 }
 
-// height returns the row of dots, counted from the top, at which a wait v lies on the logarithmic axis.
+// height returns the row of dots, counted from the top, at which a wait lies on the logarithmic axis.
 func (p *terminalPlot) height(v float64) int {
 	rows := p.rows*p.marks.down - 1
 	if !(v > p.low) {

@@ -152,10 +152,10 @@ func (t *Table) markdown() string {
 	return w.RenderMarkdown()
 }
 
-// columns returns how many terminal columns s is wide, without its escape sequences.
+// columns returns how many terminal columns a text is wide, without its escape sequences.
 func columns(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
-// cut shortens s to width columns, with … at the end.
+// cut shortens a text to width columns, with … at the end.
 func cut(s string, width int) string { return text.Snip(s, width, "…") }
 
 // Wrapped breaks a text at its spaces into lines of at most width columns, unlimited if 0. Longer words are broken.

@@ -29,7 +29,7 @@ type TableCell struct {
 	difference *Contrast // difference from the baseline; nil: there is none
 }
 
-// CellOf returns the results table's cell for the metric q and the policy with index i; its field Best is not set.
+// CellOf returns the results table's cell for a metric and the policy with index i; its field Best is not set.
 func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
@@ -58,7 +58,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	return cell
 }
 
-// lookup returns the description of the metric that q queries, in the unit % if an objective on it has a bound in %.
+// lookup returns the description of a query's metric, in the unit % if an objective on it has a bound in %.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
 	for i := range s.Objectives {
@@ -87,7 +87,7 @@ func (c *TableCell) Marks() string {
 	return marks
 }
 
-// changeOf returns, as text, the relative change of the estimate of q under the policy p from the baseline.
+// changeOf returns, as text, the relative change of a metric from the baseline to another policy.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	e, base := p.Find(q), s.BaselinePolicy().Find(q)
 	switch {
@@ -218,7 +218,7 @@ func groupedBound(bound string) string {
 	return plain.Grouped(bound)
 }
 
-// Expected reports whether v is a miss that the scenario expects: it counts neither as met nor as a failure.
+// Expected reports whether a verdict is a miss that the scenario expects: it counts neither as met nor as a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
 // Kind returns how a verdict counts: "met", "missed" (also an objective met that the scenario expects to be missed),

@@ -20,7 +20,7 @@ const (
 	Pays              // costs of a policy
 )
 
-// String returns the heading over the columns of a part.
+// String returns the heading over a group of columns.
 func (p Part) String() string { return [...]string{"what you get", "asked for", "what you pay"}[p] }
 
 // Table compares the policies of a scenario: columns for the metrics of the objectives in file order, then for the
@@ -47,7 +47,7 @@ type Column struct {
 	within float64 // half-width of the equivalence band, as a share of the baseline's value
 }
 
-// Find returns the column of the metric q, also if all policies are equal in it; nil if the table has none.
+// Find returns the column of a metric, also if all policies are equal in it; nil if the table has none.
 func (t *Table) Find(q measure.Query) *Column {
 	sought := func(c *Column) bool { return c.Query == q }
 	return cmp.Or(plain.Find(t.Columns, sought), plain.Find(t.Alike, sought))
@@ -132,7 +132,7 @@ func (s *Summary) usualWaits() (queries []measure.Query) {
 	return queries
 }
 
-// add appends a column for each metric that the table lacks and that was measured.
+// add appends a column for each of the given metrics that the table lacks and that was measured.
 func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 	for _, q := range queries {
 		if t.Find(q) == nil && s.Policies[0].Find(q) != nil {
@@ -164,7 +164,7 @@ func (t *Table) fold() {
 	t.Columns = columns
 }
 
-// ColumnOf returns a results table column for the metric q, whether the table of the summary has it or not.
+// ColumnOf returns a results table column for a metric, whether the table of the summary has it or not.
 func ColumnOf(s *Summary, q measure.Query) Column {
 	c := Column{Query: q, Info: s.lookup(q), Label: q.Label()}
 	for i := range s.Policies {
@@ -190,12 +190,12 @@ func (c *Column) alike() bool {
 	return true
 }
 
-// zero reports whether the column's value is 0 under every policy.
+// zero reports whether a column's value is 0 under every policy.
 func (c *Column) zero() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Mean != 0 })
 }
 
-// null reports whether the column has no value under any policy.
+// null reports whether a column has no value under any policy.
 func (c *Column) null() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return !math.IsNaN(cell.Mean) })
 }

@@ -45,8 +45,8 @@ func (s *Summary) Baseline() int {
 	return max(slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Baseline }), 0)
 }
 
-// difference returns the mean difference of the estimate e from base over the seeds in which both have a value, with
-// its interval and test, the mean of base over these seeds, and their number; NaN and 0 if there are no such seeds.
+// difference returns the mean difference of a metric's estimate e from base over the seeds in which both have a value,
+// with its interval and test, the mean of base over these seeds, and their number; NaN and 0 if there are none.
 func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
 	var a, b sample
 	a.values, b.values = bothKnown(base.Values, e.Values)
@@ -55,7 +55,7 @@ func difference(e, base *Estimate) (d Contrast, of float64, seeds int) {
 	return d, MeanOf(a.values), len(a.values)
 }
 
-// bothKnown returns the values by seed of two metrics, of the seeds for which both have one.
+// bothKnown returns the values of two estimates by seed, without the seeds in which one of them has no value.
 func bothKnown(a, b []float64) (ofA, ofB []float64) {
 	for i := range min(len(a), len(b)) {
 		if !math.IsNaN(b[i] - a[i]) {
@@ -172,7 +172,7 @@ func (d *Contrast) Mark() string {
 	return ""
 }
 
-// FindLikeness repeats the equivalence test of all changes, with a band of ± within, in [0, 1), times the base's value.
+// FindLikeness repeats a comparison's equivalence tests with a band of ± within, in [0, 1), times the base value.
 func (c *Comparison) FindLikeness(within float64) {
 	c.SameWithin = within
 	tests := plain.Count(c.Changes, func(d Change) bool { return !math.IsNaN(d.P) })

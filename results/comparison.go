@@ -268,7 +268,7 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 	return d
 }
 
-// why returns the reason why the estimate has no value.
+// why returns the reason, for people, why an estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
 
 // samples returns the values by seed of both sides of a change, the base and the new result, each with its centre: the

@@ -109,7 +109,7 @@ func (c *Comparison) judge(d *Change) {
 }
 
 // decide finishes a comparison: it adjusts the p values of all changes for their number, settles the verdicts, and sets
-// the exit code to 1 if some change is worse than the gate allows or, under strict, unclear.
+// the exit code to 1 if some change is worse than the gate (limit) allows or, under strict, unclear.
 func (c *Comparison) decide() {
 	var all []*Contrast
 	for i := range c.Changes {

@@ -37,7 +37,7 @@ type RunInfo struct {
 }
 
 // Files returns the files of a run except charts and report: run.json, scenario.yaml (the given bytes), summary.json,
-// summary.csv, and, if s has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
+// summary.csv, and, if the summary has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
 func Files(s *Summary, info RunInfo, scenario []byte) (files []File, err error) {
 	type part struct {
 		path   string
@@ -241,7 +241,7 @@ func Read(dir string) (*Summary, RunInfo, error) {
 	return s, made, nil
 }
 
-// check returns the first contradiction within a summary that was read, as an error.
+// check returns, as an error, the first contradiction within a summary that was read from a file.
 func (s *Summary) check() error {
 	for i := 1; i < len(s.Seeds); i++ {
 		if s.Seeds[i] <= s.Seeds[i-1] {
@@ -268,7 +268,7 @@ func (s *Summary) check() error {
 	return nil
 }
 
-// check returns the first contradiction within an estimate over that many seeds, as an error.
+// check returns, as an error, the first contradiction within an estimate over the given number of seeds.
 func (e *Estimate) check(seeds int) error {
 	n := len(e.known())
 	switch {

@@ -86,7 +86,7 @@ type finder struct {
 	base int
 }
 
-// says returns a column's value under policy i as text: "FIFO: p99 wait of fresh jobs 12s".
+// says returns, as text, a column's value under one policy: "FIFO: p99 wait of fresh jobs 12s".
 func (c *Column) says(policy string, i int) string {
 	return policy + ": " + c.Label + " " + c.Cells[i].Value
 }
@@ -98,7 +98,7 @@ func (c *TableCell) missed() int {
 		func(v *Verdict) bool { return v.Outcome == Missed || v.Outcome == Unclear && v.Expect })
 }
 
-// missed returns how many objectives policy i misses in all columns.
+// missed returns how many objectives one policy misses in all columns of the results table.
 func (f *finder) missed(i int) (n int) {
 	for _, column := range f.In(Gets) {
 		n += column.Cells[i].missed()

@@ -26,7 +26,7 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
 }
 
-// orNull returns v as a number for a JSON file, nil (null) if v is NaN or infinite.
+// orNull returns a number as one for a JSON file, nil (null) if it is NaN or infinite.
 func orNull(v float64) *Float {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -83,8 +83,8 @@ func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalLines returns v as JSON with line breaks between the elements of large objects and lists only, so that one
-// metric or row of a table takes one line.
+// MarshalLines returns a value as JSON with line breaks between the elements of large objects and lists only, so that
+// one metric or row of a table takes one line.
 func MarshalLines(v any) ([]byte, error) {
 	text, err := encodeJSON(v)
 	if err != nil {
@@ -98,7 +98,7 @@ func MarshalLines(v any) ([]byte, error) {
 	return []byte(lines + "\n"), nil
 }
 
-// encodeJSON returns v as JSON without spaces, in which < and > are not escaped.
+// encodeJSON returns a value as JSON without spaces, in which < and > are not escaped.
 func encodeJSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -124,7 +124,7 @@ func (c *Column) Gain(i, k int) float64 {
 	return a.Mean / b.Mean
 }
 
-// beats reports whether policy i is better than policy k by more than the equivalence band.
+// beats reports whether one policy is better than another in a column by more than the equivalence band.
 func (c *Column) beats(i, k int) bool { return c.Gain(i, k) >= leastChange }
 
 // apart reports whether two policies differ in a metric: significantly or, with too few seeds to test, in their means.

@@ -39,7 +39,7 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// ascending returns the indexes of p in the order of its values, except those of NaN.
+// ascending returns the indexes of p values in ascending order of the values, without those of NaN.
 func ascending(p []float64) (order []int) {
 	for i := range p {
 		if !math.IsNaN(p[i]) {
@@ -50,8 +50,8 @@ func ascending(p []float64) (order []int) {
 	return order
 }
 
-// seedsToTell estimates how many seeds bring the half-width of a confidence interval, which is half with n seeds, down
-// to distance; rounded up to two significant digits, 0 if no number will do.
+// seedsToTell estimates how many seeds bring the half-width of a confidence interval down to a distance, given its
+// value with n seeds (half); the result is rounded up to two significant digits, 0 if no number will do.
 func seedsToTell(half, distance float64, n int) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -60,8 +60,8 @@ func seedsToTell(half, distance float64, n int) int {
 	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
 }
 
-// seedsToReach estimates how many seeds bring the half-width of a confidence interval, which is half at 95 % with n
-// seeds, below distance, if the new interval has the probability of error level, at most 5 %; 0 if no number will do.
+// seedsToReach estimates how many seeds bring the half-width of a confidence interval, with the probability of error
+// level (at most 5 %), below a distance, given that of the 95 % interval with n seeds (half); 0 if none will do.
 func seedsToReach(half, distance float64, n int, level float64) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -89,8 +89,8 @@ func roundSeeds(needed float64, n int) int {
 // mostSeeds is the highest number of seeds that is ever recommended for deciding an objective.
 const mostSeeds = 100_000
 
-// judge returns the outcome of an objective: met if the confidence interval of e lies wholly on the right side of the
-// bound, missed if wholly on the wrong side, or else unclear, with the number of seeds that would decide or a reason.
+// judge returns the outcome of an objective: met if the estimate's confidence interval lies on the right side of the
+// bound, missed if on the wrong side, or else unclear, with the number of seeds that would decide or a reason.
 func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason string) {
 	right := func(v float64) bool {
 		if above {
@@ -180,8 +180,8 @@ const (
 	alpha      = 1 - confidence
 )
 
-// tQuantile returns the quantile of Student's t for a two-sided interval about the mean of n values with a probability
-// of error of level, half of it beyond each end.
+// tQuantile returns the quantile of Student's t for a two-sided interval about the mean of n values that misses the
+// true mean with the probability level, half of it beyond each end.
 func tQuantile(n, level float64) float64 {
 	return studentQuantile(n-1, 1-level/2)
 }
@@ -199,8 +199,8 @@ func studentTails(freedom, t float64) float64 {
 	return min(1, steady(mathext.RegIncBeta(freedom/2, 0.5, freedom/(float64(t*t)+freedom))))
 }
 
-// steady rounds v to 12 significant digits: the later digits of numbers that libraries compute with fused products
-// differ between processors, and equal runs must give equal bytes on all of them.
+// steady rounds a number to 12 significant digits: the later digits of numbers that libraries compute with fused
+// products differ between processors, and equal runs must give equal bytes on all of them.
 func steady(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
 	if err != nil {
@@ -271,8 +271,8 @@ func Interval(values []float64) (mean, half float64) {
 	return mean, halfWidth(spreadAbout(values, mean), len(values), alpha)
 }
 
-// Against returns the difference of the sample new from base with a t test: paired, of equal numbers of values, or of
-// independent samples (Welch). Neither may be empty.
+// Against returns the difference between two samples, new from base, with a t test: paired, of equal numbers of values,
+// or of independent samples (Welch). Neither may be empty.
 func Against(base, new []float64, paired bool) Contrast {
 	return contrastOf(aboutMean(base), aboutMean(new), paired)
 }

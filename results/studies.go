@@ -61,7 +61,7 @@ func Size(axes []Axis, most int) (size int, ok bool) {
 	return size, true
 }
 
-// Position returns, for each axis, the index of its value in the cell with that index.
+// Position returns, for each axis of a sweep, the index of its value in the cell with the given index.
 func (s *Sweep) Position(index int) []int {
 	position := make([]int, len(s.Axes))
 	for i := len(s.Axes) - 1; i >= 0; i-- {
@@ -71,7 +71,7 @@ func (s *Sweep) Position(index int) []int {
 	return position
 }
 
-// Values returns, for each axis, its value in the cell with that index.
+// Values returns, for each axis of a sweep, its value in the cell with the given index.
 func (s *Sweep) Values(index int) []string {
 	values := make([]string, len(s.Axes))
 	for i, at := range s.Position(index) {
@@ -123,7 +123,7 @@ func (s *Sweep) AddCell(index int, sum *Summary) error {
 	return nil
 }
 
-// estimateOf returns the policy's estimate for the query q, without the values of the seeds.
+// estimateOf returns the policy's estimate for a query, without the values of the seeds.
 func (p *PolicySummary) estimateOf(q measure.Query) Estimate {
 	e := estimate(q, nil, nil)
 	e.Reason = "it was not measured"

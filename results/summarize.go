@@ -13,8 +13,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Summarize computes the summary of the runs of the policies of s; the order of runs does not matter. It uses the seeds
-// that every policy finished, and keeps the histograms and series of runs, which it does not change.
+// Summarize computes the summary of a scenario's runs under its policies; the order of runs does not matter. It uses
+// the seeds that every policy finished, and keeps the histograms and series of runs, which it does not change.
 func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, error) {
 	grid, seeds, err := align(s, runs)
 	if err != nil {
@@ -207,9 +207,9 @@ func (w *Watch) needs(histogram measure.Query) bool {
 	})
 }
 
-// precise reports whether the interval of e has a relative error of at most g: the half-width is at most g ÷ (1 + g) of
-// the mean's size. The factor 1 + g allows for the mean itself being an estimate. A metric without a value under any
-// seed counts as precise. Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
+// precise reports whether the interval of an estimate has a relative error of at most g: the half-width is at most g ÷
+// (1 + g) of the mean's size. The factor 1 + g allows for the mean itself being an estimate. A metric without a value
+// under any seed counts as precise. Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
 func (e *Estimate) precise(g float64) bool {
 	if len(e.Values) < fewestToStop {
 		return false

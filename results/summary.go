@@ -158,7 +158,7 @@ type Options struct {
 	Until float64
 }
 
-// Case is one condition that decides the exit code of a command, with its outcome for one policy.
+// Case is one condition under which a command exits with 0, such as a met objective, with its outcome for one policy.
 type Case struct {
 	Policy  string // label of the policy
 	Name    string // condition, such as the objective "sojourn.mean below 10s"
@@ -168,13 +168,13 @@ type Case struct {
 	Line    int    // line of the condition in the scenario's file, from 1; 0: it is not in the file
 }
 
-// String returns the case as a sentence.
+// String returns the case, a condition with its outcome, as text: policy, condition, outcome and measured value.
 func (c *Case) String() string {
 	return fmt.Sprintf("%s: %s: %s, %s", c.Policy, c.Name, c.Outcome, c.Words)
 }
 
-// Cases returns the conditions of a zero exit code, one for each objective and policy; under strict an unclear one
-// fails.
+// Cases returns the conditions under which the run of a scenario exits with 0, one for each objective and policy; under
+// strict an unclear one fails.
 func (s *Summary) Cases(strict bool) (all []Case) {
 	for _, v := range s.Objectives {
 		name := v.Query.String() + " " + v.Text + plain.When(v.Expect, ", expected to be missed")
@@ -185,7 +185,7 @@ func (s *Summary) Cases(strict bool) (all []Case) {
 	return all
 }
 
-// Cases returns the conditions of a zero exit code, one for each change judged: it is no worse than the gate allows.
+// Cases returns, for each change judged, the condition of a zero exit code: it is no worse than the gate allows.
 func (c *Comparison) Cases() (all []Case) {
 	for _, d := range c.Changes {
 		if d.Verdict == "" {
@@ -201,7 +201,7 @@ func (c *Comparison) Cases() (all []Case) {
 	return all
 }
 
-// Cases returns the conditions of a zero exit code, one for each policy: a setting was found that meets the objectives.
+// Cases returns, for each policy, the condition of a zero exit code: a setting was found that meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
 	for _, p := range t.Policies {
 		name := strings.TrimSpace(t.Goal + " that meets " + strings.Join(t.Objectives, ", "))

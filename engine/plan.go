@@ -47,7 +47,7 @@ func (o Order) String() string { return orderNames[o] }
 // ByTenant reports whether claims in this order choose a tenant first and then one of its jobs.
 func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 
-// Rule holds the parameters of an Order. It must not change once a plan has used it.
+// Rule holds the parameters of a claim order (Order). It must not change once a Plan with it has gone to a store.
 type Rule struct {
 	Every time.Duration // Aging: waiting time for each step of priority, above 0
 	Cap   int64         // Aging: most steps by which waiting raises a priority; 0: no bound

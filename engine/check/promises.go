@@ -111,7 +111,7 @@ func (c *Checker) leaderReaps(s *subject) bool {
 // leases end rather than at intervals; short leases and heartbeats allow less.
 const shortestRest = 20 * time.Millisecond
 
-// rest returns the shortest mean interval that is allowed between recoveries of a process that find no expired lease.
+// rest returns the shortest mean interval allowed between searches of a process for expired leases that find none.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2

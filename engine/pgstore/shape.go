@@ -114,7 +114,7 @@ func key(shapes []shape) string {
 	return string(text)
 }
 
-// planOf returns the SQL statement for claims by terms of these shapes, from the cache or newly written.
+// planOf returns the SQL statement for claims whose terms have this form (class, order, filters), cached or new.
 func (s *Store) planOf(shapes []shape) *plan {
 	k := key(shapes)
 	found, ok := s.plans.Load(k)

@@ -87,7 +87,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual does what next does, without others, the heap of rare events. It is small enough for the compiler to inline.
+// usual returns the time and the kind of the next event, without the heap of rare ones. The compiler inlines it.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {

@@ -28,7 +28,7 @@ func (d *drawing) waits(p *policy, row int) band {
 	return p.classes[row]
 }
 
-// firstRow returns the index of the plot of the wait chart that shows the class in its title, or else 0.
+// firstRow returns which plot of the wait chart is of the class that the chart's title names; 0 if it names none.
 func (d *drawing) firstRow() int {
 	class := d.waitQuery().Class
 	return max(0, slices.IndexFunc(d.rows, func(row string) bool { return class != "" && row == clean(class) }))

@@ -34,7 +34,7 @@ func (d *die) plain(p *plan) {
 	}
 }
 
-// unlimited removes the keys that limit jobs in flight, or keep them in flight for ever.
+// unlimited removes the scenario keys that cap the jobs in flight, or by which one may stay in flight for ever.
 func (p *plan) unlimited() {
 	p.serials = 0
 	p.drop("engine.ack", "engine.waiting", "engine.lease.of", "engine.lease.names", "engine.max-in-flight",

@@ -171,7 +171,7 @@ func strange(line string) (*quantity.Error, int) {
 
 const plainSpace = "replace it by a plain space"
 
-// alike matches what Alike looks for: a value that is a template, or an unusual space before a key or a value.
+// alike matches, in a line of YAML, a template placeholder as a value, or an unusual space before a key or a value.
 var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])` +
 	`|[:,\[{-] *["']?(` + template.String() + `)`)
 

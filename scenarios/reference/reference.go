@@ -167,7 +167,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// valueWords maps each type of values to its description.
+// valueWords says what may be written as a value of each type of the scenario language.
 var valueWords = map[string]string{
 	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
 	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",

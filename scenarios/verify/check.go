@@ -32,7 +32,7 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // number of jobs simulated
 }
 
-// Failed reports whether the simulator contradicts the row, or the interval is too wide to decide.
+// Failed reports whether the simulation contradicts the value from theory, or its interval is too wide to decide.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
 // Check measures by simulation the expected quantities of row. A row that the simulator cannot express is left out,

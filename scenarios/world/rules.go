@@ -117,7 +117,7 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 }
 
-// roundTrip returns an upper bound on the round trip of a store call that concerns batch jobs.
+// roundTrip returns an upper bound on the latency of a store call for a batch of that many jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
 	perJob := max(8*each.Average().Std(), 4*longestDraw(each))

@@ -155,12 +155,14 @@ func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 // Wake reports to the engine that jobs have become ready.
 func (e *Engine) Wake(now Time) {
 	e.begin(now, true)
+	e.expireFirst()
 	e.fetch.onWoken(e)
 }
 
 // Stop makes the engine claim no more and return the jobs that it has not started. It is drained once Held is 0.
 func (e *Engine) Stop(now Time) {
 	e.beginSeldom(now)
+	e.expireFirst()
 	e.stopping = true
 	e.run.returnBuffered(e)
 	e.commit.lingered(e)

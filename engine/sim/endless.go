@@ -34,15 +34,13 @@ type tally struct {
 // eventsEach and the constants below bound the events of one instant. Each job, lease, call, execution, worker and node
 // of that instant may cause eventsEach events at each node, since WakeAll wakes all of them; there is a minimum for
 // tiny simulations. The number of leases of each job is bounded too: scenarios allow at most a thousand attempts of a
-// job at one instant.
+// job at one instant. lastEvents is the number of last events in an Endless.
 const (
 	eventsEach   = 8
 	fewestEvents = 4096
 	mostLeases   = 4096
+	lastEvents   = 8
 )
-
-// lastEvents is the number of last events in an Endless.
-const lastEvents = 8
 
 // linger is called at each event once tally.patience events have happened at one instant. It panics with an Endless if
 // there are more events than all jobs, leases, calls, executions, workers and nodes can cause.
@@ -62,25 +60,27 @@ func (s *Sim) linger(from rank) {
 	}
 }
 
-// next describes the next event in words, for an Endless; from is the rank (kind) of the queue part that holds it.
+// inWords describes events by rank, calls and deadlines as formats.
+var inWords = [...]string{control: "a storm begins or ends", promotion: "a waiting job becomes due",
+	request: "%v of node %d reaches the store", reply: "the answer to %v reaches node %d", finish: "an execution ends",
+	arrival: "a job arrives", timer: "a deadline of node %d comes", announcement: "nodes are woken for ready jobs"}
+
+// next describes the next event in words, for an Endless; from names the structure in the queue that holds it.
 func (s *Sim) next(from rank) string {
-	call := func(text string, ref uint32) string {
-		m := s.messages.at(ref)
-		return fmt.Sprintf(text, m.Op, m.Engine.Node())
-	}
+	var ref uint32
 	switch from {
-	case promotion:
-		return "a waiting job becomes due"
+	case control: // the heap others, with events of several ranks
+		from, ref = rank(s.queue.others[0].order>>rankBits), s.queue.others[0].ref
 	case request:
-		return call("%v of node %d reaches the store", s.queue.requests.head().ref())
+		ref = s.queue.requests.head().ref()
 	case reply:
-		return call("the answer to %v reaches node %d", s.queue.replies.head().ref())
-	case finish:
-		return "an execution ends"
-	case arrival:
-		return "a job arrives"
+		ref = s.queue.replies.head().ref()
 	case timer:
-		return fmt.Sprintf("a deadline of node %d comes", s.queue.timers.heap[0])
+		return fmt.Sprintf(inWords[timer], s.queue.timers.heap[0])
 	}
-	return "a storm begins or ends, or a call arrives out of order"
+	if from == request || from == reply {
+		m := s.messages.at(ref)
+		return fmt.Sprintf(inWords[from], m.Op, m.Engine.Node())
+	}
+	return inWords[from]
 }

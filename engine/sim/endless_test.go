@@ -56,6 +56,21 @@ func TestEndless(t *testing.T) {
 	}{
 		{"a job that is due stays waiting", func() *world { return stuck(quietWorldOfRetries(t)) }, round[:1]},
 		{"a job is tried for ever", func() *world { return hasty(t, 1, 0) }, round},
+		{"nodes are woken by announcements", func() *world {
+			w := hasty(t, 1, 0)
+			w.config.Announce = func(engine.Time) time.Duration { return 0 }
+			return w
+		}, append(round[:6:6], "nodes are woken for ready jobs")},
+		{"tens of thousands of storms begin", func() *world {
+			w := quietWorld(t, 1)
+			w.config.Controls = slices.Repeat([]sim.Control{{Kind: sim.StallReaper, For: time.Minute}}, 1e5)
+			return w
+		}, []string{"a storm begins or ends"}},
+		{"calls overtake a recovery", func() *world {
+			w := hasty(t, 1, 0)
+			w.node.Reaper.OnStart, w.links.OneWay[engine.OpRecover] = true, drawn(t)(dist.Constant(60))
+			return w
+		}, round},
 		{"three jobs are tried for ever", func() *world { return hasty(t, 3, 0) }, round},
 		{"a job is tried a thousand times", func() *world { return hasty(t, 1, 1000) }, nil},
 		{"3000 jobs are tried ten times by 40 nodes that are all told", func() *world {

@@ -55,8 +55,9 @@ func (s State) String() string {
 // Stats counts jobs by state and class, by the store's clock.
 type Stats struct {
 	Ready, Waiting, InFlight [NumClasses]int
-	OldestReady              [NumClasses]time.Duration
-	Dead                     int
+	// OldestReady is the longest time that a ready job has been ready, since it was due, wherever it stands; 0: none is.
+	OldestReady [NumClasses]time.Duration
+	Dead        int
 }
 
 // Promotion describes a waiting job that became ready because it was due.
@@ -82,9 +83,8 @@ type Store interface {
 	// Commit applies a batch and appends a Result for each outcome. If an earlier copy of the batch
 	// took effect, it answers as it did then, but tries the outcomes that were Unapplied again.
 	Commit(ctx context.Context, batch Batch, dst []Result) ([]Result, error)
-	// ExtendLease restarts the TTL of each lease and appends to dst, for each,
-	// whether the holder still has it. A lease that expired but was not recovered
-	// is still held.
+	// ExtendLease restarts the TTL of each lease and appends to dst, for each, whether the holder still has it. A lease
+	// that expired but was not recovered is still held.
 	ExtendLease(ctx context.Context, leases []LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
 	// ExtendNode restarts the TTL of every lease of holder, or with kept of every life of its node,
 	// and returns their number. Leases that lapsed or are held by a reaper are not extended. A store

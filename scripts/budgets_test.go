@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/keyed", 67, 66},
 	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3186, 2250},
+	{"engine/memstore", 3227, 2250},
 	{"engine/pgstore", 2911, 2130},
 	{"engine/pgstore/pgserver", 548, 500},
 	{"engine/quantity", 808, 480},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_833, 56_000
+	mostLines, goalLines             = 83_860, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -194,8 +194,7 @@ func (s *Store) ready(class engine.Class) int {
 func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
 	c.dst = append(c.dst, engine.Lease{})
 	l := &c.dst[len(c.dst)-1]
-	// Fields are set one by one: a composite literal would be built elsewhere and
-	// copied.
+	// Fields are set one by one: a composite literal would be built elsewhere and copied.
 	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, s.tenantOf(ref, r)
 	l.Token, l.Ref = engine.Token(r.token), ref+1
 	l.Delivery, l.Charged, l.Failures = r.delivery, r.charged, r.failures

@@ -13,6 +13,10 @@ type lines struct {
 	order  []uint16 // lanes ordered by (priority, kind)
 	byKind bool
 	latest uint16 // lane of the latest job
+
+	moved  bool   // the ready key of some job has differed from the time it became ready: no queue is in order of age
+	ages   *treap // search trees of all ready rows by the time they became ready; nil: Stats has not needed them
+	oldest [engine.NumClasses]uint32
 }
 
 // lane holds the ready jobs of one priority and, once split by kind, one kind.
@@ -64,7 +68,7 @@ func (s *Store) splitByKind() {
 		return
 	}
 	old := s.lines.lanes
-	s.lines = lines{byKind: true}
+	s.lines.lanes, s.lines.order, s.lines.byKind, s.lines.latest = nil, nil, true, 0
 	for i := range old {
 		priority := old[i].priority
 		old[i].each(func(_ engine.Class, q *queue) {

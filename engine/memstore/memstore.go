@@ -6,8 +6,8 @@
 // kind. A plan is the list of terms (filter, order and limit) by which a claim selects jobs.
 //
 // Every feature beyond priorities, kinds and classes has separate structures, built at its first use: other claim
-// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node. Unused, a feature costs one
-// branch.
+// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, the ages of ready jobs. Unused, a
+// feature costs one branch.
 package memstore
 
 import (
@@ -44,7 +44,7 @@ type Store struct {
 	kept     int        // number of dead jobs that are kept
 	byNode   *nodeLists // leased rows by the holder's node; nil: not needed yet
 
-	special  bool  // whether there are indexes or tenants
+	special  bool  // whether there are indexes, tenants or trees by age
 	counting bool  // whether running or tenants count the jobs in flight, or their number is limited
 	running  []int // by kind, number of jobs in flight without a reaper; nil: not needed
 	serials  serials
@@ -176,23 +176,46 @@ func (s *Store) drop(ref uint32) {
 	s.forget(ref, r)
 }
 
-// Stats counts jobs exactly, whatever the limit, since the counts are kept up to date. It takes the age of the oldest
-// ready job from the first jobs of the queues.
+// Stats counts jobs exactly, whatever the limit, since the counts are kept up to date. The jobs that became ready first
+// are the first of the queues or, once a job has had another place, those of search trees by age, built then.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	s.splitByKind()
 	st := s.stats
+	first := func(c engine.Class, ref uint32) {
+		st.OldestReady[c] = max(st.OldestReady[c], now.Sub(s.rows.at(ref).dueAt))
+	}
+	if s.lines.moved {
+		s.eachOldest(first)
+		return st, nil
+	}
 	for i := range s.lines.lanes {
 		s.lines.lanes[i].each(func(c engine.Class, q *queue) {
 			if q.size > 0 {
-				first := s.rows.at(q.peek(&s.late, false))
-				st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
+				first(c, q.peek(&s.late, false))
 			}
 		})
 	}
 	return st, nil
+}
+
+// eachOldest calls visit for the row of each class (fresh, retry) that became ready first.
+func (s *Store) eachOldest(visit func(c engine.Class, ref uint32)) {
+	x := &s.lines
+	if x.ages == nil {
+		x.ages, s.special = &treap{rows: &s.rows, sort: sortByDue}, true
+		for ref := range s.rows.size {
+			if r := s.rows.at(ref); r.state == engine.Ready {
+				x.ages.insert(&x.oldest[r.class()], ref)
+			}
+		}
+	}
+	for c, root := range x.oldest {
+		if root != 0 {
+			visit(engine.Class(c), x.ages.end(root, false))
+		}
+	}
 }
 
 // Lead makes engine e the leader for a role until ttl has passed and returns true, or false if another engine leads.

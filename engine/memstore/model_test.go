@@ -353,29 +353,16 @@ func (m *model) redrive(revive func(engine.JobID) bool, reset bool) []engine.Pro
 func (m *model) stats() engine.Stats {
 	m.catchUp()
 	s := engine.Stats{Dead: m.dead}
-	type line struct {
-		class    engine.Class
-		priority int16
-		kind     engine.Kind
-		behind   bool
-	}
-	first := map[line]*modelJob{}
 	for _, j := range m.jobs {
 		switch j.state {
 		case engine.Ready:
 			s.Ready[j.class()]++
-			at := line{j.class(), j.Priority, j.Kind, m.behind(j)}
-			if f := first[at]; f == nil || cmp.Or(cmp.Compare(j.key, f.key), cmp.Compare(j.ID, f.ID)) < 0 {
-				first[at] = j
-			}
+			s.OldestReady[j.class()] = max(s.OldestReady[j.class()], m.at.Sub(j.due))
 		case engine.Waiting:
 			s.Waiting[j.class()]++
 		case engine.InFlight:
 			s.InFlight[j.class()]++
 		}
-	}
-	for at, j := range first {
-		s.OldestReady[at.class] = max(s.OldestReady[at.class], m.at.Sub(j.due))
 	}
 	return s
 }

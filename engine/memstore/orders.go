@@ -40,7 +40,7 @@ func (s *Store) prepare(t *engine.Term) error {
 			s.keep(&s.indexes, by, nil)
 		}
 	}
-	s.special = s.indexes != indexes{} || x != nil
+	s.special = s.special || s.indexes != indexes{} || x != nil
 	return nil
 }
 
@@ -136,8 +136,15 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join adds a job that may be claimed to the search trees of special orders, such as fairness between tenants.
+// join adds a ready row to the search trees: that by age and, unless an earlier job of its serial key blocks the job,
+// those of special orders, such as fairness between tenants.
 func (s *Store) join(ref uint32, r *row) {
+	if s.lines.ages != nil {
+		s.lines.ages.insert(&s.lines.oldest[r.class()], ref)
+	}
+	if s.isBehind(ref, r) {
+		return
+	}
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil {
 		s.tenants.join(ref, r, s.tenantOf(ref, r))
@@ -145,6 +152,12 @@ func (s *Store) join(ref uint32, r *row) {
 }
 
 func (s *Store) leave(ref uint32, r *row) {
+	if s.lines.ages != nil {
+		s.lines.ages.remove(&s.lines.oldest[r.class()], ref)
+	}
+	if s.isBehind(ref, r) {
+		return
+	}
 	s.indexes.remove(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil {
 		s.tenants.leave(ref, r)

@@ -40,14 +40,16 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 	}
 }
 
-// toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and, unless an earlier
-// job of its serial key blocks it, to the search trees of special orders.
+// toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and to the search trees.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready = true
 	s.stats.Ready[r.class()]++
 	s.lineOf(ref, r).insert(&s.late, ref, r)
-	if s.special && !s.isBehind(ref, r) {
+	if key != dueAt {
+		s.lines.moved = true
+	}
+	if s.special {
 		s.join(ref, r)
 	}
 }
@@ -56,7 +58,7 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 func (s *Store) unready(ref uint32) *row {
 	r := s.rows.at(ref)
 	s.stats.Ready[r.class()]--
-	if s.special && !s.isBehind(ref, r) {
+	if s.special {
 		s.leave(ref, r)
 	}
 	s.lineOf(ref, r).remove(&s.late, ref, r)

@@ -96,6 +96,19 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 			stats.Ready[c] += size
 		}
 	}
+	for c, root := range s.lines.oldest {
+		if s.lines.ages == nil {
+			continue
+		}
+		size := checkTree(t, s.lines.ages, root, func(ref uint32) {
+			if r := s.rows.at(ref); r.state != engine.Ready || r.class() != engine.Class(c) {
+				t.Fatalf("row %+v is in the tree by age of class %d", r, c)
+			}
+		})
+		if size != stats.Ready[c] {
+			t.Fatalf("the tree by age of class %d has %d rows of %d", c, size, stats.Ready[c])
+		}
+	}
 }
 
 // checkList walks a list forwards, its links back as well.

@@ -42,6 +42,11 @@ var lineStories = []story{
 		c.elapse(3)
 		c.wantIDs("claimed", ids(c.claim(9)), 2, 1, 3, 4)
 	}},
+	{"age of the longest ready", plain, func(c *client) {
+		for _, place := range []engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceCreated} {
+			c.part(place.String(), with(func(o *engine.StoreOptions) { o.Place, o.Promoted = place, true }), playOldest)
+		}
+	}},
 	{"oldest whatever the priority", plain, func(c *client) {
 		for id, p := range []int16{3, -1, 2, 0} {
 			c.elapse(0.01)
@@ -132,6 +137,36 @@ func playReturn(c *client, want []engine.JobID) {
 			c.about("aged", got[i].Age, 9)
 		}
 	}
+}
+
+// playOldest tests that Stats finds the job that has been ready longest, since its due time, wherever it stands: behind
+// jobs that were promoted before it, and behind one that was returned and kept its former place.
+func playOldest(c *client) {
+	wantOldest := func(what string, ticks float64) {
+		c.Helper()
+		c.about(what, c.stats().OldestReady[engine.Retry], ticks)
+	}
+	c.add(ofKinds(0, 0)...)
+	l := c.claim(2)
+	c.nack(l[0], 3)
+	c.nack(l[1], 2)
+	c.elapse(4)
+	wantOldest("due and not promoted", 0)
+	c.wantIDs("newest first", c.promote(1, engine.NewestReady), 1)
+	wantOldest("due at 3", 1)
+	c.elapse(1)
+	c.wantIDs("the other", c.promote(1, engine.NewestReady), 2)
+	wantOldest("promoted behind it, and due at 2", 3)
+	if l = c.claim(2); l[0].ID == 2 {
+		l[0], l[1] = l[1], l[0]
+	}
+	c.commit(l[0], engine.Return)
+	c.elapse(2)
+	c.outcomes(engine.Outcome{LeaseKey: l[1].Key(), Verb: engine.Return, Stand: engine.PlaceDue})
+	c.elapse(1)
+	wantOldest("returned at 5, and behind one that was returned at 7", 3)
+	c.claim(9)
+	wantOldest("none is ready", 0)
 }
 
 // playUnique tests enqueueing under unique keys of jobs that are ready, in flight, waiting, done and dead.

@@ -29,7 +29,7 @@ func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int)
 	for range min(width, n) {
 		group.Go(func() {
 			for i, inner, ok := w.begin(); ok; i, inner, ok = w.begin() {
-				w.end(i, do(inner, i))
+				w.end(inner, i, do(inner, i))
 			}
 		})
 	}
@@ -63,16 +63,18 @@ func (w *work) begin() (i int, ctx context.Context, ok bool) {
 	return w.next - 1, ctx, true
 }
 
-func (w *work) end(i int, err error) {
+// end ends task i, whose context is ctx. An error that only passes on the end of ctx is no failure of the task.
+func (w *work) end(ctx context.Context, i int, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	done := ctx.Err()
 	w.running[i]()
 	delete(w.running, i)
 	if err == nil {
 		return
 	}
 	w.n = min(w.n, w.next)
-	if errors.Is(err, ErrEnough) || errors.Is(err, context.Canceled) || i > w.failedAt {
+	if errors.Is(err, ErrEnough) || done != nil && errors.Is(err, done) || i > w.failedAt {
 		return
 	}
 	w.failed, w.failedAt = err, i

@@ -89,6 +89,45 @@ func TestEachEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A piece may give up something of its own, and pass on that this was cancelled: unless it was cancelled itself, it has
+// failed like any other.
+func TestEachFailsWithACancellationOfAPieceAlone(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{1, 3} {
+		err := Each(t.Context(), width, 10, func(_ context.Context, i int) error {
+			if i < 2 {
+				return nil
+			}
+			own, cancel := context.WithCancel(context.Background())
+			cancel()
+			return fmt.Errorf("piece %d: %w", i, own.Err())
+		})
+		if err == nil || err.Error() != "piece 2: context canceled" {
+			t.Errorf("width %d: got %v, want the error of piece 2", width, err)
+		}
+	}
+}
+
+// A piece that passes on the end of its caller's context has not failed, whatever it wraps that in.
+func TestEachReturnsTheErrorOfItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cancelled, cancel := context.WithCancel(t.Context())
+		late, done := context.WithTimeout(t.Context(), 2*time.Second)
+		defer done()
+		time.AfterFunc(time.Second, cancel)
+		for _, ctx := range []context.Context{cancelled, late} {
+			err := Each(ctx, 2, 10, func(ctx context.Context, i int) error {
+				<-ctx.Done()
+				return fmt.Errorf("piece %d: %w", i, ctx.Err())
+			})
+			if err != ctx.Err() {
+				t.Errorf("got %v, want %v", err, ctx.Err())
+			}
+		}
+	})
+}
+
 // A gate admits as many pieces as it has places, in all pools that share it.
 func TestGate(t *testing.T) {
 	t.Parallel()

@@ -45,8 +45,8 @@ type labelGroup struct {
 	split    bool // other groups have the same name
 }
 
-// prioritySign separates a class name from its priority in a label.
-const prioritySign = "\x00"
+// prioritySign separates a class name from its priority in a label. No class name contains it: those are valid UTF-8.
+const prioritySign = "\xff"
 
 // ranked returns a row's class name with its priority appended, since all jobs of a scenario's class have one priority.
 func (r *reader) ranked(one *row, label string) string {

@@ -268,3 +268,17 @@ func TestTooManyClasses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestZeroByteInClass reads a class whose name has a zero byte and digits behind it, escaped in JSON: they are no
+// priority.
+func TestZeroByteInClass(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, `{"id": %d, "class": "a\u00005", "enqueued": %d, "started": %d, "finished": %d}`+"\n", i, 1700000000+i, 1700000000+i, 1700000001+i)
+	}
+	found := read(t, "csv", text.String())
+	if c := &found.Classes[0]; len(found.Classes) != 1 || c.Ranked || c.Name != "a-5" {
+		t.Errorf("got %d classes, the first of them %s with priority %d (%t), want a-5 without one", len(found.Classes), c.Name, c.Priority, c.Ranked)
+	}
+}

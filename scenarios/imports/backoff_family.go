@@ -82,8 +82,8 @@ func differing(pauses []Pause, bases []float64) int {
 // without a maximum. Its step or factor is estimated from the last delay below the maximum, which shows it most
 // exactly, and once more from the second delay.
 func growing(pauses []Pause, bases []float64) (all []family) {
-	first, second := spellNumber(bases[0]), []int{len(bases) - 1, 1}
-	for _, at := range second {
+	first := spellNumber(bases[0])
+	for _, at := range []int{len(bases) - 1, 1} {
 		for _, bound := range []float64{0, slices.Max(bases)} {
 			k, maximum, most := at, "", math.Inf(1)
 			if bound > 0 {

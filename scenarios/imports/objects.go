@@ -101,7 +101,7 @@ func (o *objects) more() error {
 }
 
 func (o *objects) explain(err error) error {
-	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !o.inArray {
+	if errors.Is(err, io.EOF) && !o.inArray {
 		return io.EOF
 	}
 	var syntax *json.SyntaxError

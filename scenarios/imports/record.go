@@ -203,7 +203,7 @@ func ScenarioName(text string) string { return slug(strings.ToLower(text), true)
 // names assigns numbers to texts, from 1 in the order in which they are first seen, up to a limit.
 type names struct {
 	number map[string]uint32
-	all    []string // all[0] is the name for errors without one
+	all    []string // texts by number; all[0] is the empty text
 	most   int
 	full   bool // there were more kinds than fit
 }

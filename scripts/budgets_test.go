@@ -26,19 +26,19 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3422, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3097, 1650},
+	{"engine/check", 3093, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
-	{"engine/keyed", 67, 66},
+	{"engine/keyed", 66, 66},
 	{"engine/live", 1390, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3227, 2250},
-	{"engine/pgstore", 2911, 2130},
-	{"engine/pgstore/pgserver", 548, 500},
+	{"engine/pgstore", 2910, 2130},
+	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
-	{"policies", 2872, 1850},
+	{"policies", 2870, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2282, 1350},
@@ -49,27 +49,27 @@ var budgets = []budget{
 	{"scenarios/imports", 4735, 3650},
 	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 883, 700},
+	{"scenarios/reference", 882, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3009, 1900},
-	{"scenarios/study", 5362, 3000},
+	{"scenarios/spec", 3007, 1900},
+	{"scenarios/study", 5361, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1113, 600},
 	{"scenarios/verify", 3416, 2600},
-	{"scenarios/world", 4568, 2700},
-	{"results", 4580, 2300},
-	{"results/measure", 4898, 3150},
+	{"scenarios/world", 4565, 2700},
+	{"results", 4573, 2300},
+	{"results/measure", 4881, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6691, 4300},
-	{"results/text", 1569, 1700},
+	{"results/report", 6696, 4300},
+	{"results/text", 1568, 1700},
 	{"cmd/bench", 4888, 3000},
-	{"cmd/cli", 5178, 3600},
+	{"cmd/cli", 5177, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1168, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1177, 700},
+	{"cmd/ui", 1176, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_860, 56_000
+	mostLines, goalLines             = 83_858, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -252,25 +252,23 @@ func (c *Checker) Stated(path ...any) bool {
 }
 
 // BadName returns, as text, the mistake in a name of a class, storm, policy and the like; "" if it is valid.
-func BadName(name string) string {
+func BadName(name string) string { return badName(name, "-_", "a-z, 0-9, - and _") }
+
+// BadTitle returns, as text, the mistake in the name of a scenario, which names files; "" if it is valid.
+func BadTitle(name string) string { return badName(name, "-", "a-z, 0-9 and -") }
+
+// badName allows small letters, digits and signs in a name, which all describes in words.
+func badName(name, signs, all string) string {
 	const most = 64
 	switch {
 	case name == "":
 		return "it is empty"
 	case len(name) > most:
 		return fmt.Sprintf("it is longer than %d letters", most)
-	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "":
-		return "want only a-z, 0-9 and -"
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+signs) != "":
+		return "want only " + all
 	}
 	return ""
-}
-
-// BadTitle returns, as text, the mistake in the name of a scenario; "" if it is valid.
-func BadTitle(name string) string {
-	if bad := BadName(name); bad != "" || !strings.Contains(name, "_") {
-		return bad
-	}
-	return "want only a-z, 0-9 and -"
 }
 
 // BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. The kinds that

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"qsim/results/measure"
 	"qsim/scenarios/reference"
 )
 
@@ -197,6 +198,30 @@ func TestParseObjective(t *testing.T) {
 			}
 		case err != nil || q.String() != tt.query || word+" "+bound != tt.bound:
 			t.Errorf("%q: %s, %s %s, %v", tt.text, q, word, bound, err)
+		}
+	}
+}
+
+// TestMeasureDuringStorms: a query for the window of a storm that begins with an event has the error that an objective
+// has, and for an unknown storm those are named whose windows are known.
+func TestMeasureDuringStorms(t *testing.T) {
+	text := "jobs:\n- {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}\nengine: {nodes: 2}\nstorms:\n" +
+		"- {name: down, at: 5m, for: 1m, fail: {rate: 50%}}\n- {name: death, on: leased, at: 1s, crash: {nodes: that, restart-after: 1s}}\n"
+	sc, problems := Load("test.yaml", []byte(text), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	for query, want := range map[string]string{
+		"fresh.wait.p99 during death": `fresh.wait.p99 during death: storm "death" begins with an event: nobody knows when it is`,
+		"recovery.time after death":   `recovery.time after death: storm "death" begins with an event: nobody knows when it is`,
+		"fresh.wait.p99 during rain":  `fresh.wait.p99 during rain: no storm is named "rain"; there is "down"`,
+	} {
+		q, err := measure.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sc.Measure([]measure.Query{q}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

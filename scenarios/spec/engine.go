@@ -68,8 +68,7 @@ type Commit struct {
 	Calls   Count    `yaml:"calls"`           // most commits under way at once
 	Timeout Duration `yaml:"timeout"`         // timeout of one commit; more than 0s
 	Tries   Count    `yaml:"tries"`           // most calls for one batch; 0: no limit
-	// pause after the first failed try, the second, ...; the last repeats; none: 100ms after an error, 0s after a
-	// timeout
+	// pause after the first failed try, the second, ...; the last repeats; none: 100ms after an error, 0s after a timeout
 	Backoff []Duration `yaml:"backoff,flow"`
 	// treatment of outcomes after the last try: requeue, the jobs run again; drop, their leases lapse
 	GiveUp Either[giveUps] `yaml:"give-up"`
@@ -118,8 +117,7 @@ type Reaper struct {
 
 // Promoter is the configuration of the promotion of waiting (scheduled) jobs that are due.
 type Promoter struct {
-	// pause between two ticks, drawn anew for each; 0s: there is no promoter, a waiting job is ready the instant it is
-	// due
+	// pause between two ticks, drawn anew for each; 0s: there is no promoter, a waiting job is ready the instant it is due
 	Every Distribution   `yaml:"every"`
 	First *Distribution  `yaml:"first,omitempty"` // time from a process's start to its first tick; left out: as every
 	Batch Count          `yaml:"batch"`           // most jobs of one call

@@ -12,6 +12,9 @@ import (
 	"qsim/scenarios/reference"
 )
 
+// NoWindow is the error for a query during or after a storm with no known window; %s is the storm's quoted name.
+const NoWindow = "storm %s begins with an event: nobody knows when it is"
+
 // Measure adds queries to those that runs of a scenario compute for the objectives. The error names an unknown metric,
 // storm, class or tenant.
 func (sc *Scenario) Measure(queries []measure.Query) error {
@@ -36,8 +39,10 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	}
 	var storms []string
 	for i := range sc.Storms {
-		if sc.Storms[i].On == "" {
-			storms = append(storms, sc.Storms[i].Name)
+		if s := &sc.Storms[i]; s.On == "" {
+			storms = append(storms, s.Name)
+		} else if s.Name == q.During || s.Name == q.After {
+			return quantity.Errorf(NoWindow, quantity.Quote(s.Name))
 		}
 	}
 	classes := plain.Map(sc.Jobs, func(j JobClass) string { return j.Class })

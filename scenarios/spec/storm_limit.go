@@ -6,8 +6,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
-// is rounded up.
+// LimitStorm multiplies the limit of a dependency, which must have one; a concurrency is rounded up.
 type LimitStorm struct {
 	Dependency string `yaml:"dependency"` // name of the dependency; it must have a limit
 	Factor     Factor `yaml:"factor"`     // factor on the limit; below 1: a lower limit

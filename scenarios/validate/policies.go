@@ -122,7 +122,7 @@ func (c *validator) checkWindow(name string, path ...any) {
 		return
 	}
 	if slices.ContainsFunc(c.sc.Storms, func(s spec.Storm) bool { return s.Name == name && s.On != "" }) {
-		c.Errorf(c.Near(path...), "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
+		c.Errorf(c.Near(path...), spec.NoWindow, quantity.Quote(name))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -109,6 +110,71 @@ func checkGroup(group *ast.GenDecl) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// checkPanics finds panics whose text does not begin with the name of their package or, in a command's packages, of the
+// command.
+func checkPanics(p *sourcePackage) (problems []string) {
+	for _, f := range p.built() {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			called, ok := call.Fun.(*ast.Ident)
+			if !ok || called.Name != "panic" {
+				return true
+			}
+			who, _, found := strings.Cut(firstText(call.Args[0]), ": ")
+			switch {
+			case firstText(call.Args[0]) == "", found && who == f.syntax.Name.Name:
+			case found && strings.HasPrefix(p.path, "cmd/") && (who == "qsim" || who == "qbench"):
+			default:
+				problems = append(problems, problem(call.Pos(), "panic of package %s begins with %q", f.syntax.Name.Name, who))
+			}
+			return true
+		})
+	}
+	return problems
+}
+
+// firstText returns the literal with which the text x begins, be it a sum or a call of fmt.Sprintf; "" if there is none.
+func firstText(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(x.Value)
+		return text
+	case *ast.BinaryExpr:
+		return firstText(x.X)
+	case *ast.CallExpr:
+		if function, ok := x.Fun.(*ast.SelectorExpr); ok && function.Sel.Name == "Sprintf" {
+			return firstText(x.Args[0])
+		}
+	}
+	return ""
+}
+
+func TestShapeOfPanics(t *testing.T) {
+	for _, p := range load(t).packages {
+		report(t, checkPanics(p))
+	}
+}
+
+func TestShapeOfPanicsFindsFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"its own name", "engine", `panic("sample: " + e.Error()); panic(fmt.Sprintf("sample: %d", 1)); panic("sample: " + a + "b: c")`, nil},
+		{"no text", "engine", `panic(e); panic(&t{}); panic(e.Error())`, nil},
+		{"another name", "engine", `panic("engine: " + e.Error()); panic(fmt.Sprintf("other %d", 1))`, []string{`begins with "engine"`, `begins with "other %d"`}},
+		{"a command's", "cmd/cli", `panic("qsim: " + e.Error())`, nil},
+		{"a command's elsewhere", "engine", `panic("qsim: " + e.Error())`, []string{`begins with "qsim"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wantProblems(t, checkPanics(sample(t, tt.path, "package sample\nfunc f() {"+tt.text+"}")), tt.want)
+		})
+	}
 }
 
 func TestLengths(t *testing.T) {

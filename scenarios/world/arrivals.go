@@ -258,7 +258,7 @@ func (b *batches) next() (arrival, bool) {
 var unitExponential = func() dist.Dist {
 	d, err := dist.Exponential(1)
 	if err != nil {
-		panic("scenarios: " + err.Error())
+		panic("world: " + err.Error())
 	}
 	return d
 }()

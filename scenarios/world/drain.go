@@ -55,7 +55,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	if b.Scenario.Does(fault.Redrive) { // all dead jobs may come back, and start over
 		stats, err := store.Stats(context.Background(), 0)
 		if err != nil {
-			panic("scenarios: " + err.Error())
+			panic("world: " + err.Error())
 		}
 		tries := b.tries()
 		l.jobs += stats.Dead

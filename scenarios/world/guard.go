@@ -78,7 +78,7 @@ func (g *guard) audit(s *sim.Sim) {
 	store := s.Store().(*memstore.Store)
 	stats, err := store.Stats(context.Background(), 0)
 	if err != nil {
-		panic("scenarios: " + err.Error())
+		panic("world: " + err.Error())
 	}
 	g.checker.Balance(stats)
 	g.checker.Sweep(LiveJobs(store))

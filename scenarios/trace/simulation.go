@@ -26,7 +26,7 @@ import (
 type Simulation struct {
 	sc   *scenarios.Scenario // scenario reduced to one policy and one seed
 	seen *scenarios.Scenario // scenario with the overrides of that policy
-	// windows are the storms, each as often as it comes, in order of their start.
+	// windows holds the windows of storms at known times, by storm: those of one lie together. Storms relies on that.
 	windows []measure.Window
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,28 @@ func simulation(t *testing.T, text string, seed uint64) *Simulation {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestInterleavedStorms names each storm once, although its windows lie between those of another, and lists the
+// beginnings and ends of both in order of time.
+func TestInterleavedStorms(t *testing.T) {
+	const repeated = "{rate: 50%}, repeat: {every: 1m, times: 3}}\n"
+	s := simulation(t, "duration: 10m\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}]\nstorms:\n"+
+		"- {name: late, at: 3m, for: 10s, fail: "+repeated+"- {name: early, at: 150s, for: 10s, fail: "+repeated, 1)
+	if got := fmt.Sprint(s.Storms(0, s.End())); got != "[early late]" {
+		t.Errorf("got storms %s, want early and late, each once", got)
+	}
+	var begun []string
+	for _, f := range s.edges(0, s.End()) {
+		if f.Event == "storm-begins" {
+			begun = append(begun, fmt.Sprintf("%v at %v", f.Words, time.Duration(f.At)))
+		}
+	}
+	want := "storm early begins at 2m30s, storm late begins at 3m0s, storm early begins at 3m30s, " +
+		"storm late begins at 4m0s, storm early begins at 4m30s, storm late begins at 5m0s"
+	if got := strings.Join(begun, ", "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 // events are all that happen, copied.

@@ -43,7 +43,7 @@ var budgets = []budget{
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2282, 1350},
 	{"scenarios/checked", 213, 212},
-	{"scenarios/checks", 420, 300},
+	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 579, 559},
 	{"scenarios/estimate", 344, 250},
 	{"scenarios/imports", 4735, 3650},
@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 882, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3007, 1900},
+	{"scenarios/spec", 3009, 1900},
 	{"scenarios/study", 5361, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions

@@ -88,7 +88,8 @@ type LeaseConfig struct {
 	// of its former lives, whose jobs it has forgotten.
 	Kept bool
 	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once that clock reads a TTL
-	// more than when the lease was requested, the holder counts it as lost, commits no outcome and cancels the job.
+	// more than when the lease was requested, the holder counts it as lost, commits no outcome and cancels the job. Only
+	// jobs of an answer that came after its claim had timed out are handed back (or run) whatever that clock reads.
 	// Expiries are then absolute times by the clock of the node that wrote them, read by nodes with other clocks: a fast
 	// clock claims longer leases and recovers other nodes' leases early.
 	Local bool

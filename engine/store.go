@@ -55,7 +55,7 @@ func (s State) String() string {
 // Stats counts jobs by state and class, by the store's clock.
 type Stats struct {
 	Ready, Waiting, InFlight [NumClasses]int
-	// OldestReady is the longest time that a ready job has been ready, since it was due, wherever it stands; 0: none is.
+	// OldestReady is the time since the job that has been ready longest was due, whatever its place; 0: none is ready.
 	OldestReady [NumClasses]time.Duration
 	Dead        int
 }

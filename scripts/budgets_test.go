@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3422, 2850},
+	{"engine", 3423, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3093, 1650},
 	{"engine/dist", 1091, 1020},
@@ -61,7 +61,7 @@ var budgets = []budget{
 	{"results", 4573, 2300},
 	{"results/measure", 4881, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6696, 4300},
+	{"results/report", 6701, 4300},
 	{"results/text", 1568, 1700},
 	{"cmd/bench", 4888, 3000},
 	{"cmd/cli", 5177, 3600},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_858, 56_000
+	mostLines, goalLines             = 83_864, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -272,7 +272,7 @@ func (p *prediction) title(speed string) string {
 	}
 	busy := ""
 	if held := p.calibration.held; held >= lateJobs {
-		busy = fmt.Sprintf(": the machine was too busy, jobs that came were held up for %.0f%% of the time", held*100)
+		busy = fmt.Sprintf(": the machine was too busy, arrivals were held up for %.0f%% of the time", held*100)
 	}
 	switch {
 	case worst == nil:

@@ -412,7 +412,7 @@ func TestTitleOfPrediction(t *testing.T) {
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true), row("dead.count", 9, false, false)}, 0, 0,
 			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%"},
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true)}, .48, 0,
-			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%: the machine was too busy, jobs that came were held up for 48% of the time"},
+			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%: the machine was too busy, arrivals were held up for 48% of the time"},
 		{[]predicted{close, row("duplicates.count", math.Inf(1), true, true)}, 0, 0,
 			"The simulation of fifo on memory at 20x is wrong about the duplicates; 1 of 2 judged metrics are within 10%"},
 		{[]predicted{close}, 0, 7, "Not a fair test of fifo on memory at 20x: " + neverEnqueued(7)},

@@ -61,7 +61,7 @@ func (s *Sim) linger(from rank) {
 }
 
 // inWords describes events by rank, calls and deadlines as formats.
-var inWords = [...]string{control: "a storm begins or ends", promotion: "a waiting job becomes due",
+var inWords = [...]string{control: "a fault begins or ends", promotion: "a waiting job becomes due",
 	request: "%v of node %d reaches the store", reply: "the answer to %v reaches node %d", finish: "an execution ends",
 	arrival: "a job arrives", timer: "a deadline of node %d comes", announcement: "nodes are woken for ready jobs"}
 

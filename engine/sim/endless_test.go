@@ -65,7 +65,7 @@ func TestEndless(t *testing.T) {
 			w := quietWorld(t, 1)
 			w.config.Controls = slices.Repeat([]sim.Control{{Kind: sim.StallReaper, For: time.Minute}}, 1e5)
 			return w
-		}, []string{"a storm begins or ends"}},
+		}, []string{"a fault begins or ends"}},
 		{"calls overtake a recovery", func() *world {
 			w := hasty(t, 1, 0)
 			w.node.Reaper.OnStart, w.links.OneWay[engine.OpRecover] = true, drawn(t)(dist.Constant(60))

@@ -54,7 +54,7 @@ func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 
 // resubmission counts the copies of a caller's job that was enqueued more than once, until all copies have ended.
 type resubmission struct {
-	open int // copies neither done nor dead
+	open int // copies not done and, without redrives, not dead
 	done int // copies executed with success
 }
 

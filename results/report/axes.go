@@ -19,7 +19,7 @@ const logFrom = 20
 
 // wide reports whether values of a metric are durations too far apart for a linear axis.
 func wide(values plain.Extent, info measure.MetricInfo) bool {
-	return info.Unit == "s" && values.High > logFrom*values.Positive
+	return info.Unit == "s" && values.High >= logFrom*values.Positive
 }
 
 // valueAxis is the range and the scale of a chart's axis that shows the values of a metric.

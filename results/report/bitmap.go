@@ -58,7 +58,7 @@ func (f *Figure) bitmap(dpi int) ([]byte, error) {
 }
 
 // paletted returns an opaque picture with a palette of its 256 most frequent colours, in which any other colour becomes
-// the nearest one of these: mixed colours along the edges of lines and letters, a few pixels in a hundred. To encode it
+// one near it: mixed colours along the edges of lines and letters, a few pixels in a hundred. To encode it
 // takes a fifth of the time, since a pixel is one byte and PNG tries no filters.
 func paletted(picture *image.RGBA) *image.Paletted {
 	counts, pixels := map[uint32]int{}, make([]uint32, len(picture.Pix)/4)
@@ -147,6 +147,9 @@ func (b *bitmap) Translate(by vg.Point) {
 	b.state.Translate(by)
 }
 
+// Scale panics: no chart is scaled.
+func (b *bitmap) Scale(x, y float64) { b.state.Scale(x, y) }
+
 // Push saves the drawing state.
 func (b *bitmap) Push() {
 	b.PngCanvas.Push()
@@ -161,7 +164,7 @@ func (b *bitmap) Pop() {
 
 // Fill fills the area bounded by a path. The edges of an upright rectangle of some pixels are rounded to whole ones.
 func (b *bitmap) Fill(path vg.Path) {
-	if len(path) == 5 && path[4].Type == vg.CloseComp && b.state.now().turn == 0 {
+	if len(path) == 5 && path[4].Type == vg.CloseComp && !slices.ContainsFunc(path[1:4], bent) && b.state.now().turn == 0 {
 		from, across, to, down := path[0].Pos, path[1].Pos, path[2].Pos, path[3].Pos
 		upright := from.Y == across.Y && across.X == to.X && to.Y == down.Y && down.X == from.X ||
 			from.X == across.X && across.Y == to.Y && to.X == down.X && down.Y == from.Y
@@ -174,6 +177,9 @@ func (b *bitmap) Fill(path vg.Path) {
 	b.PngCanvas.Fill(path)
 }
 
+// bent reports whether a step of a path is no straight line.
+func bent(step vg.PathComp) bool { return step.Type != vg.LineComp }
+
 // pixel returns the pixel whose corner is nearest to a point of the translated coordinates.
 func (b *bitmap) pixel(p vg.Point) image.Point {
 	p = b.state.placed(p)
@@ -185,7 +191,6 @@ func (b *bitmap) pixel(p vg.Point) image.Point {
 func (b *bitmap) Stroke(path vg.Path) {
 	const most = 24 // points of a piece
 	state, walked := b.state.now(), vg.Length(0)
-	bent := func(step vg.PathComp) bool { return step.Type != vg.LineComp }
 	if len(path) <= most || state.color.A < 255 || slices.ContainsFunc(path[1:], bent) {
 		b.PngCanvas.Stroke(path)
 		return

@@ -69,7 +69,7 @@ func newColorScale(m *results.Map) *colorScale {
 	if s.empty = seen.Empty(); s.empty {
 		s.low, s.high = 0, 1
 	}
-	if s.high/seen.Positive > logFrom {
+	if s.high/seen.Positive >= logFrom {
 		s.log, s.low = true, math.Max(seen.Positive, s.high*1e-6)
 		s.clipped = seen.Low < s.low
 	}

@@ -31,7 +31,7 @@ var leaseModels = []struct {
 func TestLeaseProtocol(t *testing.T) {
 	for _, m := range leaseModels {
 		if m.name != "token" && !*long {
-			continue // with one job all of them are exhausted below
+			continue // with one job all of them are exhausted below; the third lease of a job is for -long
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

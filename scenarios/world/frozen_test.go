@@ -33,9 +33,9 @@ const frozenSeeds = 2
 
 var rewrite = flag.Bool("rewrite", false, "write the fingerprints of what is run into "+frozenFile)
 
-// frozenSummaries are the scenarios whose whole summary is frozen too, in testdata/summaries. Between them they have storms of most kinds,
-// tenants, classes, priorities, dependencies, callers that give up, several nodes, heartbeats, guarded effects, and
-// objectives and metrics narrowed by class, tenant and window.
+// frozenSummaries are the scenarios whose whole summary is frozen too, in testdata/summaries. Between them they have
+// storms of most kinds, tenants, classes, priorities, dependencies, callers that give up, several nodes, heartbeats,
+// guarded effects, and objectives and metrics narrowed by class, tenant and window.
 var frozenSummaries = []string{
 	"jobqueue",
 	"leaseq",
@@ -65,7 +65,8 @@ func seedsOf(t *testing.T, sc *scenarios.Scenario, first, n scenarios.Count, o O
 }
 
 // wantFrozen compares the first seeds of a scenario, at their full length, with the frozen file: the fingerprint of all
-// events under each policy, the configuration's hash, and the exit code.
+// events under each policy and the outcomes of its objectives (met, missed, unclear), the configuration's hash, and the
+// exit code. A failed test writes nothing.
 func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measure.Run) {
 	t.Helper()
 	some := *sc
@@ -77,11 +78,17 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 	}
 	var now strings.Builder
 	for i, p := range summary.Policies {
-		fmt.Fprintf(&now, "%s  %-45s %s", p.Fingerprint, name, p.Label)
+		line := fmt.Sprintf("%s  %-45s %s", p.Fingerprint, name, p.Label)
 		if i == 0 {
-			fmt.Fprintf(&now, " (config %s, exit %d)", summary.ConfigHash, summary.Exit)
+			line += fmt.Sprintf(" (config %s, exit %d)", summary.ConfigHash, summary.Exit)
 		}
-		now.WriteByte('\n')
+		outcomes := ""
+		for _, v := range summary.Objectives {
+			if v.Policy == p.Label {
+				outcomes += v.Outcome.Sign()
+			}
+		}
+		now.WriteString(strings.TrimRight(line+" "+outcomes, " ") + "\n")
 	}
 	freezing.Lock()
 	defer freezing.Unlock()
@@ -102,7 +109,7 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 	})
 	switch {
 	case frozen.String() == now.String():
-	case *rewrite:
+	case *rewrite && !t.Failed():
 		lines := append(others, now.String())
 		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
 		if err := os.WriteFile(frozenFile, []byte(strings.Join(lines, "")), 0o666); err != nil {
@@ -121,7 +128,7 @@ func wantSummary(t *testing.T, file string, summary *results.Summary) {
 		t.Fatal(err)
 	}
 	now := digestLines(text)
-	if *rewrite {
+	if *rewrite && !t.Failed() {
 		if err := os.WriteFile(file, []byte(now), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +189,15 @@ func TestFrozenExamples(t *testing.T) {
 				wantFrozen(t, name, sc, seedsOf(t, sc, 0, frozenSeeds, Options{Parallel: 1}))
 			})
 		}
+	}
+	for _, name := range frozenSummaries {
+		if !slices.Contains(known, name) {
+			t.Errorf("the summary of %s is frozen, which is no scenario", name)
+		}
+	}
+	files, err := filepath.Glob("testdata/summaries/*.txt")
+	if err != nil || len(files) != len(frozenSummaries) {
+		t.Errorf("%d summaries are frozen, want %d (%v)", len(files), len(frozenSummaries), err)
 	}
 	text, err := os.ReadFile(frozenFile)
 	if err != nil {

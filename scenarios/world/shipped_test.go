@@ -48,7 +48,7 @@ func judged(t *testing.T, sc *scenarios.Scenario, runs []measure.Run) (verdicts 
 var long = flag.Bool("long", false, "TestShippedScenariosRun: with seeds until every objective is clear")
 
 // TestShippedScenariosRun runs every scenario that is part of the program, and compares its first seeds with the frozen
-// file, verdicts on objectives included; the checker verifies the first one. With -long, and where the file is written
+// file, outcomes of objectives included; the checker verifies the first one. With -long, and where the file is written
 // anew, it adds seeds until no objective is unclear, up to shippedSeeds, and checks that objectives have the expected
 // outcomes: missed without a cure, met with it. A published result, whose figures are compared with narrow intervals,
 // takes a quarter, half or all of its seeds.
@@ -68,10 +68,10 @@ func TestShippedScenariosRun(t *testing.T) {
 			}
 			runs := seedsOf(t, sc, 0, 1, Options{Parallel: 1, Check: true})
 			runs = append(runs, seedsOf(t, sc, 1, frozenSeeds-1, Options{Parallel: 1})...)
-			wantFrozen(t, b.Name, sc, runs)
 			if *long || *rewrite {
 				wantLesson(t, sc, runs, strings.HasPrefix(b.Name, "published/"))
 			}
+			wantFrozen(t, b.Name, sc, runs)
 		})
 	}
 }

@@ -43,7 +43,7 @@ func breach(policy engine.Policy, law Law) string {
 // TestLaws holds every policy that has a law to it.
 func TestLaws(t *testing.T) {
 	held := 0
-	for _, variant := range variants {
+	for _, variant := range variants() {
 		law := Guarantees(newPolicy(t, variant.kind, variant.values, testWorkers)).Law
 		if law == nil {
 			continue

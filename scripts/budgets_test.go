@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/imports", 4735, 3650},
 	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 882, 700},
+	{"scenarios/reference", 885, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3009, 1900},
 	{"scenarios/study", 5361, 3000},
@@ -61,7 +61,7 @@ var budgets = []budget{
 	{"results", 4573, 2300},
 	{"results/measure", 4881, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6701, 4300},
+	{"results/report", 6707, 4300},
 	{"results/text", 1568, 1700},
 	{"cmd/bench", 4888, 3000},
 	{"cmd/cli", 5177, 3600},
@@ -78,7 +78,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_864, 56_000
+	mostLines, goalLines             = 83_873, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,18 +14,19 @@ import (
 	"qsim/results/plain"
 )
 
-// Charts draws the figures of a run: wait of fresh jobs (never attempted) over time, backlog over time, distribution of
-// waits, comparison of the policies, attempts and workers' utilization over time, starvation of fresh jobs, and waits
-// by tenant if there are many tenants. A figure for which sum has no data, because an earlier version stored none, is
-// left out. s is the scenario and sum the summary of its runs, with sum.Data; version is that of the program. Neither
-// is changed. It fails if sum has no data or does not fit s.
+// Charts draws the figures of a run by their names: wait of fresh jobs (never attempted) over time, backlog over time,
+// distribution of waits, comparison of the policies, attempts and workers' utilization over time, starvation of fresh
+// jobs, and waits by tenant if there are many tenants. A figure for which sum has no data, because an earlier version
+// stored none, is left out. s is the scenario and sum the summary of its runs, with sum.Data; version is that of the
+// program. Neither is changed. It fails if sum has no data or does not fit s.
 func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
-	return d.figures(waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, stormChart,
-		tenantsChart), nil
+	figures := d.figures(plain.Map(families, func(f family) func(*drawing) *sheet { return f.chart })...)
+	slices.SortFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
+	return figures, nil
 }
 
 // Prediction draws charts of a simulated and a measured run of a scenario, to compare the two: waits of fresh jobs over
@@ -53,6 +55,9 @@ func Prediction(s *measure.Settings, sum *results.Summary, title, version string
 // figures draws the charts of a run, without those that have no data.
 func (d *drawing) figures(charts ...func(*drawing) *sheet) (figures []Figure) {
 	for _, chart := range charts {
+		if chart == nil {
+			continue
+		}
 		if sheet := chart(d); sheet != nil {
 			figures = append(figures, sheet.render())
 		}

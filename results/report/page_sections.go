@@ -22,7 +22,8 @@ type section struct {
 // family is a kind of section of a report page: its metrics, its figure and its heading.
 type family struct {
 	ID       string
-	standard string // name of its figure; empty: it has tables
+	standard string                // name of its figure; empty: it has tables
+	chart    func(*drawing) *sheet // draws the figure; nil: it has tables
 	Heading  string
 	metrics  []string // prefixes of the names of its metrics
 }
@@ -35,22 +36,22 @@ type finding struct {
 	dull    bool // little to see, unless an objective is about it
 }
 
-// families lists the sections of a report page, in the standard order.
+// families lists the sections of a report page, in the standard order, with the charts of a run.
 var families = []family{
-	{"backlog", "2-backlog", "Where the queue went", []string{"fresh.wait", "fresh.within", "start.wait", "starved",
-		"claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait",
-		"sojourn", "unfinished", "idle", "answered"}},
-	{"storm", "6-starvation", "Policy by policy through the run",
+	{"backlog", "2-backlog", backlogChart, "Where the queue went", []string{"fresh.wait", "fresh.within", "start.wait",
+		"starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait",
+		"attempt.wait", "sojourn", "unfinished", "idle", "answered"}},
+	{"storm", "6-starvation", stormChart, "Policy by policy through the run",
 		[]string{"recovery", "drain", "starved", "claim.gap"}},
-	{"waits", "1-fresh-p99", "Wait of fresh jobs",
+	{"waits", "1-fresh-p99", waitChart, "Wait of fresh jobs",
 		[]string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}},
-	{"distribution", "3-ccdf", "Who waits how long", []string{"fresh.wait", "fresh.within"}},
-	{"duplicates", "", "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
-	{"deaths", "", "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
-	{"attempts", "5-attempts", "Attempts and utilization", []string{"attempts", "retries", "retry", "amplification",
-		"goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}},
-	{"tenants", tenantsFigure, "Tenants", []string{"jain"}},
-	{"comparison", "4-dots", "Gain and price with their intervals", nil},
+	{"distribution", "3-ccdf", distributionChart, "Who waits how long", []string{"fresh.wait", "fresh.within"}},
+	{"duplicates", "", nil, "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
+	{"deaths", "", nil, "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
+	{"attempts", "5-attempts", attemptsChart, "Attempts and utilization", []string{"attempts", "retries", "retry",
+		"amplification", "goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}},
+	{"tenants", tenantsFigure, tenantsChart, "Tenants", []string{"jain"}},
+	{"comparison", "4-dots", comparisonChart, "Gain and price with their intervals", nil},
 }
 
 // sections returns all sections of a report page, in the standard order.

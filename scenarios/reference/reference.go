@@ -93,6 +93,9 @@ func Read(schema []byte, storms []string) *Language {
 	l.Kinds.Backoffs = l.ofTable(&Backoffs, "Backoff")
 	for _, name := range storms {
 		p := tree.Lookup(tree.Lookup(tree.Lookup(l.defs, "Storm"), "properties"), name)
+		if p == nil {
+			panic("reference: the schema lacks storms of kind " + name + ": run go generate ./scenarios")
+		}
 		kind := Kind{Name: name, Doc: tree.Word(p, "description"), Keys: l.walk("", l.resolved(p))}
 		if example := tree.LookupAt(tree.Lookup(p, "examples"), 0); example != nil {
 			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + tree.OneLine(tree.Plain(example)) + "}"

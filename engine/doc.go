@@ -2,7 +2,7 @@
 // recovers jobs whose leases have expired, extends its own leases, and makes waiting jobs ready.
 //
 // An Engine is a state machine. It does no I/O, starts no goroutine, reads no clock and draws no hidden randomness. A
-// driver tells it the time and what happened and carries out what it asks for:
+// driver passes the time and events to the engine, and carries out the calls and executions that it requests:
 //
 //	e := engine.New(cfg, driver, now)
 //	for {

@@ -1,6 +1,6 @@
 package engine
 
-// purpose is what a queue of held leases is for: a free worker, a heartbeat or an execution timeout.
+// purpose is the event that leases in a queue await: a free worker, their next heartbeat or their execution timeout.
 type purpose uint8
 
 const (

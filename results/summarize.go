@@ -157,7 +157,7 @@ type Watch struct {
 	policies []watched
 }
 
-// watched holds what a stopping rule knows of one policy: its runs so far, and the histograms pooled over them.
+// watched holds the runs of one policy so far, and the histograms pooled over them, for a stopping rule.
 type watched struct {
 	runs   []*measure.Run
 	pooled []measure.NamedHistogram

@@ -61,7 +61,7 @@ type line struct {
 	stand  engine.Place    // place rule of that recovery for the next time it is ready
 }
 
-// asks is what is known of the calls of a retry policy for one job: the latest delay and the latest draw for jitter.
+// asks holds, for one job, the latest delay that the retry policy chose, and the random number that its jitter used.
 type asks struct {
 	delay    time.Duration // delay of its latest failure, as stored
 	draw     float64       // latest uniform draw for jitter

@@ -41,7 +41,7 @@ const (
 	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
-// history holds what is known of a job's earlier attempts; jobs that succeed at the first have none.
+// history holds the retry counters and times of a job's earlier attempts; jobs that succeed at the first have none.
 type history struct {
 	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
 	recoveredAt engine.Time // time of the first recovery counted

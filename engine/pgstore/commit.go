@@ -199,7 +199,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer holds what a commit's SQL statement returns beside the results of the single outcomes.
+// answer holds the flags of a whole commit in its SQL result; the results of single outcomes come beside it.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of its key may be claimed

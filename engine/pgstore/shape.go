@@ -18,7 +18,7 @@ type shape struct {
 	shed      int32 // with waitShed: most jobs to bury
 }
 
-// wait is what a term does with jobs that have waited longer than its MaxWait.
+// wait is the treatment by a claim's term of ready jobs that have waited longer than its MaxWait.
 type wait uint8
 
 const (

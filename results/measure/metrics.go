@@ -43,8 +43,8 @@ type MetricInfo struct {
 	KM        bool    // computed by the Kaplan–Meier estimator
 }
 
-// basis is what a metric is computed from: the jobs enqueued in a window, the events in a window of time, what follows
-// a storm, or all events.
+// basis is the data from which a metric is computed: jobs enqueued in a window, events in a window of time, events
+// since a storm, or all events.
 type basis uint8
 
 const (

@@ -58,8 +58,8 @@ func (f *Figure) bitmap(dpi int) ([]byte, error) {
 }
 
 // paletted returns an opaque picture with a palette of its 256 most frequent colours, in which any other colour becomes
-// one near it: mixed colours along the edges of lines and letters, a few pixels in a hundred. To encode it
-// takes a fifth of the time, since a pixel is one byte and PNG tries no filters.
+// one near it: mixed colours along the edges of lines and letters, a few pixels in a hundred. To encode it takes a
+// fifth of the time, since a pixel is one byte and PNG tries no filters.
 func paletted(picture *image.RGBA) *image.Paletted {
 	counts, pixels := map[uint32]int{}, make([]uint32, len(picture.Pix)/4)
 	from := 0 // where the pixels of one colour begin

@@ -53,7 +53,7 @@ func (k key) hash(n uint64) uint64 {
 	return x ^ x>>31
 }
 
-// recordSort is what a row of the input is about: an attempt, a job, or the start, the end or the error of an attempt.
+// recordSort is the subject of an imported row: an attempt, a job, or the start, the end or the error of an attempt.
 type recordSort uint8
 
 const (

@@ -170,7 +170,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// valueWords says what may be written as a value of each type of the scenario language.
+// valueWords maps each Go type of a scenario key to the notation of its values, as the reference shows it.
 var valueWords = map[string]string{
 	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
 	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",

@@ -5,7 +5,9 @@ import (
 	"image/color"
 	"math"
 	"testing"
+	"unicode"
 
+	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -121,5 +123,25 @@ func TestBitmapDrawsAsTheLibrary(t *testing.T) {
 				t.Errorf("%.2f %% of the pixels differ, of %d drawn", 100*share, drawn)
 			}
 		})
+	}
+}
+
+// TestBitmapsLackNoSign looks for signs of charts' own words that the font of bitmaps lacks, and which are drawn as a box.
+func TestBitmapsLackNoSign(t *testing.T) {
+	var buffer sfnt.Buffer
+	face := font.DefaultCache.Lookup(subtitleStyle.Font, 12)
+	for _, f := range fixtures() {
+		settings, summary := f.build()
+		figures, err := Charts(settings, summary, "v0.1.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, figure := range figures {
+			for _, r := range figure.Title + figure.Subtitle + figure.Footer {
+				if i, err := face.Face.GlyphIndex(&buffer, r); (err != nil || i == 0) && !unicode.IsLetter(r) && r != unicode.ReplacementChar {
+					t.Errorf("%s of %s: the font lacks %q", figure.Name, f.name, r)
+				}
+			}
+		}
 	}
 }

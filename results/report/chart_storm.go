@@ -46,7 +46,7 @@ func stormChart(d *drawing) *sheet {
 	lanes := d.shown(best, worst)
 	back := d.backToNormal(lanes)
 	if back != nil {
-		s.Subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm" +
+		s.Subtitle += ", and a diamond when the waits of fresh jobs were back at what they were before the storm" +
 			" (at the right: how long after it)"
 	}
 	s.Subtitle += d.panelWords()

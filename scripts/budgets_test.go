@@ -38,6 +38,7 @@ var budgets = []budget{
 	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
+	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2870, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table

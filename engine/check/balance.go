@@ -4,15 +4,8 @@ import (
 	"iter"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
-
-// Live is a job as the store has it, with its state, for Sweep to compare with the recorded events.
-type Live struct {
-	Job    engine.JobID
-	Tenant engine.TenantID
-	State  engine.State
-	Class  engine.Class // priority class; not compared for a job in flight
-}
 
 // Balance compares the store's numbers of jobs by state with the recorded events. OldestReady is ignored.
 func (c *Checker) Balance(have engine.Stats) {
@@ -30,23 +23,23 @@ func (c *Checker) Balance(have engine.Stats) {
 }
 
 // Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store.
-func (c *Checker) Sweep(live iter.Seq[Live]) {
+func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	if c.breach != nil {
 		return
 	}
 	seen, missing := make([]bool, len(c.jobs.rows)), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
-		r := c.jobs.find(l.Job)
+		r := c.jobs.find(l.ID)
 		switch {
 		case r == noRef:
-			c.Complain(NoLoss, l.Job, "the store has it %v, and it was never enqueued", l.State)
+			c.Complain(NoLoss, l.ID, "the store has it %v, and it was never enqueued", l.State)
 			return
 		case r == isDone:
-			c.Complain(Final, l.Job, "the store has it %v, and it is done", l.State)
+			c.Complain(Final, l.ID, "the store has it %v, and it is done", l.State)
 			return
 		case seen[r]:
-			c.Complain(NoLoss, l.Job, "the store has it twice")
+			c.Complain(NoLoss, l.ID, "the store has it twice")
 			return
 		}
 		seen[r] = true
@@ -55,7 +48,7 @@ func (c *Checker) Sweep(live iter.Seq[Live]) {
 			missing--
 		}
 		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
-			c.Complain(NoLoss, l.Job, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
+			c.Complain(NoLoss, l.ID, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
 				l.State, l.Class, l.Tenant, j.state, j.class, j.tenant)
 			return
 		}

@@ -1,12 +1,15 @@
 package check_test
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/unfinished"
 )
 
 const second = engine.Time(time.Second)
@@ -276,21 +279,13 @@ func TestCounts(t *testing.T) {
 
 // TestStoreAgainstRecord compares the content of a store with recorded events.
 func TestStoreAgainstRecord(t *testing.T) {
-	right := check.Live{Job: 1, Tenant: 1, State: engine.InFlight}
+	right := unfinished.Job{ID: 1, Tenant: 1, State: engine.InFlight}
 	stats := engine.Stats{}
 	stats.InFlight[engine.Fresh] = 1
 	wrong := stats
 	wrong.Dead = 1
-	seq := func(all ...check.Live) func(yield func(check.Live) bool) {
-		return func(yield func(check.Live) bool) {
-			for _, l := range all {
-				if !yield(l) {
-					return
-				}
-			}
-		}
-	}
-	changed := func(f func(l *check.Live)) check.Live { l := right; f(&l); return l }
+	seq := func(all ...unfinished.Job) iter.Seq[unfinished.Job] { return slices.Values(all) }
+	changed := func(f func(l *unfinished.Job)) unfinished.Job { l := right; f(&l); return l }
 	for _, tt := range []struct {
 		name string
 		look func(c *check.Checker)
@@ -308,9 +303,9 @@ func TestStoreAgainstRecord(t *testing.T) {
 			c.Sweep(seq(right))
 		}, "job 2: it is waiting, and the store does not have it"},
 		{"a job twice", func(c *check.Checker) { c.Sweep(seq(right, right)) }, "twice"},
-		{"another state", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.State = engine.Ready }))) }, "the store has it ready"},
-		{"another tenant", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.Tenant = 2 }))) }, "of tenant 2"},
-		{"a job from nowhere", func(c *check.Checker) { c.Sweep(seq(right, check.Live{Job: 2, State: engine.Ready})) }, "never enqueued"},
+		{"another state", func(c *check.Checker) { c.Sweep(seq(changed(func(l *unfinished.Job) { l.State = engine.Ready }))) }, "the store has it ready"},
+		{"another tenant", func(c *check.Checker) { c.Sweep(seq(changed(func(l *unfinished.Job) { l.Tenant = 2 }))) }, "of tenant 2"},
+		{"a job from nowhere", func(c *check.Checker) { c.Sweep(seq(right, unfinished.Job{ID: 2, State: engine.Ready})) }, "never enqueued"},
 		{"not all has ended", func(c *check.Checker) { c.Settle() }, "I-18 broke"},
 		{"what others count", func(c *check.Checker) { c.Complain(check.Recount, 0, "%d of %d", 1, 2) }, "I-15 broke at 0s: 1 of 2"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 var background = context.Background()
@@ -675,20 +676,24 @@ func TestStats(t *testing.T) {
 	if d := cmp.Diff(want, c.stats()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	var got []Unfinished
-	c.Each(func(u Unfinished) bool { got = append(got, u); return true })
-	slices.SortFunc(got, func(a, b Unfinished) int { return int(a.Job) - int(b.Job) })
-	wantEach := []Unfinished{
-		{1, 0, 0, engine.Ready, engine.Retry, 80, 60, 1, 1}, {2, 0, 0, engine.Waiting, engine.Retry, 80, 0, 1, 1},
-		{4, 0, 0, engine.InFlight, engine.Fresh, 80, 0, 1, 1}, {5, 0, 0, engine.InFlight, engine.Fresh, 80, 0, 1, 1},
-		{6, 0, 0, engine.Waiting, engine.Fresh, 80, 0, 0, 0}, {7, 0, 0, engine.Ready, engine.Fresh, 40, 40, 0, 0},
-		{8, 1, 0, engine.Ready, engine.Fresh, 40, 40, 0, 0}, {9, 0, 0, engine.Ready, engine.Fresh, 0, 0, 0, 0},
+	var got []unfinished.Job
+	c.Each(func(u unfinished.Job) bool { got = append(got, u); return true })
+	slices.SortFunc(got, func(a, b unfinished.Job) int { return int(a.ID) - int(b.ID) })
+	wantEach := []unfinished.Job{
+		{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80, ReadyFor: 60, Delivery: 1, Charged: 1},
+		{ID: 2, State: engine.Waiting, Class: engine.Retry, Age: 80, Delivery: 1, Charged: 1},
+		{ID: 4, State: engine.InFlight, Age: 80, Delivery: 1, Charged: 1},
+		{ID: 5, State: engine.InFlight, Age: 80, Delivery: 1, Charged: 1},
+		{ID: 6, State: engine.Waiting, Age: 80},
+		{ID: 7, State: engine.Ready, Age: 40, ReadyFor: 40},
+		{ID: 8, Kind: 1, State: engine.Ready, Age: 40, ReadyFor: 40},
+		{ID: 9, State: engine.Ready},
 	}
 	if d := cmp.Diff(wantEach, got); d != "" || c.Live() != len(wantEach) {
 		t.Errorf("%d live (-want +got):\n%s", c.Live(), d)
 	}
 	n := 0
-	c.Each(func(Unfinished) bool { n++; return n < 3 })
+	c.Each(func(unfinished.Job) bool { n++; return n < 3 })
 	if n != 3 {
 		t.Errorf("asked for 3, got %d", n)
 	}

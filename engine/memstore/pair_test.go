@@ -12,6 +12,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/keyed"
+	"qsim/engine/unfinished"
 )
 
 // TestAgainstModel plays random calls on the store and on the model and compares
@@ -140,18 +141,19 @@ func (p *pair) check(t fatal) {
 
 func (p *pair) each(t fatal) {
 	p.m.catchUp()
-	got := map[engine.JobID]Unfinished{}
+	got := map[engine.JobID]unfinished.Job{}
 	for u := range p.s.Each {
-		got[u.Job] = u
+		got[u.ID] = u
 	}
-	want := map[engine.JobID]Unfinished{}
+	want := map[engine.JobID]unfinished.Job{}
 	for id, j := range p.m.jobs {
 		if !j.live() {
 			continue
 		}
-		u := Unfinished{id, j.Kind, j.Tenant, j.state, j.class(), p.m.at.Sub(j.enqueued), 0, j.Delivery, j.Charged}
+		u := unfinished.Job{ID: id, Kind: j.Kind, Tenant: j.Tenant, State: j.state, Class: j.class(),
+			Age: p.m.at.Sub(j.enqueued), Delivery: j.Delivery, Charged: j.Charged}
 		if j.state == engine.Ready {
-			u.Ready = p.m.at.Sub(j.due)
+			u.ReadyFor = p.m.at.Sub(j.due)
 		}
 		want[id] = u
 	}

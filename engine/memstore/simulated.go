@@ -2,9 +2,9 @@ package memstore
 
 import (
 	"context"
-	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // What follows only simulations ask for.
@@ -108,21 +108,8 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	return c.dst
 }
 
-// Unfinished describes a live job (ready, waiting or in flight) to the callback of Each.
-type Unfinished struct {
-	Job    engine.JobID
-	Kind   engine.Kind
-	Tenant engine.TenantID
-	State  engine.State
-	Class  engine.Class
-	Age    time.Duration // time since it was enqueued
-	Ready  time.Duration // time since it became ready, if it is ready
-	// Delivery and Charged are those of the job, see engine.Job.
-	Delivery, Charged int32
-}
-
 // Each calls yield for every live job, in an arbitrary but fixed order, until yield returns false.
-func (s *Store) Each(yield func(Unfinished) bool) {
+func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
@@ -131,9 +118,10 @@ func (s *Store) Each(yield func(Unfinished) bool) {
 		if r.state == engine.NoState || r.state == engine.Dead {
 			continue
 		}
-		u := Unfinished{r.id, r.kind, s.tenantOf(ref, r), r.state, r.class(), now.Sub(r.enqueuedAt), 0, r.delivery, r.charged}
+		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), State: r.state, Class: r.class(),
+			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
 		if r.state == engine.Ready {
-			u.Ready = now.Sub(r.dueAt)
+			u.ReadyFor = now.Sub(r.dueAt)
 		}
 		if !yield(u) {
 			return

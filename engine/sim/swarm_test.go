@@ -10,7 +10,6 @@ import (
 	"qsim/engine/check"
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
-	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -227,11 +226,7 @@ func (w *world) audit(t testing.TB, c *check.Checker) {
 		t.Fatal(err)
 	}
 	c.Balance(stats)
-	c.Sweep(func(yield func(check.Live) bool) {
-		w.memory.Each(func(u memstore.Unfinished) bool {
-			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
-		})
-	})
+	c.Sweep(w.memory.Each)
 }
 
 func runToEnd(s *sim.Sim) sim.Digest {

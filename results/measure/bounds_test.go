@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // TestGapsAtTheEdge folds claim gaps that begin and end with a window of time, which belong to it, and two across its ends.
@@ -98,7 +99,7 @@ func TestStormEndsWithTheRun(t *testing.T) {
 				tp.run(claimed, 1, 45, 0)
 			} else {
 				tp.start(claimed, 1, tp.lease(claimed, 1, 45))
-				unresolved = left(Unresolved{Job: 1, State: engine.InFlight, Age: seconds(5)})
+				unresolved = left(unfinished.Job{ID: 1, State: engine.InFlight, Age: seconds(5)})
 			}
 			r := tp.Finish(at(50), unresolved)
 			if v := r.Find(Query{Metric: "drain.time"}); v.Null || v.Value != 0 || v.Bound != "" {
@@ -192,7 +193,7 @@ func TestBeforeTheWindow(t *testing.T) {
 	q := Query{Metric: "jain", During: "down"}
 	s.Asked = []Query{q}
 	tp := newTape(s, 0)
-	r := tp.Finish(at(5), left(Unresolved{Job: 1, State: engine.Waiting}))
+	r := tp.Finish(at(5), left(unfinished.Job{ID: 1, State: engine.Waiting}))
 	for _, q := range []Query{q, {Metric: "jain"}} {
 		if v := r.Find(q); !v.Null || v.Reason != noTime {
 			t.Errorf("%v: %+v", q, v)
@@ -277,7 +278,7 @@ func TestLimitAtTheEnd(t *testing.T) {
 		tp := newTape(s, 0)
 		tp.enqueue(20, 1, 0)
 		tp.run(21, 1, 20, 1)
-		checkQuery(t, tp.Finish(at(100), left(Unresolved{Job: 2, State: engine.Ready, Age: ready, ReadyFor: ready})), q, want)
+		checkQuery(t, tp.Finish(at(100), left(unfinished.Job{ID: 2, State: engine.Ready, Age: ready, ReadyFor: ready})), q, want)
 	}
 }
 

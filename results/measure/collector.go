@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // Collector is an engine.Recorder that turns the events of one run into a Run (its metrics). Its memory grows with the
@@ -95,20 +96,9 @@ func NewCollector(s *Settings, policy int) *Collector {
 	return c
 }
 
-// Unresolved is a job that a store still holds when a run ends, neither done nor dead.
-type Unresolved struct {
-	Job      engine.JobID
-	Kind     engine.Kind
-	Tenant   engine.TenantID
-	State    engine.State  // Ready, Waiting or InFlight
-	Class    engine.Class  // Fresh: never claimed, or in flight for the first time
-	Age      time.Duration // time since it was enqueued
-	ReadyFor time.Duration // Ready: time since it became ready, for a retry since its backoff ended
-}
-
 // Finish ends the measurements at time end, after all events, and returns the Run without its Seed and Fingerprint.
 // unresolved yields the jobs that the store still holds, or is nil. The collector must not be used any more.
-func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
+func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[unfinished.Job]) Run {
 	c.end = max(end, c.now)
 	for _, v := range c.views {
 		v.stop(c.end)
@@ -132,7 +122,7 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 }
 
 // leave counts a job that is unresolved at the end of the run.
-func (c *Collector) leave(u *Unresolved) {
+func (c *Collector) leave(u *unfinished.Job) {
 	for _, v := range c.views {
 		if v.has(u.Kind, u.Tenant) {
 			v.left++
@@ -143,7 +133,7 @@ func (c *Collector) leave(u *Unresolved) {
 	case engine.Ready:
 		unstarted = u.ReadyFor
 	case engine.InFlight:
-		if j := c.known.find(u.Job); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
+		if j := c.known.find(u.ID); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}
@@ -156,7 +146,7 @@ func (c *Collector) leave(u *Unresolved) {
 		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)
 	}
 	if ofKind(c.settings.Patience, u.Kind) > u.Age {
-		for _, s := range c.setsOf(c.callerSince(u.Job, u.Kind, enqueued), u.Kind, u.Tenant) {
+		for _, s := range c.setsOf(c.callerSince(u.ID, u.Kind, enqueued), u.Kind, u.Tenant) {
 			s.undecided++
 		}
 	}

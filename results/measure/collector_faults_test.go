@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // A process dies with two executions; their leases expire and are taken.
@@ -134,7 +135,7 @@ func TestWarningsOfEach(t *testing.T) {
 		for _, ends := range []bool{false, true} {
 			tp := newTape(settings(), 0)
 			play(tp)
-			unresolved := left(Unresolved{Job: 1, State: engine.InFlight, Class: engine.Retry, Age: 80 * time.Second})
+			unresolved := left(unfinished.Job{ID: 1, State: engine.InFlight, Class: engine.Retry, Age: 80 * time.Second})
 			if ends {
 				unresolved = nil
 			}
@@ -156,7 +157,7 @@ func TestWarnings(t *testing.T) {
 	tp.play(engine.Event{At: at(60), Kind: engine.Fenced, Job: 1, Token: token})
 	tp.start(61, 77, 500)
 	tp.finish(62, 77, 500, 1, engine.NoError)
-	r := tp.Finish(at(100), left(Unresolved{Job: 1, State: engine.Ready, Class: engine.Retry, Age: 80 * time.Second, ReadyFor: 70 * time.Second}))
+	r := tp.Finish(at(100), left(unfinished.Job{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80 * time.Second, ReadyFor: 70 * time.Second}))
 	if len(r.Warnings) != 2 || !strings.HasPrefix(r.Warnings[0], "livelock") || !strings.HasPrefix(r.Warnings[1], "executions of jobs") {
 		t.Errorf("warnings = %q", r.Warnings)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // story plays five jobs: one before the warm-up ends, one that fails once, one that runs
@@ -217,12 +218,12 @@ func TestUnresolvedJobs(t *testing.T) {
 	tp.lease(60, 3, 50) // never starts
 	tp.outcome(70, engine.Nacked, 4, tp.lease(70, 4, 50), 100)
 	r := tp.Finish(at(100), left(
-		Unresolved{Job: 3, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second},
-		Unresolved{Job: 4, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second},
-		Unresolved{Job: 5, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
-		Unresolved{Job: 6, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 5 * time.Second},
-		Unresolved{Job: 7, State: engine.Ready, Class: engine.Retry, Age: 50 * time.Second, ReadyFor: 3 * time.Second},
-		Unresolved{Job: 9, State: engine.Ready, Class: engine.Fresh, Age: 95 * time.Second, ReadyFor: 95 * time.Second}, // of the warm-up
+		unfinished.Job{ID: 3, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second},
+		unfinished.Job{ID: 4, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second},
+		unfinished.Job{ID: 5, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
+		unfinished.Job{ID: 6, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 5 * time.Second},
+		unfinished.Job{ID: 7, State: engine.Ready, Class: engine.Retry, Age: 50 * time.Second, ReadyFor: 3 * time.Second},
+		unfinished.Job{ID: 9, State: engine.Ready, Class: engine.Fresh, Age: 95 * time.Second, ReadyFor: 95 * time.Second}, // of the warm-up
 	))
 	check(t, r, map[string]float64{
 		"unfinished.count": 5, "unfinished.share": 5.0 / 7,
@@ -255,9 +256,9 @@ func TestLeftInFlight(t *testing.T) {
 	lease(3)
 	tp.play(engine.Event{At: at(53), Kind: engine.Nacked, Job: 3, Tenant: 1, Token: 3, From: engine.InFlight, Delay: time.Hour, Age: 3 * time.Second})
 	r := tp.Finish(at(100), left(
-		Unresolved{Job: 1, Tenant: 1, State: engine.InFlight, Class: engine.Fresh, Age: 50 * time.Second},
-		Unresolved{Job: 2, Tenant: 1, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
-		Unresolved{Job: 3, Tenant: 1, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second}))
+		unfinished.Job{ID: 1, Tenant: 1, State: engine.InFlight, Class: engine.Fresh, Age: 50 * time.Second},
+		unfinished.Job{ID: 2, Tenant: 1, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
+		unfinished.Job{ID: 3, Tenant: 1, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second}))
 	check(t, r, map[string]float64{"fresh.wait.mean": 54.0 / 3, "retry.wait.mean": math.NaN(), "attempt.wait.mean": 54.0 / 3, "unfinished.count": 3})
 	if w := PoolTenantWaits([]*Run{&r}); w[0].Jobs != 3 {
 		t.Errorf("%d jobs of tenant one have been ready for the first time, want 3", w[0].Jobs)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what is measured of drawn stories now into testdata")
@@ -146,10 +147,10 @@ func (d *drawn) play() string {
 		}
 		d.step()
 	}
-	var unresolved []Unresolved
+	var unresolved []unfinished.Job
 	for _, j := range d.jobs {
 		if j.state == engine.Ready || j.state == engine.Waiting || j.state == engine.InFlight {
-			u := Unresolved{Job: j.Job, Kind: j.JobKind, Tenant: j.Tenant, State: j.state, Class: j.Class, Age: d.now.Sub(j.enqueued)}
+			u := unfinished.Job{ID: j.Job, Kind: j.JobKind, Tenant: j.Tenant, State: j.state, Class: j.Class, Age: d.now.Sub(j.enqueued)}
 			if j.state == engine.Ready {
 				u.ReadyFor = d.now.Sub(j.since)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // duplicateStories lists sequences of events that lead to duplicates of job 1.
@@ -355,7 +356,7 @@ func TestStarvedSeries(t *testing.T) {
 func TestStarvedSeriesAtTheEnd(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueue(95, 1, 0)
-	r := tp.Finish(at(103), left(Unresolved{Job: 1, State: engine.Ready, Age: 8 * time.Second, ReadyFor: 8 * time.Second}))
+	r := tp.Finish(at(103), left(unfinished.Job{ID: 1, State: engine.Ready, Age: 8 * time.Second, ReadyFor: 8 * time.Second}))
 	if got := r.Series.Starved; len(got) != 11 || got[9] != 0.4 || got[10] < 0.29 || got[10] > 0.31 {
 		t.Errorf("starved = %v", got)
 	}
@@ -417,11 +418,11 @@ func TestTenantWaits(t *testing.T) {
 		for _, e := range tape {
 			tp.play(e)
 		}
-		var unclaimed []Unresolved
+		var unclaimed []unfinished.Job
 		for i := range 20 {
-			unclaimed = append(unclaimed, Unresolved{Job: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
-				Unresolved{Job: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
-				Unresolved{Job: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, ReadyFor: 109 * time.Second}) // of the warm-up
+			unclaimed = append(unclaimed, unfinished.Job{ID: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				unfinished.Job{ID: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				unfinished.Job{ID: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, ReadyFor: 109 * time.Second}) // of the warm-up
 		}
 		r := tp.Finish(at(110), left(unclaimed...))
 		r.Seed = seed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // settings returns the settings of a small scenario: two classes, one of them guarded by a key, one
@@ -97,7 +98,7 @@ func (t *tape) run(s float64, job engine.JobID, since, ran float64) {
 	t.outcome(s+ran, engine.Acked, job, token, 0)
 }
 
-func left(jobs ...Unresolved) iter.Seq[Unresolved] { return slices.Values(jobs) }
+func left(jobs ...unfinished.Job) iter.Seq[unfinished.Job] { return slices.Values(jobs) }
 
 // check compares metrics of the whole run with values computed by hand, to 0.4 %.
 func check(t *testing.T, r Run, want map[string]float64) {

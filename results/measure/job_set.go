@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // jobSet holds the counts and waits of the jobs enqueued in one window of time: of all, or of one class or tenant.
@@ -168,7 +169,7 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 }
 
 // leftOver counts a job that is unresolved at the end of the run.
-func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) {
+func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
 		w := &s.waits[f]

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/keyed"
+	"qsim/engine/unfinished"
 )
 
 // calmSettings have a storm from 600 s to 700 s of 1800 s, windows of 15 s.
@@ -105,7 +106,7 @@ func TestStarvedIsNotRecovered(t *testing.T) {
 		c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1})
 	}
 	c.Record(&engine.Event{At: at(650), Kind: engine.Enqueued, Job: 99_999})
-	r := c.Finish(at(2400), left(Unresolved{Job: 99_999, State: engine.Ready, Age: 1750 * time.Second, ReadyFor: 1750 * time.Second}))
+	r := c.Finish(at(2400), left(unfinished.Job{ID: 99_999, State: engine.Ready, Age: 1750 * time.Second, ReadyFor: 1750 * time.Second}))
 	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 1700 {
 		t.Errorf("recovery.time = %+v, want at least 1700 s", v)
 	}
@@ -132,7 +133,7 @@ func TestRecoveryAtTheEnd(t *testing.T) {
 	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != "" {
 		t.Errorf("recovery.time = %+v, want no bound", v)
 	}
-	r = play().Finish(at(1800), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	r = play().Finish(at(1800), left(unfinished.Job{ID: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 0 {
 		t.Errorf("recovery.time = %+v, want at least 0", v)
 	}
@@ -396,7 +397,7 @@ func readyUntil(c *Collector, from, until engine.Time) {
 func TestRecoveryIsConfirmed(t *testing.T) {
 	for end, bound := range map[float64]string{80: "", 79.999: ">="} {
 		c := steady(settings(), 100)
-		r := c.Finish(at(end), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+		r := c.Finish(at(end), left(unfinished.Job{ID: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 		if v := r.Find(Query{Metric: "recovery.time"}); v.Null || v.Value != 0 || v.Bound != bound {
 			t.Errorf("the run ends at %v s: recovery takes %+v, want 0 and bound %q", end, v, bound)
 		}
@@ -431,7 +432,7 @@ func TestRecoveriesApart(t *testing.T) {
 			t.Errorf("windows of %d lengths, want %d", n, want)
 		}
 		claimAfter(c, at(143.5), time.Second)
-		r := c.Finish(at(300), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+		r := c.Finish(at(300), left(unfinished.Job{ID: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 		checkQuery(t, r, short, 0)
 		checkQuery(t, r, Query{Metric: "recovery.time", After: "long"}, 14)
 		for _, q := range []Query{short, {Metric: "recovery.time", After: "long"}} {
@@ -449,7 +450,7 @@ func TestRecoveryOfAClass(t *testing.T) {
 	for _, class := range s.Classes {
 		s.Asked = append(s.Asked, Query{Metric: "recovery.time", Class: class})
 	}
-	r := steady(s, 100).Finish(at(60), left(Unresolved{Job: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	r := steady(s, 100).Finish(at(60), left(unfinished.Job{ID: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 	if v := r.Find(s.Asked[0]); v.Null || v.Value != 0 || v.Bound != ">=" {
 		t.Errorf("of the class of the job that is left: %+v", v)
 	}
@@ -458,7 +459,7 @@ func TestRecoveryOfAClass(t *testing.T) {
 		c.Record(&engine.Event{At: now, Kind: engine.Enqueued, Job: engine.JobID(now), JobKind: 1})
 		c.Record(&engine.Event{At: now, Kind: engine.Leased, Job: engine.JobID(now), JobKind: 1, Delivery: 1, Token: 1})
 	}
-	r = c.Finish(at(60), left(Unresolved{Job: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	r = c.Finish(at(60), left(unfinished.Job{ID: 5, Kind: 0, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 	if v := r.Find(s.Asked[1]); v.Null || v.Value != 0 || v.Bound != "" {
 		t.Errorf("of another class than that of the job that is left: %+v", v)
 	}

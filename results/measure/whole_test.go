@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/unfinished"
 )
 
 // methods passes an event by the method that a JobRecorder has for its kind, if there is one.
@@ -103,7 +104,7 @@ func TestEndBeforeArrivals(t *testing.T) {
 		tp.run(60, 2, 60, 1)
 		want, unresolved := 90.0, left()
 		if leaves {
-			want, unresolved = 60, left(Unresolved{Job: 3, State: engine.Waiting, Class: engine.Retry, Age: time.Second})
+			want, unresolved = 60, left(unfinished.Job{ID: 3, State: engine.Waiting, Class: engine.Retry, Age: time.Second})
 		}
 		r := tp.Finish(at(70), unresolved)
 		check(t, r, map[string]float64{"throughput": 2 / want, "starved.share": 15 / want, "utilization": 2 / (2 * want)})
@@ -180,7 +181,7 @@ func TestWorstOfThoseThatHaveOne(t *testing.T) {
 		tp.play(engine.Event{At: at(20 + float64(i) + waited), Kind: engine.Leased, Job: id, Tenant: 1, Delivery: 1, Token: 1, Waited: seconds(waited), Age: seconds(waited)})
 	}
 	tp.play(engine.Event{At: at(31), Kind: engine.Enqueued, Job: 9, Tenant: 2, Delay: time.Hour})
-	r := tp.Finish(at(100), left(Unresolved{Job: 9, Tenant: 2, State: engine.Waiting, Age: seconds(69)}))
+	r := tp.Finish(at(100), left(unfinished.Job{ID: 9, Tenant: 2, State: engine.Waiting, Age: seconds(69)}))
 	checkQuery(t, r, q, 2.0/3)
 	s.Tenants[3] = WorstTenant // a tenant of that name is not told of by name
 	nothing := NewCollector(s, 0).Finish(at(100), nil)
@@ -248,7 +249,7 @@ func TestRetriesDoNotStarve(t *testing.T) {
 	for class, want := range map[engine.Class]float64{engine.Retry: 0, engine.Fresh: 79.0 / 90} {
 		tp := newTape(settings(), 0)
 		tp.enqueue(20, 1, 0)
-		r := tp.Finish(at(100), left(Unresolved{Job: 1, Class: class, State: engine.Ready, Age: 80 * time.Second, ReadyFor: 80 * time.Second}))
+		r := tp.Finish(at(100), left(unfinished.Job{ID: 1, Class: class, State: engine.Ready, Age: 80 * time.Second, ReadyFor: 80 * time.Second}))
 		check(t, r, map[string]float64{"starved.share": want, "starved.longest": want * 90})
 	}
 }

@@ -235,7 +235,7 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 	checker.Balance(stats)
 	if jobs {
-		checker.Sweep(world.LiveJobs(s.memory))
+		checker.Sweep(s.memory.Each)
 	}
 }
 
@@ -248,7 +248,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	if run.Now() <= s.still.since.Add(s.Patience()) || s.begun != s.ended {
 		return false
 	}
-	for j := range world.LiveJobs(s.memory) {
+	for j := range s.memory.Each {
 		switch {
 		case j.State == engine.InFlight && (s.checked.LostInFlight || s.Loses):
 		case j.State == engine.Waiting && s.checked.LostWaiting != nil:

@@ -8,6 +8,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/memstore"
+	"qsim/engine/unfinished"
 	"qsim/scenarios"
 )
 
@@ -30,14 +31,14 @@ type left struct {
 // those still to come, and the outcomes of their attempts, which follow from the seed.
 func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
 	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
-	var all []memstore.Unfinished
+	var all []unfinished.Job
 	b.Jobs(func(at engine.Time, j engine.NewJob) bool {
 		if at > now.Add(-b.Enqueue) {
-			all = append(all, memstore.Unfinished{Job: j.ID})
+			all = append(all, unfinished.Job{ID: j.ID})
 		}
 		return true
 	})
-	store.Each(func(u memstore.Unfinished) bool {
+	store.Each(func(u unfinished.Job) bool {
 		if all = append(all, u); u.State == engine.InFlight {
 			l.inFlight++
 		}
@@ -68,7 +69,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 }
 
 // need adds the attempts that are still possible for an unfinished job to the totals of remaining work.
-func (b *Bounds) need(l *left, u *memstore.Unfinished) {
+func (b *Bounds) need(l *left, u *unfinished.Job) {
 	most := b.tries()
 	if limit := b.retry.MaxAttempts; limit > 0 && limit <= 1000 {
 		most = max(1, most-int(u.Charged))
@@ -80,7 +81,7 @@ func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 	}
 	for n := range most {
 		number := u.Delivery + int32(n) + 1
-		runs, fails := b.undisturbed(u.Job, number)
+		runs, fails := b.undisturbed(u.ID, number)
 		_, delay := l.delay(number)
 		l.attempts++
 		l.runs += runs
@@ -94,7 +95,7 @@ func (b *Bounds) need(l *left, u *memstore.Unfinished) {
 			break
 		}
 	}
-	if key := b.serial[u.Job]; key != 0 {
+	if key := b.serial[u.ID]; key != 0 {
 		l.keys[key] += chain
 		chain = l.keys[key]
 	}

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -81,7 +80,7 @@ func (g *guard) audit(s *sim.Sim) {
 		panic("world: " + err.Error())
 	}
 	g.checker.Balance(stats)
-	g.checker.Sweep(LiveJobs(store))
+	g.checker.Sweep(store.Each)
 }
 
 // settle compares the totals in the results of a run with the recorded events, and reports whether an invariant broke.
@@ -116,15 +115,6 @@ func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 func countsAll(sc *scenarios.Scenario) bool {
 	return sc.Warmup == 0 && longestDraw(&sc.Engine.Store.Enqueue) == 0 &&
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
-}
-
-// LiveJobs yields the jobs in a store that have not ended, for a checker.
-func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
-	return func(yield func(check.Live) bool) {
-		store.Each(func(u memstore.Unfinished) bool {
-			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
-		})
-	}
 }
 
 // breached returns the error for a broken invariant, with the history of the job, recorded by running the seed again.

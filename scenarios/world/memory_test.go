@@ -90,7 +90,7 @@ func (w *world) heapAt(t *testing.T, early, late int) (before, after float64) {
 			}
 		}
 		live := 0
-		for range unresolved(s.Store().(*memstore.Store)) {
+		for range s.Store().(*memstore.Store).Each {
 			live++
 		}
 		if live > jobs/100 {

@@ -170,7 +170,7 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	if err := workload.Err(); err != nil {
 		return nil, &FileError{err}
 	}
-	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
+	r := collector.Finish(s.Now(), s.Store().(*memstore.Store).Each)
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
 	if guard.settle(s, collector.Totals(), countsAll(w.sc)) {
 		return nil, w.breached(seed, guard)
@@ -193,16 +193,6 @@ func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Confi
 		w.alter(w.index, seed, &cfg)
 	}
 	return sim.New(cfg), collector
-}
-
-// unresolved returns an iterator over the jobs that a store still holds.
-func unresolved(store *memstore.Store) func(yield func(measure.Unresolved) bool) {
-	return func(yield func(measure.Unresolved) bool) {
-		store.Each(func(u memstore.Unfinished) bool {
-			return yield(measure.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class,
-				Age: u.Age, ReadyFor: u.Ready})
-		})
-	}
 }
 
 // scaled multiplies a duration by a factor of at least 0.

@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -121,15 +122,11 @@ func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Ba
 		digest.Add(&e)
 		c.Record(&e)
 	}
-	left := balance.unresolved
-	run := c.Finish(w.speed.At(engine.Time(end)), func(yield func(measure.Unresolved) bool) {
-		for _, u := range left {
-			u.Age, u.ReadyFor = w.speed.Virtual(u.Age), w.speed.Virtual(u.ReadyFor)
-			if !yield(u) {
-				return
-			}
-		}
-	})
+	for i := range balance.unresolved {
+		u := &balance.unresolved[i]
+		u.Age, u.ReadyFor = w.speed.Virtual(u.Age), w.speed.Virtual(u.ReadyFor)
+	}
+	run := c.Finish(w.speed.At(engine.Time(end)), slices.Values(balance.unresolved))
 	run.Seed, run.Fingerprint, run.Events = w.setup.seed, uint64(digest), int64(len(ordered))
 	return run, balance
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results/measure"
+	"qsim/engine/unfinished"
 )
 
 // Balance counts the outcomes of the jobs of a run on the wall clock, from its events.
@@ -18,7 +18,7 @@ type Balance struct {
 	Executions int64 // executions that ended
 	Duplicates int64 // executions that ended in success after another of the same job had
 
-	unresolved []measure.Unresolved
+	unresolved []unfinished.Job
 }
 
 // reconciler puts the events of several engines into one order that is consistent for every job. Each engine recorded a
@@ -187,7 +187,7 @@ func (r *reconciler) close(l *life, job engine.JobID) {
 	if l.state == engine.Waiting && (l.since <= r.end && !r.promotes || len(r.promoted) > 0) {
 		r.ready(l, job, r.end)
 	}
-	u := measure.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class,
+	u := unfinished.Job{ID: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class,
 		Age: r.end.Sub(l.born)}
 	if l.state == engine.Ready {
 		u.ReadyFor = r.end.Sub(l.since)

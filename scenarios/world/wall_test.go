@@ -15,7 +15,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
-	"qsim/results/measure"
+	"qsim/engine/unfinished"
 	"qsim/scenarios"
 )
 
@@ -411,11 +411,11 @@ func TestReconcileLeftovers(t *testing.T) {
 	if b.Enqueued != 5 || b.Done != 1 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 2 || b.Duplicates != 1 {
 		t.Errorf("balance %+v", b)
 	}
-	want := []measure.Unresolved{
-		{Job: 1, State: engine.Ready, Age: 99 * time.Millisecond, ReadyFor: 99 * time.Millisecond},
-		{Job: 2, State: engine.InFlight, Class: engine.Retry, Age: 99 * time.Millisecond},
-		{Job: 3, State: engine.Waiting, Class: engine.Retry, Age: 99 * time.Millisecond},
-		{Job: 4, State: engine.Ready, Class: engine.Retry, Age: 99 * time.Millisecond, ReadyFor: 90 * time.Millisecond},
+	want := []unfinished.Job{
+		{ID: 1, State: engine.Ready, Age: 99 * time.Millisecond, ReadyFor: 99 * time.Millisecond},
+		{ID: 2, State: engine.InFlight, Class: engine.Retry, Age: 99 * time.Millisecond},
+		{ID: 3, State: engine.Waiting, Class: engine.Retry, Age: 99 * time.Millisecond},
+		{ID: 4, State: engine.Ready, Class: engine.Retry, Age: 99 * time.Millisecond, ReadyFor: 90 * time.Millisecond},
 	}
 	if !slices.Equal(b.unresolved, want) {
 		t.Errorf("left are %+v", b.unresolved)

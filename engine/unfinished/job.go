@@ -1,0 +1,21 @@
+// Package unfinished describes the jobs that a store still holds, for those who compare them with what was recorded.
+package unfinished
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// Job is a job that a store holds and that is neither done nor dead.
+type Job struct {
+	ID       engine.JobID
+	Kind     engine.Kind
+	Tenant   engine.TenantID
+	State    engine.State  // Ready, Waiting or InFlight
+	Class    engine.Class  // Fresh: never claimed, or in flight for the first time
+	Age      time.Duration // time since it was enqueued
+	ReadyFor time.Duration // Ready: time since it became ready, for a retry since its backoff ended
+	// Delivery and Charged are those of the job, see engine.Job.
+	Delivery, Charged int32
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
 // flight is the record of a call to the store, with its answer and times. Records are reused.
@@ -28,7 +29,7 @@ func (f *flight) owes() bool {
 // timeout is over before its turn is not made.
 type callers struct {
 	mu     sync.Mutex
-	line   line[*flight]
+	line   heap.FIFO[*flight]
 	parked sync.Cond
 	idle   int
 	hired  int
@@ -65,7 +66,7 @@ func (l *loop) Send(c *engine.Call) {
 	}
 	k := &l.callers
 	k.mu.Lock()
-	k.line.push(f)
+	k.line.Push(f)
 	switch {
 	case k.idle > 0:
 		k.idle--
@@ -82,8 +83,8 @@ func (l *loop) Send(c *engine.Call) {
 // expire answers the queued calls whose timeout was over before they were made: the engine has repeated them since. Its
 // caller holds the lock, and has just queued a call whose timeout is not over.
 func (l *loop) expire() {
-	for k := &l.callers; k.line.items[k.line.head].until <= l.at; {
-		f := k.line.pop()
+	for k := &l.callers; (*k.line.At(0)).until <= l.at; {
+		f := k.line.Pop()
 		l.perform(f)
 		l.box.answer(f)
 	}
@@ -94,7 +95,7 @@ func (l *loop) call() {
 	k := &l.callers
 	k.mu.Lock()
 	for {
-		for k.line.empty() {
+		for k.line.Size() == 0 {
 			if k.closed {
 				k.hired--
 				k.mu.Unlock()
@@ -104,7 +105,7 @@ func (l *loop) call() {
 			k.idle++
 			k.parked.Wait()
 		}
-		f := k.line.pop()
+		f := k.line.Pop()
 		k.mu.Unlock()
 		l.perform(f)
 		l.box.answer(f)

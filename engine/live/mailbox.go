@@ -5,19 +5,20 @@ import (
 	"sync/atomic"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
 // mailbox passes work and results between a loop and its goroutines.
 type mailbox struct {
 	mu sync.Mutex
 
-	starts line[*cell] // executions that no worker has taken yet
-	parked sync.Cond   // workers without an execution wait here
-	idle   int         // number of parked workers
-	rising bool        // a worker has been woken and has not taken an execution yet
-	hired  int         // number of workers
-	busy   int         // number of workers in a handler
-	most   int         // highest number of workers
+	starts heap.FIFO[*cell] // executions that no worker has taken yet
+	parked sync.Cond        // workers without an execution wait here
+	idle   int              // number of parked workers
+	rising bool             // a worker has been woken and has not taken an execution yet
+	hired  int              // number of workers
+	busy   int              // number of workers in a handler
+	most   int              // highest number of workers
 	closed bool
 
 	inbox
@@ -96,31 +97,4 @@ func (m *mailbox) swap(in *inbox) (some bool) {
 	m.asleep = !some
 	m.mu.Unlock()
 	return some
-}
-
-// line is a queue that reuses its memory.
-type line[T any] struct {
-	items []T
-	head  int
-}
-
-func (l *line[T]) empty() bool { return l.head == len(l.items) }
-
-func (l *line[T]) push(x T) {
-	if l.head > 64 && l.head*2 > len(l.items) {
-		n := copy(l.items, l.items[l.head:])
-		clear(l.items[n:])
-		l.items, l.head = l.items[:n], 0
-	}
-	l.items = append(l.items, x)
-}
-
-func (l *line[T]) pop() T {
-	var zero T
-	x := l.items[l.head]
-	l.items[l.head] = zero
-	if l.head++; l.head == len(l.items) {
-		l.items, l.head = l.items[:0], 0
-	}
-	return x
 }

@@ -31,42 +31,13 @@ func TestRise(t *testing.T) {
 			m.init(tt.most)
 			m.rising, m.idle, m.hired = tt.rising, tt.idle, tt.hired
 			for range tt.starts {
-				m.starts.push(&cell{})
+				m.starts.Push(&cell{})
 			}
 			if got := m.rise(); got != tt.want || m.rising != tt.nowRising || m.hired != tt.nowHired || m.idle != tt.idle {
 				t.Errorf("told %d; rising %v, %d hired, %d idle; want %d; %v, %d, %d", got, m.rising, m.hired, m.idle,
 					tt.want, tt.nowRising, tt.nowHired, tt.idle)
 			}
 		})
-	}
-}
-
-// TestLine pops what was pushed, in that order, from a line that is never empty: its memory follows what is in it.
-func TestLine(t *testing.T) {
-	var l line[int]
-	var want []int
-	for i := range 100_000 {
-		l.push(i)
-		want = append(want, i)
-		if len(want) > 10+i%50 {
-			for range 1 + i%2 {
-				if got := l.pop(); got != want[0] {
-					t.Fatalf("got %d, want %d", got, want[0])
-				}
-				want = want[1:]
-			}
-		}
-		if cap(l.items) > 512 {
-			t.Fatalf("room for %d with %d in it", cap(l.items), len(want))
-		}
-	}
-	for ; !l.empty(); want = want[1:] {
-		if got := l.pop(); got != want[0] {
-			t.Fatalf("got %d, want %d", got, want[0])
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("%d are missing", len(want))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
 // reportEvery is the interval at which a stop logs the work it waits for, and mostNamed the most jobs named there.
@@ -41,7 +42,7 @@ func (l *loop) report() {
 func (l *loop) close() {
 	m, k := &l.box, &l.callers
 	m.mu.Lock()
-	m.closed, m.starts = true, line[*cell]{} // what no worker has taken is abandoned
+	m.closed, m.starts = true, heap.FIFO[*cell]{} // what no worker has taken is abandoned
 	m.mu.Unlock()
 	m.parked.Broadcast()
 	k.mu.Lock()

@@ -14,7 +14,7 @@ func (l *loop) begin(cells []*cell) {
 	m := &l.box
 	m.mu.Lock()
 	for _, c := range cells {
-		m.starts.push(c)
+		m.starts.Push(c)
 	}
 	rise := m.rise()
 	m.mu.Unlock()
@@ -33,7 +33,7 @@ const (
 // rise returns the action needed for executions that no worker has taken; its caller holds the lock.
 func (m *mailbox) rise() riser {
 	switch {
-	case m.rising || m.starts.empty():
+	case m.rising || m.starts.Size() == 0:
 		return nobody
 	case m.idle > 0:
 		m.rising = true
@@ -70,8 +70,8 @@ func (l *loop) work() {
 	m.mu.Lock()
 	m.rising = false
 	for {
-		waited := m.starts.empty()
-		for m.starts.empty() {
+		waited := m.starts.Size() == 0
+		for m.starts.Size() == 0 {
 			if m.closed {
 				returned = true
 				l.leave()
@@ -82,7 +82,7 @@ func (l *loop) work() {
 			m.idle--
 			m.rising = false
 		}
-		c := m.starts.pop()
+		c := m.starts.Pop()
 		m.busy++
 		rise := m.rise()
 		m.mu.Unlock()

@@ -146,10 +146,10 @@ func (r *rig) config(handler live.Handler) live.Config {
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		CancelWithin: 10 * time.Second,
 	}
-	switch {
-	case r.wall.WakesAll():
+	switch r.wall.Wake() {
+	case "all":
 		c.Wake = live.WakeAll
-	case r.wall.WakesNone():
+	case "none":
 		c.Wake = live.WakeNone
 	default:
 		c.Wake = live.WakeOne

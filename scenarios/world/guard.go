@@ -19,7 +19,6 @@ import (
 // guard runs the optional invariant checker of a simulation.
 type guard struct {
 	checker *check.Checker // nil: the simulation is not checked
-	rules   check.Rules
 	policy  func() engine.Policy
 	until   engine.Time
 	steps   int // number of events so far
@@ -31,13 +30,12 @@ func (w *world) guard(seed uint64) *guard {
 		return &guard{}
 	}
 	until := engine.Time(w.sc.Duration).Add(w.sc.Drain.Std())
-	return &guard{until: until, policy: w.policy, rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
+	return &guard{until: until, policy: w.policy, checker: check.New(w.rules(keyed.Rand{Seed: seed}))}
 }
 
 // watch attaches the checker of invariants, if there is one, to a simulation that has not begun.
 func (g *guard) watch(cfg *sim.Config) {
 	if g.checker != nil {
-		g.checker = check.New(g.rules)
 		cfg.Recorder, cfg.Policy = engine.RecordJobs(cfg.Recorder, g.checker), Watch(cfg.Policy, g.policy, g.checker)
 	}
 }

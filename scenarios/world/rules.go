@@ -140,7 +140,7 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 			return engine.Never
 		}
 		end = max(end, engine.Time(s.Before).Add(s.End()+sc.Engine.CallTimeout.Std()))
-		late = min(late+scaled(leaves(sc, &x), slower), longestRun)
+		late = min(late+scaled(outlasts(sc, &x), slower), longestRun)
 	}
 	return end.Add(late)
 }
@@ -148,9 +148,9 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 // longestRun is an upper bound on the virtual time of any run.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves returns how long the effect of a storm, such as a delayed call, may last after the storm's window, with the
+// outlasts returns how long the effect of a storm, such as a delayed call, may last after the storm's window, with the
 // store at its usual speed.
-func leaves(sc *scenarios.Scenario, x *spec.Effect) (longest time.Duration) {
+func outlasts(sc *scenarios.Scenario, x *spec.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
 	case x.Fault != nil && x.Fault.Delay != nil:
@@ -216,16 +216,16 @@ func isCalm(sc *scenarios.Scenario) bool {
 	disturbs := func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 }
 	return s.Parallel == 0 && s.Scan == (spec.Scan{}) &&
 		isQuick(sc, &s.Claim) && isQuick(sc, &s.Commit) && isQuick(sc, &s.Recover) &&
-		longestDraw(&s.PerJob) < answered(sc)/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
+		longestDraw(&s.PerJob) < shortestTimeout(sc)/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
 		!slices.ContainsFunc(sc.Jobs, disturbs)
 }
 
 // isQuick reports whether store calls with one-way delays of that distribution end well within their timeout.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
-	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
+	return d.Average().Std() < shortestTimeout(sc)/100 && longestDraw(d) < shortestTimeout(sc)/8
 }
 
-// answered returns the shortest timeout of any store call.
-func answered(sc *scenarios.Scenario) time.Duration {
+// shortestTimeout returns the shortest timeout of any store call.
+func shortestTimeout(sc *scenarios.Scenario) time.Duration {
 	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
 }

@@ -96,7 +96,7 @@ func (t *told) Observe(o *engine.Observation) {
 			t.node, others, t.kinds)
 	}
 	if !o.Ended {
-		t.answered(o)
+		t.note(o)
 	}
 	t.Policy.Observe(o)
 	if t.law != nil {
@@ -104,9 +104,9 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// answered records how many jobs of a class the latest claim returned, retries last. If there are as many as planned
+// note records how many jobs of a class the latest claim returned, retries last. If there are as many as planned
 // and workers are still idle, more jobs may be ready, and the checker expects the node to plan another claim at once.
-func (t *told) answered(o *engine.Observation) {
+func (t *told) note(o *engine.Observation) {
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]

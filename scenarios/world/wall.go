@@ -11,6 +11,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // Wall provides a driver of a real store with one policy of a scenario under one seed, on the wall clock: the same
@@ -55,12 +56,8 @@ func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.setup.Policy(), w
 // Options returns the store options of the scenario.
 func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.setup.Options) }
 
-// WakesAll and WakesNone report whether all engines, or none, are woken when jobs become ready; if both are false one
-// engine is.
-func (w *Wall) WakesAll() bool { return w.setup.Config.Wake == sim.WakeAll }
-
-// WakesNone reports whether engines only poll for ready jobs.
-func (w *Wall) WakesNone() bool { return w.setup.Config.Wake == sim.WakeNone }
+// Wake returns which engines are woken when jobs become ready: one, all or none.
+func (w *Wall) Wake() spec.Wake { return w.setup.Scenario.Engine.Fetch.Wake }
 
 // Length returns the times at which arrivals end and at which the run ends at the latest.
 func (w *Wall) Length() (arrivals, all time.Duration) {

@@ -77,16 +77,9 @@ func (p Span) virtual(s Speed) Span { return Span{s.Virtual(p.From), max(1, s.Vi
 
 // Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
 type Overlay struct {
-	calls               [engine.NumOps]series[CallDelay]
-	perJob              [engine.NumOps]time.Duration
-	wake, overrun, late series[Sample]
-	enqueued            series[Enqueued]
-	held                []Span
-	stalls              Stalls
-	phases              []Phase
-	always              []Phase       // the one phase of stalls
-	moment              time.Duration // half the length of the window from which delays are drawn
-	speed               Speed
+	delays Delays        // with values in ascending order of their times
+	always []Phase       // the one phase of stalls
+	moment time.Duration // half the length of the window from which delays are drawn
 	// Draw is the number of a simulation among several with the same delays: each has draws of its own, and begins at
 	// another measured time.
 	Draw uint64
@@ -97,23 +90,22 @@ type Overlay struct {
 // Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() *Overlay {
 	s := d.Speed
-	o := &Overlay{speed: s, moment: s.Virtual(moment), held: virtual(d.Held, s),
-		wake: newSeries(d.Wake, s), overrun: newSeries(d.Overrun, s), late: newSeries(d.Late, s),
-		enqueued: newSeries(d.Enqueued, s), phases: virtual(d.Phases, s)}
+	scaled := Delays{Speed: s, Wake: inOrder(d.Wake, s), Overrun: inOrder(d.Overrun, s), Late: inOrder(d.Late, s),
+		Enqueued: inOrder(d.Enqueued, s), Held: virtual(d.Held, s), Phases: virtual(d.Phases, s),
+		Stalls: Stalls{Arrivals: virtual(d.Stalls.Arrivals, s), Store: virtual(d.Stalls.Store, s),
+			Over: s.Virtual(d.Stalls.Over)}}
 	for op := range d.Calls {
-		o.calls[op], o.perJob[op] = newSeries(d.Calls[op], s), s.Virtual(d.PerJob[op])
+		scaled.Calls[op], scaled.PerJob[op] = inOrder(d.Calls[op], s), s.Virtual(d.PerJob[op])
 	}
-	stalls := &d.Stalls
-	o.stalls = Stalls{Arrivals: virtual(stalls.Arrivals, s), Store: virtual(stalls.Store, s), Over: s.Virtual(stalls.Over)}
-	for _, spans := range stalls.Engines {
-		o.stalls.Engines = append(o.stalls.Engines, virtual(spans, s))
+	for _, spans := range d.Stalls.Engines {
+		scaled.Stalls.Engines = append(scaled.Stalls.Engines, virtual(spans, s))
 	}
-	if len(o.phases) == 0 {
-		o.phases = []Phase{{Measured: Span{For: unrepeated}}}
+	if len(scaled.Phases) == 0 {
+		scaled.Phases = []Phase{{Measured: Span{For: unrepeated}}}
 	}
-	over := o.stalls.Over
-	o.always = []Phase{{Measured: Span{For: cmp.Or(over, unrepeated)}, Steady: over > 0}}
-	return o
+	over := scaled.Stalls.Over
+	return &Overlay{delays: scaled, moment: s.Virtual(moment),
+		always: []Phase{{Measured: Span{For: cmp.Or(over, unrepeated)}, Steady: over > 0}}}
 }
 
 // unrepeated is a period longer than any run, for measurements that a simulation does not repeat.
@@ -133,11 +125,12 @@ func (o *Overlay) turned(p *Phase) time.Duration {
 
 // measuredAt returns the time of the measured run that corresponds to a scenario time, and its phase's measured span.
 func (o *Overlay) measuredAt(now time.Duration) (at time.Duration, in Span) {
-	i := len(o.phases) - 1
-	for i > 0 && o.phases[i].From > now {
+	phases := o.delays.Phases
+	i := len(phases) - 1
+	for i > 0 && phases[i].From > now {
 		i--
 	}
-	p := &o.phases[i]
+	p := &phases[i]
 	return p.Measured.From + (now-p.From+o.turned(p))%p.Measured.For, p.Measured
 }
 

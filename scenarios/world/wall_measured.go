@@ -17,25 +17,26 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.began = make(map[delivery]engine.Time)
 	}
-	m.frozen = o.repeated(cfg.Until, o.always, o.stalls.Store)
+	d := &o.delays
+	m.frozen = o.repeated(cfg.Until, o.always, d.Stalls.Store)
 	cfg.Network, cfg.Handlers, cfg.Announce = m, m, m.announce
-	if len(o.late.times) > 0 {
+	if len(d.Late) > 0 {
 		cfg.Late = m.lateness
 	}
 	cfg.Controls = slices.Clone(cfg.Controls)
-	for node := range min(len(cfg.Nodes), len(o.stalls.Engines)) {
-		for _, s := range o.repeated(cfg.Until, o.always, o.stalls.Engines[node]) {
+	for node := range min(len(cfg.Nodes), len(d.Stalls.Engines)) {
+		for _, s := range o.repeated(cfg.Until, o.always, d.Stalls.Engines[node]) {
 			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
 			cfg.Controls = append(cfg.Controls, stall)
 		}
 	}
-	held := append(o.repeated(cfg.Until, o.phases, o.held), o.repeated(cfg.Until, o.always, o.stalls.Arrivals)...)
+	held := append(o.repeated(cfg.Until, d.Phases, d.Held), o.repeated(cfg.Until, o.always, d.Stalls.Arrivals)...)
 	slices.SortStableFunc(held, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	if len(held) > 0 {
 		cfg.Workload = &heldUp{Workload: cfg.Workload, spans: held}
 	}
 	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
-	if len(o.enqueued.times) > 0 {
+	if len(d.Enqueued) > 0 {
 		m.shown = make(map[engine.JobID]time.Duration)
 		cfg.EnqueueDelay, cfg.Claimed = m.enqueue, m.claimed
 	}
@@ -91,24 +92,21 @@ const (
 )
 
 // drawn draws, by a uniform number, one of the values measured near the time of the run that corresponds to now.
-func (s *series[T]) drawn(o *Overlay, now engine.Time, u float64) (value T) {
+func drawn[T timedMeasurement[T]](o *Overlay, of []T, now engine.Time, u float64) T {
 	at, in := o.measuredAt(time.Duration(now))
-	if near := s.near(at, o.moment, in, u); near != nil {
-		value = *near
-	}
-	return value
+	return near(of, at, o.moment, in, u)
 }
 
 // sample draws, by a uniform number, one of the delays measured near the time of the run that corresponds to now.
-func (m *measured) sample(now engine.Time, of *series[Sample], u float64) time.Duration {
-	return of.drawn(m.Overlay, now, u).For
+func (m *measured) sample(now engine.Time, of []Sample, u float64) time.Duration {
+	return drawn(m.Overlay, of, now, u).For
 }
 
 // Request draws the delays of a call to the store and of its answer, and returns the former.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	u := m.rand.Uniform(keyed.ForRequestDelay, uint64(c.ID), node, drawAsked)
-	d := m.Overlay.calls[c.Op].drawn(m.Overlay, now, u)
+	d := drawn(m.Overlay, m.delays.Calls[c.Op], now, u)
 	m.calls[callKey{c.Engine, c.ID}] = measuredCall{now, d.Reply}
 	return sim.Fate{Delay: m.through(now, d.Request)}
 }
@@ -118,7 +116,7 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	key := callKey{c.Engine, c.ID}
 	call := m.calls[key]
 	delete(m.calls, key)
-	more := time.Duration(max(0, r.Rows()-1)) * m.perJob[c.Op]
+	more := time.Duration(max(0, r.Rows()-1)) * m.delays.PerJob[c.Op]
 	d := m.through(now, call.reply+more)
 	if m.Mechanics != nil {
 		m.Mechanics.Call(c, r.Rows(), m.real(call.asked), m.real(now.Add(d)))
@@ -143,17 +141,17 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 
 // lateness draws the delay with which a node notices a deadline.
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
-	return m.sample(due, &m.late, m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
+	return m.sample(due, m.delays.Late, m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
 
 // announce draws the delay before nodes are woken for a job that is ready now.
 func (m *measured) announce(now engine.Time) time.Duration {
-	return m.through(now, m.sample(now, &m.wake, m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
+	return m.through(now, m.sample(now, m.delays.Wake, m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
 // enqueue draws the delays of a job's enqueue, and returns the time until the store shows the job.
 func (m *measured) enqueue(at engine.Time, j *engine.NewJob) time.Duration {
-	e := m.enqueued.drawn(m.Overlay, at, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
+	e := drawn(m.Overlay, m.delays.Enqueued, at, m.rand.Uniform(keyed.ForTick, uint64(at), 0, drawEnqueue))
 	if j.Delay == 0 {
 		m.shown[j.ID] = e.Call
 	}
@@ -172,7 +170,7 @@ func (m *measured) claimed(c *engine.Call) {
 }
 
 // real converts a time of the scenario to the wall clock.
-func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
+func (m *measured) real(t engine.Time) time.Duration { return m.delays.Speed.Real(time.Duration(t)) }
 
 // Begin begins an execution, with a measured overrun added to its run time. Executions of a node that end at the same
 // time have the same overrun, because one timer ends them.
@@ -182,7 +180,7 @@ func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 		m.began[delivery{j.ID, j.Delivery}] = now
 	}
 	due := now.Add(x.Runs)
-	x.Runs += m.sample(due, &m.overrun, m.rand.Uniform(keyed.ForRunTime, uint64(due), uint64(node), drawOverrun))
+	x.Runs += m.sample(due, m.delays.Overrun, m.rand.Uniform(keyed.ForRunTime, uint64(due), uint64(node), drawOverrun))
 	return x
 }
 

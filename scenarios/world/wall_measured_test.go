@@ -63,7 +63,7 @@ func TestDelaysOfMoments(t *testing.T) {
 	for draw := range slow {
 		o := d.Overlay()
 		o.Draw = uint64(draw)
-		turned := o.turned(&o.phases[0])
+		turned := o.turned(&o.delays.Phases[0])
 		if (turned != 0) != (draw == 1) {
 			t.Errorf("simulation %d begins at %v of the measured run", draw, turned)
 		}
@@ -135,7 +135,6 @@ jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 10s}, service: 
 
 // TestNear draws from the values near a time, and from more where there are few.
 func TestNear(t *testing.T) {
-	var dense, sparse series[Sample]
 	samples := func(every time.Duration) []Sample {
 		all := make([]Sample, 100)
 		for i := range all {
@@ -145,36 +144,35 @@ func TestNear(t *testing.T) {
 	}
 	same := Speed{1, 1}
 	all := Span{For: unrepeated}
-	dense, sparse = newSeries(samples(1), same), newSeries(samples(100), same)
+	dense, sparse := inOrder(samples(1), same), inOrder(samples(100), same)
 	for _, tt := range []struct {
 		name       string
-		of         *series[Sample]
+		of         []Sample
 		in         Span
 		t, half    time.Duration
 		first, end time.Duration // times of the first and the last value drawn
 	}{
-		{"within", &dense, all, 50, 10, 40, 60},
-		{"at the start", &dense, all, 0, 10, 0, 10},
-		{"at the end", &dense, all, 99, 10, 89, 99},
-		{"after the end", &dense, all, 500, 10, 92, 99},
-		{"few", &sparse, all, 5000, 10, 4700, 5400},
-		{"few at the start", &sparse, all, 10, 10, 0, 700},
-		{"few at the end", &sparse, all, 9890, 10, 9200, 9900},
-		{"in a part", &dense, Span{45, 10}, 50, 10, 45, 54},
-		{"at the start of a part", &dense, Span{45, 30}, 46, 10, 45, 56},
-		{"few in a part", &sparse, Span{5000, 1000}, 5100, 10, 5000, 5700},
-		{"too few in a part", &sparse, Span{5000, 300}, 5000, 10, 4700, 5400},
+		{"within", dense, all, 50, 10, 40, 60},
+		{"at the start", dense, all, 0, 10, 0, 10},
+		{"at the end", dense, all, 99, 10, 89, 99},
+		{"after the end", dense, all, 500, 10, 92, 99},
+		{"few", sparse, all, 5000, 10, 4700, 5400},
+		{"few at the start", sparse, all, 10, 10, 0, 700},
+		{"few at the end", sparse, all, 9890, 10, 9200, 9900},
+		{"in a part", dense, Span{45, 10}, 50, 10, 45, 54},
+		{"at the start of a part", dense, Span{45, 30}, 46, 10, 45, 56},
+		{"few in a part", sparse, Span{5000, 1000}, 5100, 10, 5000, 5700},
+		{"too few in a part", sparse, Span{5000, 300}, 5000, 10, 4700, 5400},
 	} {
-		first, last := tt.of.near(tt.t, tt.half, tt.in, 1e-9), tt.of.near(tt.t, tt.half, tt.in, 1-1e-9)
+		first, last := near(tt.of, tt.t, tt.half, tt.in, 1e-9), near(tt.of, tt.t, tt.half, tt.in, 1-1e-9)
 		if first.At != tt.first || last.At != tt.end {
 			t.Errorf("%s: from %d to %d, want %d to %d", tt.name, first.At, last.At, tt.first, tt.end)
 		}
 	}
-	one := newSeries([]Sample{{For: 3}}, same)
-	if got := one.near(1000, 1, all, .5); got == nil || got.For != 3 {
+	if got := near([]Sample{{For: 3}}, 1000, 1, all, .5); got.For != 3 {
 		t.Errorf("of one value it draws %v", got)
 	}
-	if got := new(series[Sample]).near(0, 1, all, .5); got != nil {
+	if got := near([]Sample{}, 0, 1, all, .5); got != (Sample{}) {
 		t.Errorf("of no values it draws %v", got)
 	}
 }
@@ -193,7 +191,7 @@ func TestStallsOfRuns(t *testing.T) {
 	} {
 		o := d.Overlay()
 		o.Draw = tt.draw
-		for i, of := range []struct{ spans, want []Span }{{o.stalls.Engines[0], tt.engine}, {o.stalls.Arrivals, tt.arrivals}, {o.stalls.Store, tt.store}} {
+		for i, of := range []struct{ spans, want []Span }{{o.delays.Stalls.Engines[0], tt.engine}, {o.delays.Stalls.Arrivals, tt.arrivals}, {o.delays.Stalls.Store, tt.store}} {
 			got := o.repeated(100, o.always, of.spans)
 			if !slices.Equal(got, of.want) {
 				t.Errorf("simulation %d, list %d: %v, want %v", tt.draw, i, got, of.want)
@@ -221,7 +219,7 @@ func TestHeldByPhases(t *testing.T) {
 		{{13, 5}, {33, 5}, {53, 5}, {73, 5}, {93, 5}, {115, 1}, {149, 1}, {165, 1}}} {
 		o := d.Overlay()
 		o.Draw = uint64(draw)
-		got := o.repeated(170, o.phases, o.held)
+		got := o.repeated(170, o.delays.Phases, o.delays.Held)
 		if !slices.Equal(got, want) {
 			t.Errorf("simulation %d: %v, want %v", draw, got, want)
 		}

@@ -58,51 +58,40 @@ const moment = 50 * time.Millisecond
 // momentLeast is the least number of delays to draw one from: if fewer lie in the window, it is made longer.
 const momentLeast = 8
 
-// series holds measured values in ascending order of their times.
-type series[T any] struct {
-	times  []time.Duration
-	values []T
-}
-
 // timedMeasurement is a measurement with the time at which it was taken.
 type timedMeasurement[T any] interface {
 	measurement[T]
 	at() time.Duration
 }
 
-// newSeries returns the series, in the time of the scenario, of values measured on the wall clock.
-func newSeries[T timedMeasurement[T]](measured []T, speed Speed) (s series[T]) {
-	s.values = virtual(measured, speed)
-	slices.SortStableFunc(s.values, func(a, b T) int { return cmp.Compare(a.at(), b.at()) })
-	for _, v := range s.values {
-		s.times = append(s.times, v.at())
-	}
-	return s
+// inOrder converts what was measured on the wall clock to the time of the scenario, in ascending order of the times.
+func inOrder[T timedMeasurement[T]](measured []T, speed Speed) []T {
+	all := virtual(measured, speed)
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(a.at(), b.at()) })
+	return all
 }
 
-// near draws, by a uniform number u in (0, 1), one of the values measured at most half before or after the time t, and
-// within the span in. If they are fewer than momentLeast, it draws from about that many neighbours, also outside the
-// span if that has too few. It returns nil if the series is empty.
-func (s *series[T]) near(t, half time.Duration, in Span, u float64) *T {
-	n := len(s.times)
-	if n == 0 {
-		return nil
+// near draws, by a uniform number u in (0, 1), one of the values in ascending order that were measured at most half
+// before or after the time t, and within the span in. If they are fewer than momentLeast, it draws from about that many
+// neighbours, also outside the span if that has too few. Of no values it returns the zero value.
+func near[T timedMeasurement[T]](all []T, t, half time.Duration, in Span, u float64) (value T) {
+	if len(all) == 0 {
+		return value
 	}
-	first, _ := slices.BinarySearch(s.times, in.From)
-	last, _ := slices.BinarySearch(s.times, in.From+in.For)
+	firstAt := func(t time.Duration) int {
+		i, _ := slices.BinarySearchFunc(all, t, func(v T, t time.Duration) int { return cmp.Compare(v.at(), t) })
+		return i
+	}
+	first, last := firstAt(in.From), firstAt(in.From+in.For)
 	if last-first < momentLeast {
-		first, last = 0, n
+		first, last = 0, len(all)
 	}
-	from, _ := slices.BinarySearch(s.times[:last], t-half)
-	from = max(from, first)
-	to := from
-	for to < last && s.times[to] <= t+half {
-		to++
-	}
+	from := max(first, min(last, firstAt(t-half)))
+	to := max(from, min(last, firstAt(t+half+1)))
 	if missing := momentLeast - (to - from); missing > 0 {
 		from = max(first, from-missing/2)
 		to = min(last, max(to, from+momentLeast))
 		from = max(first, min(from, to-momentLeast))
 	}
-	return &s.values[from+int(u*float64(to-from))]
+	return all[from+int(u*float64(to-from))]
 }

@@ -85,7 +85,8 @@ func (s *Summary) tableQueries() (queries []measure.Query) {
 	} else if queries = s.objectiveQueries(); len(queries) == 0 && len(s.Policies) > 0 {
 		queries = s.usualWaits()
 	}
-	return plain.Distinct(queries, priceQueries())
+	return plain.Distinct(queries,
+		plain.Map(prices, func(p price) measure.Query { return measure.Query{Metric: p.metric} }))
 }
 
 // TableOf returns the results table of a summary. If Settings is nil, an objective without any verdict has no column.

@@ -44,10 +44,6 @@ func priceOf(metric string) *price {
 	return plain.Find(prices, func(p *price) bool { return p.metric == metric })
 }
 
-func priceQueries() []measure.Query {
-	return plain.Map(prices, func(p price) measure.Query { return measure.Query{Metric: p.metric} })
-}
-
 // addPrices adds the columns of costs to a results table: dead jobs, then the metrics that some policy worsens most
 // compared with the baseline. Costs that are equal for all policies are added too, and folded to one line later.
 func (t *Table) addPrices(s *Summary, objectives bool) {

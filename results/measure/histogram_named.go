@@ -32,24 +32,17 @@ func (h *RunHistogram) Unpack() (n NamedHistogram, err error) {
 	return n, err
 }
 
-// Point is one point of a complementary distribution: Share of all jobs waited longer than Wait.
-type Point struct {
-	Wait  time.Duration
-	Share float64
-}
-
-// CCDF returns the complementary cumulative distribution of the waits, one point for each bucket that is not empty,
-// longest waits last. Unresolved waits count as longer than all others, so the last point's share is theirs.
-func (n *NamedHistogram) CCDF() []Point {
-	buckets := n.Hist.Buckets()
+// CCDF returns the complementary cumulative distribution of the waits: for each bucket that is not empty, in ascending
+// order, a wait in s and the share of all jobs that waited longer. Unresolved waits count as longer than all others, so
+// the last share is theirs.
+func (n *NamedHistogram) CCDF() (waits, shares []float64) {
 	all := n.Hist.Count() + n.Unresolved.Count()
-	points := make([]Point, 0, len(buckets))
 	above := all
-	for _, b := range buckets {
+	for _, b := range n.Hist.Buckets() {
 		above -= b.Count
-		points = append(points, Point{b.High, float64(above) / float64(all)})
+		waits, shares = append(waits, b.High.Seconds()), append(shares, float64(above)/float64(all))
 	}
-	return points
+	return waits, shares
 }
 
 // merge adds the waits of one run, from a histogram of the same query, to this distribution.

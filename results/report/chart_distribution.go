@@ -45,7 +45,8 @@ func distributionChart(d *drawing) *sheet {
 		if all[i].none {
 			return "no job"
 		}
-		return spell(values[i]) + all[i].unclaimedWords()
+		return spell(values[i]) +
+			plain.When(all[i].unclaimed != 0, " ("+percent(all[i].unclaimed)+" never claimed)")
 	})
 	s.dull = at.Bound == 0 && best >= 0 && shortOrAlike(values)
 	from, to := distributionRange(all, at)
@@ -99,9 +100,7 @@ func newDistribution(h *measure.NamedHistogram) (c distribution) {
 		return c
 	}
 	c.unclaimed = float64(h.Unresolved.Count()) / float64(h.Hist.Count()+h.Unresolved.Count())
-	for _, point := range h.CCDF() {
-		c.waits, c.shares = append(c.waits, point.Wait.Seconds()), append(c.shares, point.Share)
-	}
+	c.waits, c.shares = h.CCDF()
 	return c
 }
 
@@ -132,10 +131,6 @@ func (c *distribution) exceeded(share float64) (wait float64, more bool) {
 		return 0, true
 	}
 	return c.waits[len(c.waits)-1], true
-}
-
-func (c *distribution) unclaimedWords() string {
-	return plain.When(c.unclaimed != 0, " ("+percent(c.unclaimed)+" never claimed)")
 }
 
 // lines returns the curve of a distribution of waits, and a thin line to the right of it for the jobs never claimed.

@@ -36,7 +36,8 @@ func stormChart(d *drawing) *sheet {
 	best, worst := extremes(totals)
 	s := &sheet{Figure: Figure{Name: "6-starvation", Title: d.stormTitle(totals, best, worst),
 		Subtitle: "When some fresh job" + d.charted() + " had waited for longer than its class may" + d.mayWait(),
-		Footer:   d.footer(d.starvationMarks())}}
+		Footer: d.footer("the stronger the colour, the larger the share of the time" +
+			plain.When(d.seeds != 1, ", mean over seeds"))}}
 	s.key = key{{name: "fresh jobs starve", color: stormInk, area: true}}
 	left := math.Max(most/50, d.fewJobs())
 	if most > left {
@@ -137,10 +138,6 @@ func (d *drawing) starvedTime(shares []float64) float64 {
 		sum += float64(zeroed(shares[i]) * d.settings.Bucket.Seconds())
 	}
 	return sum
-}
-
-func (d *drawing) starvationMarks() string {
-	return "the stronger the colour, the larger the share of the time" + plain.When(d.seeds != 1, ", mean over seeds")
 }
 
 func (d *drawing) stormTitle(totals []float64, best, worst int) string {

@@ -37,11 +37,6 @@ type page struct {
 	finding results.Finding
 }
 
-func pageOf(s *results.Summary) page {
-	t := results.TableOf(s)
-	return page{s, t, results.FindingOf(s, t)}
-}
-
 // Percent returns a share as a percentage that follows a ±, for example ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 

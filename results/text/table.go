@@ -41,7 +41,8 @@ func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 // WriteTable writes the results table of the policies; Text and Markdown add a description of the run, the
 // verdicts on the objectives, and a legend.
 func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
-	switch p := pageOf(s); o.Format {
+	t := results.TableOf(s)
+	switch p := (page{s, t, results.FindingOf(s, t)}); o.Format {
 	case Markdown:
 		return write(w, "table", p.markdown())
 	case CSV:

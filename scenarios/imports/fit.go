@@ -45,16 +45,14 @@ const (
 	constantSpread = 0.005 // half the distance from the 1st to the 99th percentile, relative to the median
 )
 
-// fitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
+// fitDistributions fits the distributions of the scenario language to a sorted sample of times in seconds, by maximum
 // likelihood, and returns them, the best Score first; none for fewer than FewestToFit values. Zeros count as half the
 // smallest value above 0, for the logarithm; with over 1 in 100 zeros, only distributions that allow them are fitted.
-func fitDistributions(sample []float64) []Fit {
-	n := len(sample)
+func fitDistributions(sorted []float64) []Fit {
+	n := len(sorted)
 	if n < FewestToFit {
 		return nil
 	}
-	sorted := slices.Clone(sample)
-	slices.Sort(sorted)
 	median := quantile(sorted, 0.5)
 	if spread := quantile(sorted, 0.99) - quantile(sorted, 0.01); spread <= 2*constantSpread*median {
 		below := sort.SearchFloat64s(sorted, median)
@@ -81,14 +79,12 @@ func fitDistributions(sample []float64) []Fit {
 	return fits
 }
 
-// Acceptable reports whether f may represent its sample: its test does not reject it, or its distance is so small that
-// the test, which rejects any difference in a large enough sample, is ignored.
-func (f *Fit) Acceptable(sample []float64) bool {
+// Acceptable reports whether f may represent its sorted sample: its test does not reject it, or its distance is so
+// small that the test, which rejects any difference in a large enough sample, is ignored.
+func (f *Fit) Acceptable(sorted []float64) bool {
 	if f.Kind == "constant" || f.P >= level {
 		return true
 	}
-	sorted := slices.Clone(sample)
-	slices.Sort(sorted)
 	tail := quantile(sorted, 0.99)
 	return f.Distance <= near && math.Abs(f.P99-tail) <= tailTolerance*tail
 }

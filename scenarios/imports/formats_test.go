@@ -99,7 +99,7 @@ func TestRiver(t *testing.T) {
 			t.Parallel()
 			found := read(t, "river", x.river(t, asJSON))
 			c := &found.Classes[0]
-			if c.Name != "sendemail" && c.Name != "send-email" || found.Workers.Nodes != 1 || !found.Workers.Named {
+			if c.Name != "sendemail" && c.Name != "send-email" || found.Workers.Nodes != 1 {
 				t.Errorf("got class %s, workers %+v", c.Name, found.Workers)
 			}
 			if c.Wait.Count() != c.Jobs || c.Takes.Seen != c.Dead {

@@ -54,7 +54,6 @@ type Workers struct {
 	Each    int // workers of each; 0: no run is recorded with both its ends
 	Most    int // attempts under way at once
 	AllBusy float64
-	Named   bool // the nodes are
 }
 
 // Class holds the counts and times of the recorded jobs of one class.
@@ -263,7 +262,7 @@ func (g *gathering) finish() error {
 // Shorter overlaps do not count: between machines with different clocks, a job may seem to begin before the last ended.
 func (g *gathering) workers() {
 	w := &g.found.Workers
-	w.Nodes, w.Named = max(1, len(g.seenNodes)), len(g.seenNodes) > 0
+	w.Nodes = max(1, len(g.seenNodes))
 	if len(g.changes) == 0 {
 		return
 	}

@@ -62,8 +62,8 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	b := &policies.Backoff{Kind: kind, First: own.First.Std(), Factor: float64(own.Factor), Step: own.Step.Std(),
 		Power: int(own.Power), Less: int(own.Less), Plus: own.Plus.Std(), Delays: plain.Map(own.Delays, Duration.Std),
 		Scale: int(own.Scale), Max: own.Max.Std(), Jitter: r.Jitter,
-		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Never: kindsOf(r.Never, errorKind),
-		Free: kindsOf(r.Free, errorKind), FreeMax: int(r.FreeMax), Deadline: r.Deadline.Std()}
+		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Never: KindsOf(r.Never, errorKind),
+		Free: KindsOf(r.Free, errorKind), FreeMax: int(r.FreeMax), Deadline: r.Deadline.Std()}
 	if delay := own.Delay; delay != nil && kind == policies.Fixed {
 		b.First = delay.Dist().Duration(0.5)
 	} else if delay != nil {
@@ -72,8 +72,8 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	return b, b.Validate()
 }
 
-// kindsOf returns the error kinds of the given names, without those that no attempt can fail with.
-func kindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
+// KindsOf returns the error kinds of the given names, without those that no attempt can fail with.
+func KindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
 	var kinds []engine.ErrorKind
 	for _, name := range names {
 		if kind := errorKind(name); kind != engine.NoError {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/quantity"
 	"qsim/results/measure"
@@ -68,13 +67,8 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 		job := &sc.Jobs[i]
 		s.Guards = append(s.Guards, job.Guard.Value())
 		retry := sc.RetryOf(i)
-		rule := measure.Burial{Attempts: int32(retry.MaxAttempts), Deadline: retry.Deadline.Std()}
-		for _, name := range retry.Never {
-			if kind := sc.ErrorKind(name); kind != engine.NoError {
-				rule.Errors = append(rule.Errors, kind)
-			}
-		}
-		s.Burials = append(s.Burials, rule)
+		s.Burials = append(s.Burials, measure.Burial{Attempts: int32(retry.MaxAttempts), Deadline: retry.Deadline.Std(),
+			Errors: spec.KindsOf(retry.Never, sc.ErrorKind)})
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()

@@ -151,11 +151,6 @@ type fastPolicy struct {
 	rules map[*engine.Rule]*engine.Rule // converted rules, kept since a rule must not change once a plan has used it
 }
 
-func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
-	fast := &fastPolicy{Policy: p, speed: speed, rules: map[*engine.Rule]*engine.Rule{}}
-	return readsLike(fast, p, speed)
-}
-
 func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.view = *v
 	p.view.Now = p.speed.At(v.Now)

@@ -51,7 +51,10 @@ func (w *Wall) Nodes() int { return len(w.setup.Config.Nodes) }
 func (w *Wall) Engine() engine.Config { return w.config }
 
 // Policy returns a new instance of the policy, for one engine.
-func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.setup.Policy(), w.speed) }
+func (w *Wall) Policy() engine.Policy {
+	p := w.setup.Policy()
+	return readsLike(&fastPolicy{Policy: p, speed: w.speed, rules: map[*engine.Rule]*engine.Rule{}}, p, w.speed)
+}
 
 // Options returns the store options of the scenario.
 func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.setup.Options) }

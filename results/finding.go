@@ -166,10 +166,7 @@ func (f *finder) others(c *Column, cure int) string {
 	if worst < 0 {
 		return ""
 	}
-	most := "at most "
-	if c.Cells[cure].Mean > c.Cells[f.base].Mean {
-		most = "at least "
-	}
+	most := plain.Either(c.Cells[cure].Mean > c.Cells[f.base].Mean, "at least ", "at most ")
 	n, too := len(values), ""
 	if values = plain.Distinct(values); len(values) == 1 {
 		most, too = "", plain.When(values[0] == c.Cells[cure].Value, " too")

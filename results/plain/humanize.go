@@ -119,10 +119,15 @@ func Grouped(s string) string {
 
 // When returns words, a part of a sentence, if a condition holds, and else "".
 func When(holds bool, words string) string {
+	return Either(holds, words, "")
+}
+
+// Either returns words if a condition holds, and else the others.
+func Either(holds bool, words, others string) string {
 	if holds {
 		return words
 	}
-	return ""
+	return others
 }
 
 // Joined joins texts with a separator between them, leaving out empty texts.

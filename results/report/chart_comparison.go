@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -39,10 +38,9 @@ const mostMeasures = 4
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
 	s := &sheet{Figure: Figure{Name: "4-dots", Title: d.finding(), Footer: d.footer(d.comparisonMarks(measures))}}
-	s.Subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plain.Plural(d.seeds, "seed"))
-	if d.seeds < 2 {
-		s.Subtitle = plain.Capital(plain.Plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
-	}
+	seeds := plain.Plural(d.seeds, "seed")
+	s.Subtitle = plain.Either(d.seeds < 2, plain.Capital(seeds)+": no interval and no difference can be shown",
+		"Estimate over "+seeds+" with 95% confidence interval (Student t)")
 	names := plain.Map(measures, func(m panelMetric) string { return m.name })
 	s.alt = d.alt(plain.Capital(list(names)), func(i int) string {
 		return list(plain.Map(measures, func(m panelMetric) string { return m.words(i) }))

@@ -75,10 +75,7 @@ func stormChart(d *drawing) *sheet {
 			starved := func(v float64) float64 { return math.Min(v, 1) }
 			t.inside = append(t.inside, lane(d.settings.Bucket.Seconds(), row, .36, own.retry, retryColor, retries),
 				lane(d.settings.Bucket.Seconds(), row, .24, own.starved, stormInk, starved))
-			words := seconds(totals[own.index])
-			if totals[own.index] == 0 {
-				words = "none"
-			}
+			words := plain.Either(totals[own.index] == 0, "none", seconds(totals[own.index]))
 			if back != nil {
 				t.inside = append(t.inside, recovered(back[i].at, row))
 				words = back[i].words

@@ -97,10 +97,7 @@ func (d *tuneDrawing) title() string {
 }
 
 func (d *tuneDrawing) subtitle() string {
-	what := "margin to the nearest objective, relative to its bound"
-	if !d.Margin {
-		what = clean(d.Query.String())
-	}
+	what := plain.Either(d.Margin, "margin to the nearest objective, relative to its bound", clean(d.Query.String()))
 	return what + ", by " + clean(d.Axes[0].Key) +
 		plain.When(len(d.Axes) > 1, ", settings of other keys beside each other")
 }

@@ -192,10 +192,7 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	})
 	all := len(sum.Settings.Tenants) - 1
 	if len(order) < all {
-		whole := fmt.Sprintf("all %d", all)
-		if known < all {
-			whole = fmt.Sprintf("the first %d", known)
-		}
+		whole := plain.Either(known < all, fmt.Sprintf("the first %d", known), fmt.Sprintf("all %d", all))
 		median, slowest := []string{"median of " + whole}, []string{"slowest of " + whole}
 		for i := range sum.Data {
 			waits, middle, most := sum.Data[i].TenantWaits, "–", "–"

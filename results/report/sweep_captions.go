@@ -127,10 +127,9 @@ func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 }
 
 func (d *sweepDrawing) subtitle() string {
-	s := fmt.Sprintf("Estimate over %s with 95%% confidence interval", plain.Plural(len(d.Seeds), "seed"))
-	if len(d.Seeds) < 2 {
-		s = plain.Capital(plain.Plural(len(d.Seeds), "seed")) + ": no interval"
-	}
+	seeds := plain.Plural(len(d.Seeds), "seed")
+	s := plain.Either(len(d.Seeds) < 2, plain.Capital(seeds)+": no interval",
+		"Estimate over "+seeds+" with 95% confidence interval")
 	return s + plain.When(d.up.info.LessIsBetter, "; less is better") +
 		plain.When(d.up.info.MoreIsBetter, "; more is better") + plain.When(d.up.log, "; log scale") +
 		"; along: " + plain.Shorten(clean(d.Axes[d.x].Key), 2*nameLimit) + plain.When(d.across.log, " (log scale)") +
@@ -140,10 +139,8 @@ func (d *sweepDrawing) subtitle() string {
 }
 
 func (d *sweepDrawing) footer() string {
-	marks := "line = estimate, band = its interval"
-	if d.across.words {
-		marks = "dot = estimate, whisker = its interval"
-	}
+	marks := plain.Either(d.across.words, "dot = estimate, whisker = its interval",
+		"line = estimate, band = its interval")
 	if len(d.Seeds) < 2 {
 		marks = "dot = the one seed"
 	}
@@ -164,10 +161,7 @@ func (d *sweepDrawing) alt() string {
 				seen.Include(e.Mean)
 			}
 		})
-		values := "no value"
-		if !seen.Empty() {
-			values = d.spell(seen.Low) + " to " + d.spell(seen.High)
-		}
+		values := plain.Either(seen.Empty(), "no value", d.spell(seen.Low)+" to "+d.spell(seen.High))
 		words = append(words, policyName(d.Policies[policy].Label)+" "+values)
 	}
 	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key),

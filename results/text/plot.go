@@ -246,10 +246,7 @@ func (p *terminalPlot) timeAxis() string {
 	})]
 	line := []rune(strings.Repeat(" ", p.o.Width+plotGutter))
 	for at := time.Duration(0); at.Seconds() <= p.end*(1+1e-9); at += step {
-		label := []rune(plain.Setting(at))
-		if at == 0 {
-			label = []rune("0")
-		}
+		label := []rune(plain.Either(at == 0, "0", plain.Setting(at)))
 		column := plotGutter + 1 + int(math.Round(at.Seconds()/p.end*float64(p.columns)))
 		column = min(column, plotGutter+1+p.columns-len(label)+1)
 		copy(line[column:], label)
@@ -271,10 +268,7 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	cells := p.dots(p.lines[policy])
 	labels := p.labels()
 	for r := range p.rows {
-		axis := p.marks.axis
-		if labels[r] != "" {
-			axis = p.marks.tick
-		}
+		axis := plain.Either(labels[r] != "", p.marks.tick, p.marks.axis)
 		var line strings.Builder
 		for c := range p.columns {
 			line.WriteString(p.marks.character(cells[r][c]))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,10 +46,7 @@ func (c comparisonView) table() Table {
 		t.Columns = append(t.Columns, Column{Wrap: true})
 	}
 	for i, d := range c.Changes {
-		label := d.Policy
-		if i > 0 && c.Changes[i-1].Policy == label {
-			label = ""
-		}
+		label := plain.When(i == 0 || c.Changes[i-1].Policy != d.Policy, d.Policy)
 		words := d.Words()
 		row := []Cell{Plain(label), Plain(d.Query.Label()), Plain(words.Base), Plain(words.New),
 			{{Text: words.Difference}, {Text: words.Half}}, {{Text: words.Change}, {Text: d.Mark(), Left: true}}}
@@ -180,14 +176,9 @@ func (s sweepView) describe() string {
 
 // footnote returns the legend of the signs and intervals in the table.
 func (s sweepView) footnote() string {
-	words := "± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell"
-	if len(s.Seeds) < 2 {
-		words = "one seed: no interval"
-	}
-	if len(s.Objectives) > 0 {
-		words += "; the last column: all objectives of the policy"
-	}
-	return words
+	return plain.Either(len(s.Seeds) < 2, "one seed: no interval",
+		"± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell") +
+		plain.When(len(s.Objectives) > 0, "; the last column: all objectives of the policy")
 }
 
 // table returns the sweep as a table for people. If once is set, only the first row of a cell shows its key values.
@@ -213,10 +204,8 @@ func (s sweepView) table(once bool) Table {
 			row = append(row, Plain(s.Policies[r.Policy].Label))
 			for q := range s.Queries {
 				info, _ := measure.Lookup(s.Queries[q].Metric)
-				e, half := &r.Estimates[q], ""
-				if !math.IsNaN(e.Half) && e.Half > 0 {
-					half = results.FormatHalf(e.Half, info)
-				}
+				e := &r.Estimates[q]
+				half := plain.When(e.Half > 0, results.FormatHalf(e.Half, info)) // none is NaN
 				row = append(row, Cell{{Text: results.FormatEstimate(e, info)}, {Text: half}})
 			}
 			t.Rows = append(t.Rows, append(row, Plain(string(r.Outcome()))))

@@ -108,11 +108,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	own := func(key string) bool { return key == unlimited } // the preset's own limit stands in
 	found := r.with(pauses, blur, append([]string{"preset: " + names[0]}, slices.DeleteFunc(slices.Clone(r.Keys), own)...))
 	found.Exact = true // by a closer test
-	alike := ""
-	if len(names) > 1 {
-		alike = " alike"
-	}
-	found.note("the pauses are those of %s%s", strings.Join(names, ", "), alike)
+	found.note("the pauses are those of %s%s", strings.Join(names, ", "), plain.When(len(names) > 1, " alike"))
 	return found
 }
 

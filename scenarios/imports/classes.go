@@ -89,10 +89,7 @@ func (r *reader) classNames() classNames {
 	}
 	own := groups[:min(len(groups), mostClasses)]
 	for _, g := range own {
-		name := g.name
-		if g.split {
-			name = fmt.Sprintf("%s-p%d", g.name, g.priority.value)
-		}
+		name := g.name + plain.When(g.split, fmt.Sprintf("-p%d", g.priority.value))
 		n.add(slug(name, true), []string{g.name}, g.priority)
 	}
 	if rest := groups[len(own):]; len(rest) > 0 {
@@ -248,10 +245,8 @@ func (r *Recording) prioritized() bool {
 }
 
 func (g *gathering) priorityNotes(note func(when bool, format string, arguments ...any)) {
-	differ, counts := g.found.prioritized(), ""
-	if differ {
-		counts = ", which counts as 0"
-	}
+	differ := g.found.prioritized()
+	counts := plain.When(differ, ", which counts as 0")
 	note(differ, "classes have the priorities on record, of which the smaller is taken for the more urgent one")
 	note(g.names.unsaid > 0, "%d rows without a priority count as the most frequent one of their class", g.names.unsaid)
 	note(g.names.rare > 0, "%d rows with a rare priority count as the nearest frequent one of their class", g.names.rare)

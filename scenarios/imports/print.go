@@ -46,15 +46,8 @@ func share(part, all int64) string {
 // Print writes a report for people on a recording, read from files with the given names, and on its scenario.
 func (r *Recording) Print(out io.Writer, names []string, written *Written) error {
 	var b report
-	classes, nodes := "1 class", "node"
-	if n := len(r.Classes); n != 1 {
-		classes = fmt.Sprintf("%d classes", n)
-	}
-	if written.Nodes != 1 {
-		nodes = "nodes"
-	}
-	b.line("%s: %d rows, %d jobs of %s over %s, from %s on", strings.Join(names, " "), r.Rows, r.Jobs, classes,
-		plain.Duration(r.Length.Seconds()), r.When(0))
+	b.line("%s: %d rows, %d jobs of %d class%s over %s, from %s on", strings.Join(names, " "), r.Rows, r.Jobs,
+		len(r.Classes), plain.When(len(r.Classes) != 1, "es"), plain.Duration(r.Length.Seconds()), r.When(0))
 	for _, repair := range r.Repairs {
 		b.line("repaired: %d rows %s (first: %s, line %d)", repair.Count, repair.What, repair.File, repair.Line)
 	}
@@ -92,8 +85,8 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 			b.retry("retry of "+r.Classes[i].Name, own)
 		}
 	}
-	b.line("workers: %d %s of %d; at most %d attempts ran at once, %.1f%% of the busy time", written.Nodes, nodes,
-		written.Workers, r.Workers.Most, 100*r.Workers.AllBusy)
+	b.line("workers: %d node%s of %d; at most %d attempts ran at once, %.1f%% of the busy time", written.Nodes,
+		plain.When(written.Nodes != 1, "s"), written.Workers, r.Workers.Most, 100*r.Workers.AllBusy)
 	return b.write(out)
 }
 
@@ -310,10 +303,7 @@ func Spelled(f *Fit) string {
 	}
 	words := []string{"dist: " + f.Kind}
 	for _, p := range f.Parameters {
-		value := strconv.FormatFloat(p.Value, 'g', 4, 64)
-		if p.Time {
-			value = spellDigits(p.Value, 4)
-		}
+		value := plain.Either(p.Time, spellDigits(p.Value, 4), strconv.FormatFloat(p.Value, 'g', 4, 64))
 		words = append(words, p.Name+": "+value)
 	}
 	return "{" + strings.Join(words, ", ") + "}"

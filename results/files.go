@@ -279,7 +279,7 @@ func (e *Estimate) check(seeds int) error {
 	case n != e.N:
 		return fmt.Errorf("has %d values, but says n %d", n, e.N)
 	case e.Null() != (n == 0):
-		return fmt.Errorf("has %d values and a mean of %s", n, plainOrNull(e.Mean))
+		return fmt.Errorf("has %d values and a mean of %s", n, plain.Either(e.Null(), "null", plain.Number(e.Mean)))
 	case e.Bound != "" && e.Bound != ">=":
 		return fmt.Errorf("has an unknown bound %q", e.Bound)
 	case e.Low > e.Mean || e.High < e.Mean:
@@ -325,10 +325,3 @@ const (
 	rounding = 1e-6
 	grain    = 0.01 // tolerance of values from histograms
 )
-
-func plainOrNull(v float64) string {
-	if math.IsNaN(v) {
-		return "null"
-	}
-	return plain.Number(v)
-}

@@ -78,10 +78,7 @@ func (v *Verdict) Note() string {
 
 // toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.
 func toDecide(seeds int, reason string) string {
-	if seeds > 0 {
-		return fmt.Sprintf("run about %d seeds", seeds)
-	}
-	return reason
+	return plain.Either(seeds > 0, fmt.Sprintf("run about %d seeds", seeds), reason)
 }
 
 // warnOfRuns warns of unfinished jobs, growing backlogs and the warnings of the runs of a policy.

@@ -86,11 +86,14 @@ func none(reason string) number { return number{reason: reason} }
 func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
 
 // ratio returns a divided by b as the number of a metric; if b is 0 it has no value, for the given reason.
-func ratio(a, b float64, reason string) number {
-	if b == 0 {
+func ratio(a, b float64, reason string) number { return some(a/b).unless(b == 0, reason) }
+
+// unless returns the number of a metric, or that it has no value if a reason for that holds.
+func (n number) unless(holds bool, reason string) number {
+	if holds {
 		return none(reason)
 	}
-	return some(a / b)
+	return n
 }
 
 // allMetrics is the table of all metrics, filled by an init function, as functions in it use lookup, which reads it.

@@ -17,20 +17,14 @@ func callerMetrics() []metric {
 		ofJobs(share(more("answered.share", "1", "callers answered in time",
 			"with patience: share of the callers of whose job a copy was done in time")),
 			func(q *question) number {
-				switch {
-				case !q.anyPatience(q.Class):
-					return none(noPatience)
-				case q.jobs.patient == 0:
-					return none(noCallers)
-				}
-				return number{value: float64(q.jobs.answered) / float64(q.jobs.patient), bound: q.jobs.undecided > 0}
+				n := ratio(float64(q.jobs.answered), float64(q.jobs.patient), noCallers)
+				n.bound = q.jobs.undecided > 0
+				return n.unless(!q.anyPatience(q.Class), noPatience)
 			}),
 		ofClock(more("answered.rate", "1/s", "callers answered per second",
 			"with patience: callers answered in time, per second"), func(q *question) number {
-			if !q.anyPatience(q.Class) {
-				return none(noPatience)
-			}
-			return ratio(float64(q.clock.answered), q.clock.span.Seconds(), noTime)
+			n := ratio(float64(q.clock.answered), q.clock.span.Seconds(), noTime)
+			return n.unless(!q.anyPatience(q.Class), noPatience)
 		}),
 	}
 }

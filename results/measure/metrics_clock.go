@@ -34,10 +34,8 @@ func clockMetrics() []metric {
 	return append(list,
 		ofClock(less("waiting.max", "jobs", "most jobs in backoff", "most jobs waiting at once for their due time"),
 			func(q *question) number {
-				if q.Collector.settings.Held {
-					return none("jobs that wait are claimable, and count as ready")
-				}
-				return count(q.clock.peak[waitingArea])
+				return count(q.clock.peak[waitingArea]).unless(q.Collector.settings.Held,
+					"jobs that wait are claimable, and count as ready")
 			}),
 		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+
 			"of the jobs ready above their mean before it").only(ByClass|ByTenant, ""), func(q *question) number {

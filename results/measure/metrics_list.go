@@ -63,10 +63,7 @@ func fairnessMetrics() []metric {
 			"jobs fell short of the share the policy promises them, over stretches with fresh jobs ready").only(0,
 			"the share is promised to the fresh jobs of all together; of some: starved.share, fresh.within"),
 			func(q *question) number {
-				if q.entitled == 0 {
-					return none("the policy promises fresh jobs no share")
-				}
-				return some(q.deficit.worst)
+				return some(q.deficit.worst).unless(q.entitled == 0, "the policy promises fresh jobs no share")
 			}),
 		ofClock(share(more("jain", "1", "fairness between tenants (Jain)", "Jain index over the tenants that had work "+
 			"of executions finished ÷ the tenant's max-min fair share of them")).only(byWindow|ByClass,
@@ -102,10 +99,8 @@ func attemptMetrics() []metric {
 		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*question).retryDelay),
 		ofJobs(fact("retry.delay.p99", "s", "p99 backoff", "p99 of the delay that the retry policy set"),
 			func(q *question) number {
-				if q.jobs.delays.Count() == 0 {
-					return none("no retry was delayed")
-				}
-				return some(q.jobs.delays.Quantile(0.99).Seconds())
+				delays := q.jobs.delays
+				return some(delays.Quantile(0.99).Seconds()).unless(delays.Count() == 0, "no retry was delayed")
 			}),
 		ofJobs(less("dead.count", "jobs", "dead jobs", "jobs dead at the end"),
 			func(q *question) number { return count(q.jobs.deaths - q.jobs.revived) }),
@@ -142,10 +137,7 @@ func duplicateMetrics() []metric {
 			func(q *question) number { return count(q.jobs.doubled) }),
 		ofJobs(share(less("wasted", "1", "wasted worker time",
 			"share of the busy worker time not in the execution whose ack was accepted")), func(q *question) number {
-			if q.jobs.busy == 0 {
-				return none("no execution ended")
-			}
-			return some(max(0, 1-q.jobs.accepted/q.jobs.busy))
+			return some(max(0, 1-q.jobs.accepted/q.jobs.busy)).unless(q.jobs.busy == 0, "no execution ended")
 		}),
 		ofClock(less("stale.commits", "commits", "stale commits refused",
 			"commits refused because the lease had passed to another or the job had ended; to the end of the run"),

@@ -67,10 +67,7 @@ func backlogChart(d *drawing) *sheet {
 
 // jobs returns a number of jobs, a mean over time and seeds, as text.
 func jobs(v float64) string {
-	if v > 0 && v < 1 {
-		return "under 1"
-	}
-	return count(math.Round(v))
+	return plain.Either(v > 0 && v < 1, "under 1", count(math.Round(v)))
 }
 
 // backlogWords returns remarks of several lengths on a policy's highest backlog, the longest first: a panel shows the
@@ -199,8 +196,5 @@ func attemptsChart(d *drawing) *sheet {
 
 // rate returns a number per second as text: 12/s.
 func rate(v float64) string {
-	if math.IsNaN(v) {
-		return "none"
-	}
-	return count(v) + "/s"
+	return plain.Either(math.IsNaN(v), "none", count(v)+"/s")
 }

@@ -207,18 +207,13 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 		return values, percent
 	}
 	return values, func(v float64) string {
-		if math.IsInf(v, 1) {
-			return "endless"
-		}
-		return seconds(v)
+		return plain.Either(math.IsInf(v, 1), "endless", seconds(v))
 	}
 }
 
 func (d *drawing) distributionWords(at limit) string {
-	if at.Bound > 0 {
-		return "Share of " + d.jobsOf(at) + " that wait longer than " + seconds(at.Bound)
-	}
-	return "Fresh p99 wait" + d.ofJobs(at.Query, "")
+	return plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),
+		"Fresh p99 wait"+d.ofJobs(at.Query, ""))
 }
 
 // distributionTitle returns the title of the distribution chart: under which policies the share of jobs that exceed the

@@ -117,10 +117,7 @@ func (m mapDrawing) title(panels []results.MapPanel) string {
 }
 
 func portion(share float64) string {
-	if share > 0 && share < .005 {
-		return "under 1%"
-	}
-	return fmt.Sprintf("%.0f%%", share*100)
+	return plain.Either(share > 0 && share < .005, "under 1%", fmt.Sprintf("%.0f%%", share*100))
 }
 
 func (m mapDrawing) subtitle(left int) string {

@@ -52,10 +52,7 @@ func waitChart(d *drawing) *sheet {
 		s.dull = s.dull && shortOrAlike(d.peaksOf(row))
 	}
 	s.alt = d.alt("Highest fresh p99 wait"+ofClass(d.rows[first]), func(i int) string {
-		if math.IsNaN(highest[i]) {
-			return "none claimed"
-		}
-		return seconds(highest[i])
+		return plain.Either(math.IsNaN(highest[i]), "none claimed", seconds(highest[i]))
 	})
 	seen := d.waitExtent()
 	var axis valueAxis

@@ -223,10 +223,7 @@ func slowestFirst(waits []measure.TenantWait) []int {
 }
 
 func waitWords(w measure.TenantWait) string {
-	if w.Jobs == 0 {
-		return "–"
-	}
-	return plain.When(w.AtLeast, "≥ ") + seconds(w.P99)
+	return plain.Either(w.Jobs == 0, "–", plain.When(w.AtLeast, "≥ ")+seconds(w.P99))
 }
 
 // enoughJobs is the least number of a tenant's jobs for a comparison of p99 waits: of 1000 jobs, ten wait longer.

@@ -190,10 +190,7 @@ func (d *drawing) lineMarks(statistic string) string {
 
 // bandMarks returns the explanation of a line with its band.
 func (d *drawing) bandMarks() string {
-	if d.seeds < 10 {
-		return d.lineMarks("median, band = range")
-	}
-	return d.lineMarks("median, band = 5th–95th percentile")
+	return d.lineMarks("median, band = " + plain.Either(d.seeds < 10, "range", "5th–95th percentile"))
 }
 
 // shadeWords returns the part of a subtitle that explains the shaded windows and, with limits, the dashed limit lines.
@@ -229,10 +226,7 @@ func (d *drawing) stormWords() string {
 		}
 		return shortName(s.Name) + " from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
 	})
-	if len(storms) > 1 {
-		return "Storms: " + list(atMost(words, 3, "%d more")) + "."
-	}
-	return "Storm: " + words[0] + "."
+	return plain.Either(len(storms) > 1, "Storms: ", "Storm: ") + list(atMost(words, 3, "%d more")) + "."
 }
 
 // shown returns the policies that get a panel, at most panelLimit: those in must, the baseline, then the first ones.

@@ -228,10 +228,8 @@ func (p *page) footnote() string {
 
 // openWords returns the legend of the sign "?" (undecided), with about how many seeds would decide unless that is 0.
 func openWords(tell int) string {
-	if tell == 0 {
-		return "? = cannot be told"
-	}
-	return fmt.Sprintf("? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell)))
+	return plain.Either(tell == 0, "? = cannot be told",
+		"? = not told apart yet, run about "+plain.Grouped(fmt.Sprint(tell))+" seeds")
 }
 
 // conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or

@@ -188,10 +188,7 @@ func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 
 // spelled returns one of the two numbers of a comparison as text.
 func (n *NumberPair) spelled(v float64) string {
-	if n.Share {
-		return fmt.Sprintf("%.2f%%", 100*v)
-	}
-	return fmt.Sprintf("%.3f", v)
+	return plain.Either(n.Share, fmt.Sprintf("%.2f%%", 100*v), fmt.Sprintf("%.3f", v))
 }
 
 // text returns the scenario file as text, with comments on the origin of each value.

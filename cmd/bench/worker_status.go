@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,30 +189,7 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	return listener.Addr(), nil
 }
 
-var statusPage = template.Must(template.New("status").Funcs(template.FuncMap{"seconds": seconds}).Parse(`<!doctype html>
-<meta charset="utf-8"><meta http-equiv="refresh" content="2"><title>qbench worker: {{.Schema}}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: .5em 0 1.5em } td, th { padding: .15em 1.5em .15em 0; text-align: left }
-td.n { text-align: right; font-variant-numeric: tabular-nums } .trouble { color: #b00020 } .quiet { color: #666 }
-</style>
-<h1>Queue {{.Schema}}</h1>
-{{with .Trouble}}<p class="trouble">The store does not answer: {{.}}</p>{{end}}
-{{with .Queue}}<table>
-<tr><td>ready<td class="n">{{.Ready}}<td>the oldest for {{seconds .Oldest}}
-<tr><td>waiting<td class="n">{{.Waiting}}<td>for a retry, or not due yet
-<tr><td>in flight<td class="n">{{.InFlight}}<td>leases of all processes
-<tr><td>dead<td class="n">{{.Dead}}<td>
-</table><p class="quiet">Counted up to {{.AtLeast}} in each state.</p>{{end}}
-<h2>This process, node {{.Node}}</h2>
-<table>
-<tr><td>up<td class="n">{{seconds .UpSeconds}}
-<tr><td>running<td class="n">{{.Running}}
-<tr><td>executions<td class="n">{{.Executions}}
-{{range $kind, $n := .Failed}}<tr><td>failed: {{$kind}}<td class="n">{{$n}}
-{{end}}</table>
-{{if .Failures}}<h2>Latest failures</h2>
-<table><tr><th>at<th>job<th>kind<th>error
-{{range .Failures}}<tr><td>{{.At.Format "15:04:05"}}<td class="n">{{.Job}}<td>{{.Kind}}<td>{{.Error}}
-{{end}}</table>{{end}}
-`))
+//go:embed status.html
+var statusText string
+
+var statusPage = template.Must(template.New("status").Funcs(template.FuncMap{"seconds": seconds}).Parse(statusText))

@@ -12,6 +12,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
 )
@@ -129,13 +130,9 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 // comparisons returns how many comparisons qbench compare makes for a benchmark with these metrics: one for each whose
 // values differ, and one for the time per job.
 func comparisons(names []string, all map[string]metricJSON) int {
-	n := 1
-	for _, name := range names {
-		if v := all[name].Values; slices.Min(v) != slices.Max(v) {
-			n++
-		}
-	}
-	return n
+	return 1 + plain.Count(names, func(name string) bool {
+		return slices.Min(all[name].Values) != slices.Max(all[name].Values)
+	})
 }
 
 // printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the difference to detect.

@@ -107,9 +107,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintln(&out, strings.Join(p.errors().Lines(o.Width, o.Color), "\n"))
 	p.writeMechanism(&out, o.Width)
 	c := p.calibration
-	when := ""
+	when, of := "", ""
 	if len(p.real) > 1 {
-		when = " before the last run"
+		when, of = " before the last run", ", the last run"
 	}
 	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle engine %s, a worker busy "+
 		"longer than its handler was to take %s", when, c.jobs, c.wake, c.sleep)
@@ -145,7 +145,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		}
 	}
 	for _, change := range p.changes() {
-		fmt.Fprintf(&out, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
+		fmt.Fprintf(&out, "  measured%s: %s\n", of, change)
 	}
 	return out.Bytes()
 }
@@ -174,14 +174,6 @@ func (p *prediction) errors() *text.Table {
 		*last = text.Cell{{Text: row[len(row)-1]}, {Text: mark, Left: true}}
 	}
 	return t
-}
-
-// ofTheLast returns the remark that a line of the output is about the last run, or "" if there was only one.
-func ofTheLast(runs int) string {
-	if runs > 1 {
-		return ", the last run"
-	}
-	return ""
 }
 
 func valueOf(v float64, metric string) string {

@@ -13,6 +13,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -102,11 +103,8 @@ func starter(name, from string) ([]byte, error) {
 		return text, nil
 	}
 	if !isScenario(from) && !isFile(from) {
-		names := presetNames()
-		for _, info := range scenarios.Builtin() {
-			names = append(names, info.Name)
-		}
-		return nil, ui.Unknown("scenario or preset", from, names)
+		builtin := plain.Map(scenarios.Builtin(), func(info scenarios.BuiltinInfo) string { return info.Name })
+		return nil, ui.Unknown("scenario or preset", from, append(presetNames(), builtin...))
 	}
 	_, src, err := scenarios.Open(from)
 	if err != nil {

@@ -58,21 +58,25 @@ func (s *session) checkError(err error, name, flag string) error {
 
 // store writes the result of a study into a folder: NAME.json and NAME.csv, its charts, and further files.
 func store(result ui.Output, folder, name string, figures []report.Figure, more ...results.File) error {
-	for _, format := range []string{"json", "csv"} {
-		text, err := result.Bytes(format)
-		if err != nil {
-			return err
-		}
-		more = append(more, results.File{Path: name + "." + format, Data: text})
-	}
-	charts, err := report.Files("charts", figures)
+	files, err := filesOf(result, name, "charts", figures, "json", "csv")
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return results.Replace(folder, append(more, charts...))
+	return results.Replace(folder, append(more, files...))
+}
+
+// filesOf returns the files of the result of a study: NAME.FORMAT for each of the formats, and the charts in a folder.
+func filesOf(result ui.Output, name, folder string, figures []report.Figure, formats ...string) ([]results.File, error) {
+	files, err := report.Files(folder, figures)
+	for _, format := range formats {
+		text, failed := result.Bytes(format)
+		err = cmp.Or(err, failed)
+		files = append(files, results.File{Path: name + "." + format, Data: text})
+	}
+	return files, err
 }
 
 // folder returns the folder for the files of a study: by default one for its scenario and configuration.

@@ -221,9 +221,7 @@ func (m *mapping) failed(err error) error {
 	var invalid *study.Invalid
 	if errors.As(err, &setting) && errors.As(err, &invalid) {
 		var text strings.Builder
-		if err := invalid.Found[:1].Render(&text, m.loaded.Name, m.loaded.Source); err != nil {
-			return ui.IOError("write diagnostics", err)
-		}
+		_ = invalid.Found[:1].Render(&text, m.loaded.Name, m.loaded.Source) // a Builder does not fail
 		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), strings.TrimSpace(text.String()))
 	}
 	return m.failure(m.loaded, err, "")
@@ -238,18 +236,13 @@ func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 	if err != nil {
 		return "", ui.IOError("write map", err)
 	}
-	table, err := result.Bytes("csv")
-	if err != nil {
-		return "", ui.IOError("write map", err)
-	}
-	files := []results.File{{Path: "map.csv", Data: table},
-		{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}}
-	charts, err := report.Files("", figures)
+	files, err := filesOf(result, "map", "", figures, "csv")
 	if err != nil {
 		return "", ui.IOError("write map", err)
 	}
 	place := results.Place{Out: m.flags.out, Scenario: found.Scenario, ConfigHash: found.ConfigHash, Start: time.Now()}
-	folder, err := results.Write(place, append(files, charts...))
+	files = append(files, results.File{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()})
+	folder, err := results.Write(place, files)
 	return folder, ui.IOError("write map", err)
 }
 

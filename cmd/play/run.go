@@ -165,9 +165,7 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 		return nil, err
 	}
 	var markdown strings.Builder
-	if err := text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}); err != nil {
-		return nil, err
-	}
+	_ = text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}) // a Builder does not fail
 	r := &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
 		Done: done}
 	watched := slices.Concat(settings.Asked, results.TableQueries(settings))[0]

@@ -18,6 +18,7 @@ import (
 
 	"qsim/policies"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -41,10 +42,7 @@ func NewStatic(folder string, o Options) (*Static, error) {
 	case len(policies.AddedKinds()) > 0:
 		return nil, errors.New("the engine of a static page knows no policies of your own, such as this program has")
 	}
-	d := document{}
-	for _, b := range scenarios.Builtin() {
-		d.Scenarios = append(d.Scenarios, b.Name)
-	}
+	d := document{Scenarios: plain.Map(scenarios.Builtin(), func(b scenarios.BuiltinInfo) string { return b.Name })}
 	if !slices.Contains(d.Scenarios, o.Run) { // nobody else needs to know where it lies
 		o.Name, o.Run = filepath.Base(o.Name), filepath.Base(o.Run)
 		d.Scenarios = slices.Insert(d.Scenarios, 0, o.Run)

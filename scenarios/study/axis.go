@@ -195,12 +195,8 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 // ofKey reports whether a problem is with an axis's key rather than a value: it occurs with every value, and it
 // quotes a part of the key.
 func (w *Wrong) ofKey(p *problem) bool {
-	axis, alike := &w.plan.Axes[p.axis], 0
-	for i := range w.problems {
-		if q := &w.problems[i]; q.axis == p.axis && q.Message == p.Message {
-			alike++
-		}
-	}
+	axis := &w.plan.Axes[p.axis]
+	alike := plain.Count(w.problems, func(q problem) bool { return q.axis == p.axis && q.Message == p.Message })
 	quoted := func(word string) bool {
 		return strings.Contains(p.Message, strconv.Quote(word)) || strings.HasSuffix(p.Message, " named "+word)
 	}

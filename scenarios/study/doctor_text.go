@@ -95,13 +95,8 @@ func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 }
 
 // Count returns how many incidents have the given verdict.
-func (d *Diagnosis) Count(e Exposure) (n int) {
-	for i := range d.Findings {
-		if d.Findings[i].Exposure == e {
-			n++
-		}
-	}
-	return n
+func (d *Diagnosis) Count(e Exposure) int {
+	return plain.Count(d.Findings, func(f Finding) bool { return f.Exposure == e })
 }
 
 // sort orders the findings by verdict: exposed, not sure, safe, does not apply; within a verdict by the metric as a

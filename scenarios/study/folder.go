@@ -195,11 +195,8 @@ func (w *Work) read(cell int) ([]byte, error) {
 
 // Keep stores a finished cell of the shard in a file of its own.
 func (w *Work) Keep(cell *results.Cell) error {
-	text, err := sealed(newLine(&w.plan.Sweep, cell))
-	if err != nil {
-		return fmt.Errorf("encode cell %d: %w", cell.Index, err)
-	}
-	err = w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
+	text := sealed(newLine(&w.plan.Sweep, cell))
+	err := w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
 		_, err := out.Write(append(text, '\n'))
 		return err
 	})
@@ -220,11 +217,8 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.base.Resolved()))
-	if err != nil {
-		return fmt.Errorf("encode shard %s: %w", w.shard, err)
-	}
-	err = w.write(w.shard.name()+complete, true, func(out io.Writer) error {
+	head := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.base.Resolved()))
+	err := w.write(w.shard.name()+complete, true, func(out io.Writer) error {
 		if _, err := out.Write(append(head, '\n')); err != nil {
 			return err
 		}

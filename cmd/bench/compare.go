@@ -47,12 +47,7 @@ Results of other packages, or of another number of processors, are other benchma
 		Example: `  qbench run > old.txt; ...; qbench run > new.txt; qbench compare old.txt new.txt
   qbench run --policy fifo --policy weighted --rounds 10 | qbench compare -
   qbench compare old.txt new.txt --unit jobs/s --max-regression 5%`,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) < 1 || len(names) > 2 {
-				return ui.UsageError("compare what with what? Name one file of results or two; - is standard input")
-			}
-			return nil
-		},
+		Args: ui.Wanted(1, 2, "compare what with what? Name one file of results or two; - is standard input"),
 		RunE: func(c *cobra.Command, names []string) error { return compare(c, names, &f) },
 	}
 	c.Flags().StringArrayVar(&f.units, "unit", nil, "compare only this `UNIT`, as jobs/s; repeatable")

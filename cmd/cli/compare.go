@@ -62,7 +62,7 @@ Exit codes:
   qsim compare before/my after/my --report compared.html      and a page to look at
   qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
 		ValidArgsFunction: completeResults,
-		Args: wanted(2, math.MaxInt,
+		Args: ui.Wanted(2, math.MaxInt,
 			"compare what with what? Name the folder of a result, then one or more to compare with it"),
 		RunE: func(c *cobra.Command, names []string) error { return compare(c, names, &f) },
 	}

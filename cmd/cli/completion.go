@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/input"
+	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
@@ -27,15 +28,9 @@ func complete(root *cobra.Command) {
 			"metric": completeMetrics, "minimize": completeMetrics, "maximize": completeMetrics,
 		} {
 			if c.Flags().Lookup(name) != nil {
-				completeFlag(c, name, function)
+				ui.Complete(c, name, function)
 			}
 		}
-	}
-}
-
-func completeFlag(c *cobra.Command, name string, function cobra.CompletionFunc) {
-	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
-		panic("qsim: " + err.Error())
 	}
 }
 

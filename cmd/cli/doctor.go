@@ -69,7 +69,7 @@ the same numbers. Exit codes:
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.incidents, "incident", nil, "only the incident of this `NAME`; repeatable")
-	completeFlag(c, "incident", fixed(study.Incidents()...))
+	ui.Complete(c, "incident", fixed(study.Incidents()...))
 	addScenarioFlags(c, "What to judge", &f.scenarioFlags, "baseline")
 	flags.Lookup("seeds").Usage = "`NUMBER` of seeds of each row (default: 5)"
 	flags.Lookup("policy").Usage = "judge the policy of this `LABEL` or kind (default: the baseline)"

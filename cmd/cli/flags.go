@@ -23,16 +23,6 @@ import (
 	"qsim/scenarios/estimate"
 )
 
-// wanted returns a check that the number of a command's arguments is in [least, most]; message is the usage error.
-func wanted(least, most int, message string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, names []string) error {
-		if len(names) < least || len(names) > most {
-			return ui.UsageError("%s", message)
-		}
-		return nil
-	}
-}
-
 // scenarioFlags are the flags that set keys of a scenario or select its policies.
 type scenarioFlags struct {
 	seeds    int // number of seeds; 0: the scenario's

@@ -62,7 +62,7 @@ which take about 2 GB of memory.`,
   qsim import --from csv jobs.csv --columns enqueued=inserted_on,started=picked_at,finished=done_at
   qsim import --from sidekiq dead.json log/sidekiq.log -o mail.yaml --since 2026-01-05T09:00:00Z
   qsim import --from river - -o checkout.yaml --timezone Europe/Berlin    from standard input`,
-		Args: wanted(1, math.MaxInt, "import which file? Name one, or - for standard input"),
+		Args: ui.Wanted(1, math.MaxInt, "import which file? Name one, or - for standard input"),
 		RunE: func(c *cobra.Command, names []string) error { return runImport(c, names, &f) },
 	}
 	flags, roles := c.Flags(), plain.Map(imports.Roles(), func(role [2]string) string { return role[0] })
@@ -75,7 +75,7 @@ which take about 2 GB of memory.`,
 	flags.StringVar(&f.options.Until, "until", "", "only jobs enqueued before this `TIME`")
 	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
 	flags.BoolVar(&f.options.Strict, "strict", false, "do not repair the data: report errors")
-	completeFlag(c, "from", fixed(imports.Formats()...))
+	ui.Complete(c, "from", fixed(imports.Formats()...))
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it "+
 		"(default: the first file's name with .yaml, in this folder)")

@@ -32,12 +32,12 @@ check it, comes beside it unless it is there.`,
   qsim init checkout --from river          jobs as River runs them
   qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Args:              wanted(1, 1, "init takes one name: that of the scenario to write"),
+		Args:              ui.Wanted(1, 1, "init takes one name: that of the scenario to write"),
 		RunE:              func(c *cobra.Command, names []string) error { return initialize(c, names[0], from, force) },
 	}
 	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
 	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite an existing file")
-	completeFlag(c, "from", completeSources)
+	ui.Complete(c, "from", completeSources)
 	ui.Group(c, "What to write", "from", "force")
 	return c
 }

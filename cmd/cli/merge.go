@@ -36,7 +36,7 @@ Exit codes:
 		Example: `  qsim merge shared/sweep
   qsim merge shared/sweep --missing`,
 		ValidArgsFunction: completeFolders,
-		Args:              wanted(1, 1, "merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to"),
+		Args:              ui.Wanted(1, 1, "merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to"),
 		RunE: func(c *cobra.Command, names []string) error {
 			if missing {
 				return printMissing(c, names[0])

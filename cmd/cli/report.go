@@ -55,7 +55,7 @@ Exit codes:
   qsim report results/runs                    all scenarios, with an index
   qsim report runs/a runs/b --out compared.html`,
 		ValidArgsFunction: completeFolders,
-		Args:              wanted(1, math.MaxInt, "report what? Name the folder of a run, as qsim run prints it"),
+		Args:              ui.Wanted(1, math.MaxInt, "report what? Name the folder of a run, as qsim run prints it"),
 		RunE:              func(c *cobra.Command, names []string) error { return makeReports(c, names, open, out, within) },
 	}
 	flags := c.Flags()

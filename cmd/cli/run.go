@@ -96,7 +96,7 @@ the scenario.`,
 	plot := ui.Value{Kind: "HOW", Show: func() string { return string(f.plot) }, Parse: f.plot.parse}
 	flags.Var(&plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
-	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))
+	ui.Complete(c, "plot", fixed("auto", "unicode", "ascii", "never"))
 	ui.Group(c, "How to run it", "parallel", "memory", "until-ci", "max-seeds", "check")
 	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")

@@ -104,8 +104,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 // concludeVerify prints the results of qsim verify and returns the command's error. list has the results of the models
 // checked so far, rows is the number of all models to check, and err is the reason if some were not checked.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
+	summary := verify.Summarize(list)
 	if err == nil || len(list) > 0 {
-		summary := verify.Summarize(list)
 		if err := s.print(s.output(ui.JSON(summary, "  "), summary.Write), "", ""); err != nil {
 			return err
 		}
@@ -121,10 +121,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 		}
 		return ui.UsageError("%w", err)
 	}
-	if slices.ContainsFunc(list, func(r verify.Result) bool { return r.Failed() }) {
-		return ui.Fail(ui.ExitMissed, nil)
-	}
-	return nil
+	return ui.Fail(ui.Exit(summary.Exit), nil)
 }
 
 // chosenRows returns the rows of qsim verify (models with known answers) with the given names; without names those of

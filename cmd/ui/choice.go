@@ -33,8 +33,12 @@ func (v *Value) Type() string { return v.Kind }
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	parse := func(text string) error { return Choose(to, text, words...) }
 	c.Flags().Var(&Value{kind, func() string { return *to }, parse}, name, usage)
-	if err := c.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	Complete(c, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Complete sets the shell completion of the values of a flag, which must be defined.
+func Complete(c *cobra.Command, name string, function cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 		panic("ui: " + err.Error())
 	}
 }
@@ -52,6 +56,16 @@ func Choose(to *string, text string, choices ...string) error {
 		explanation = "did you mean " + near + "? (" + explanation + ")"
 	}
 	return errors.New(explanation)
+}
+
+// Wanted returns a check that the number of a command's arguments is in [least, most]; message is the usage error.
+func Wanted(least, most int, message string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, names []string) error {
+		if len(names) < least || len(names) > most {
+			return UsageError("%s", message)
+		}
+		return nil
+	}
 }
 
 // AddAtLeast defines a flag for a whole number not below least; it is stored in *to, whose present value is the

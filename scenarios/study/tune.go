@@ -168,7 +168,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	answers := make([][]observation, len(asks))
 	err := s.simulator.all(ctx, len(asks), func(i int, simulate simulation) error {
 		a := asks[i]
-		seen, known := s.kept.known[a.name(s.label)]
+		seen, known := s.kept.known[s.kept.name(s.label, a)]
 		if !known {
 			_, runs, err := simulate(s.task(a))
 			if err != nil {
@@ -232,23 +232,22 @@ func (p *Problem) trial(c *candidate) results.Trial {
 // memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
 // same order, resumes without repeating simulations. The zero memory stores nothing.
 type memory struct {
-	path  string
-	known map[string][]observation // observations found in the file at first, by the name of their request
-	mutex sync.Mutex               // guards the file
-	file  *os.File
+	path   string
+	search string                   // hash of the search, with which the names of its requests begin
+	known  map[string][]observation // observations found in the file at first, by the name of their request
+	mutex  sync.Mutex               // guards the file
+	file   *os.File
 }
 
 // memoryLine is one line of the file in which a search stores its observations.
 type memoryLine struct {
-	Tune string `json:"tune,omitempty"` // hash of the search, in the first line
-	Ask  string `json:"ask,omitempty"`
-	Seen []byte `json:"seen,omitempty"` // observations in gob format, which allows infinite numbers
+	Ask  string `json:"ask"`  // name of the request
+	Seen []byte `json:"seen"` // observations in gob format, which allows infinite numbers
 }
 
-// openMemory reads the stored observations of a search from a file; an unfinished line, or observations of another
-// search, are dropped.
+// openMemory reads the stored observations of a search from a file; an unfinished line is dropped.
 func openMemory(path, search string) (*memory, error) {
-	m := &memory{path: path, known: map[string][]observation{}}
+	m := &memory{path: path, search: search, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -256,19 +255,14 @@ func openMemory(path, search string) (*memory, error) {
 	whole := []byte{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<26)
-	for first := true; lines.Scan(); first = false {
+	for lines.Scan() {
 		var line memoryLine
 		var seen []observation
-		if json.Unmarshal(lines.Bytes(), &line) != nil || first && line.Tune != search ||
-			!first && gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
+		if json.Unmarshal(lines.Bytes(), &line) != nil || gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
 			break
 		}
-		m.known[line.Ask] = seen // the first line, a header, has no observations
+		m.known[line.Ask] = seen
 		whole = append(append(whole, lines.Bytes()...), '\n')
-	}
-	if len(whole) == 0 {
-		whole, _ = json.Marshal(memoryLine{Tune: search}) // texts always encode
-		whole = append(whole, '\n')
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -280,8 +274,8 @@ func openMemory(path, search string) (*memory, error) {
 	return m, err
 }
 
-func (a ask) name(policy string) string {
-	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
+func (m *memory) name(policy string, a ask) string {
+	return fmt.Sprintf("%s %d %d-%d %s", m.search, a.setting, a.from, a.to, policy)
 }
 
 // keep appends the observations for a request to the file.
@@ -293,7 +287,7 @@ func (m *memory) keep(policy string, a ask, seen []observation) error {
 	if err := gob.NewEncoder(&encoded).Encode(seen); err != nil {
 		return err
 	}
-	text, _ := json.Marshal(memoryLine{Ask: a.name(policy), Seen: encoded.Bytes()}) // texts always encode
+	text, _ := json.Marshal(memoryLine{Ask: m.name(policy, a), Seen: encoded.Bytes()}) // texts always encode
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	_, err := m.file.Write(append(text, '\n'))

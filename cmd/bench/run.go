@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -160,11 +161,7 @@ func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx conte
 	s := newSession(c, f)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	defer func() {
-		if e := s.stores.stop(); err == nil && e != nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, s.stores.stop()) }()
 	return measure(s, ctx)
 }
 

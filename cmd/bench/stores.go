@@ -68,9 +68,7 @@ func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions
 
 // close closes the store and deletes its data. If that fails and *err is nil, it stores the error there.
 func (o *opened) close(err *error) {
-	if e := o.drop(); *err == nil {
-		*err = e
-	}
+	*err = cmp.Or(*err, o.drop())
 	o.wall.Close()
 }
 

@@ -38,10 +38,13 @@ Exit codes:
 		ValidArgsFunction: completeFolders,
 		Args:              ui.Wanted(1, 1, "merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to"),
 		RunE: func(c *cobra.Command, names []string) error {
+			if err := isFolder(names[0]); err != nil {
+				return err
+			}
 			if missing {
 				return printMissing(c, names[0])
 			}
-			return merge(c, names[0], &f)
+			return newSession(c, &f).mergeShards(names[0], "")
 		},
 	}
 	flags := c.Flags()
@@ -53,9 +56,6 @@ Exit codes:
 }
 
 func printMissing(c *cobra.Command, dir string) error {
-	if err := isFolder(dir); err != nil {
-		return err
-	}
 	shards, damaged, err := study.Missing(dir)
 	if err != nil {
 		return studyError("read shards", err)
@@ -79,14 +79,6 @@ func isFolder(dir string) error {
 		return ui.UsageError("%s is not a folder", dir)
 	}
 	return nil
-}
-
-func merge(c *cobra.Command, dir string, f *runFlags) error {
-	if err := isFolder(dir); err != nil {
-		return err
-	}
-	s := newSession(c, f)
-	return s.mergeShards(dir, "")
 }
 
 // mergeShards joins the shard files in a folder, writes the files of the whole sweep beside them, and prints the sweep,

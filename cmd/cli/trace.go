@@ -245,19 +245,14 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	if err != nil {
 		return err
 	}
-	for _, found := range findings {
-		if string(found.Interest) != t.flags.find {
-			continue
-		}
-		if found.Job == 0 {
-			return ui.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(),
-				t.sim.Seed())
-		}
-		messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
-		t.flags.window.Job = found.Job
-		return nil
+	found := plain.Find(findings, func(one *trace.Finding) bool { return string(one.Interest) == t.flags.find })
+	if found.Job == 0 {
+		return ui.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(),
+			t.sim.Seed())
 	}
-	panic("qsim: an interest without a finding")
+	messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(found))
+	t.flags.window.Job = found.Job
+	return nil
 }
 
 // ofJobs returns the end of a message about a job that --find found: how many such jobs there are.

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -203,13 +204,9 @@ func (p *Problem) list(all []*candidate) string {
 
 // missing returns a phrase with the number and a list of the values that a search did not try; "" if it tried all.
 func (p *Problem) missing(a *answer) string {
-	tried := map[int]bool{}
-	for _, c := range a.tried {
-		tried[c.setting] = true
-	}
 	var left []string
 	for i := range p.plan.Size() {
-		if !tried[i] {
+		if !slices.ContainsFunc(a.tried, func(c *candidate) bool { return c.setting == i }) {
 			left = append(left, p.values(i)[0])
 		}
 	}

@@ -27,77 +27,63 @@ type kindRow struct {
 	doc, example       string
 }
 
+// row returns a combination of keys: required and optional are lists of keys with spaces between them.
+func row(kind, required, optional, doc, example string) kindRow {
+	return kindRow{kind, strings.Fields(required), strings.Fields(optional), doc, example}
+}
+
 // Distributions lists the kinds of distributions of a duration.
 var Distributions = KindTable{what: "distribution", Key: "dist", Rows: []kindRow{
-	{Kind: "constant", Required: []string{"value"},
-		doc: "always the same; a bare duration says it too", example: "value: 100ms"},
-	{Kind: "exponential", Required: []string{"mean"},
-		doc: "without memory: a short tail, a standard deviation as long as the mean", example: "mean: 100ms"},
-	{Kind: "uniform", Required: []string{"min", "max"},
-		doc: "every duration between two is as likely", example: "min: 50ms, max: 150ms"},
-	{Kind: "lognormal", Required: []string{"mean", "cv"},
-		doc: "a long tail, as run times of services have", example: "mean: 100ms, cv: 1.5"},
-	{Kind: "lognormal", Required: []string{"p50", "p99"}, example: "p50: 400ms, p99: 1.5s"},
-	{Kind: "normal", Required: []string{"mean", "sd"},
-		doc: "a bell; of negative values the absolute one", example: "mean: 10ms, sd: 2ms"},
-	{Kind: "gamma", Required: []string{"mean", "cv"},
-		doc: "between constant (cv below 1) and a long tail (cv above 1)", example: "mean: 100ms, cv: 2"},
-	{Kind: "erlang", Required: []string{"mean", "k"},
-		doc: "the sum of k exponential phases", example: "mean: 100ms, k: 3"},
-	{Kind: "weibull", Required: []string{"mean", "shape"},
-		doc:     "a tail longer (shape below 1) or shorter (above 1) than exponential",
-		example: "mean: 100ms, shape: 0.7"},
-	{Kind: "pareto", Required: []string{"min", "alpha"},
-		doc: "a heavy tail: a few are very long", example: "min: 50ms, alpha: 2.5"},
-	{Kind: "hyperexponential", Required: []string{"mean", "cv"},
-		doc:     "two exponentials, one short and often, one long and seldom; cv above 1",
-		example: "mean: 100ms, cv: 3"},
-	{Kind: "empirical", Required: []string{"values"},
-		doc: "drawn from given durations", example: "values: [80ms, 95ms, 1.2s]"},
-	{Kind: "empirical", Required: []string{"file"}, example: "file: durations.txt"},
+	row("constant", "value", "", "always the same; a bare duration says it too", "value: 100ms"),
+	row("exponential", "mean", "", "without memory: a short tail, a standard deviation as long as the mean",
+		"mean: 100ms"),
+	row("uniform", "min max", "", "every duration between two is as likely", "min: 50ms, max: 150ms"),
+	row("lognormal", "mean cv", "", "a long tail, as run times of services have", "mean: 100ms, cv: 1.5"),
+	row("lognormal", "p50 p99", "", "", "p50: 400ms, p99: 1.5s"),
+	row("normal", "mean sd", "", "a bell; of negative values the absolute one", "mean: 10ms, sd: 2ms"),
+	row("gamma", "mean cv", "", "between constant (cv below 1) and a long tail (cv above 1)", "mean: 100ms, cv: 2"),
+	row("erlang", "mean k", "", "the sum of k exponential phases", "mean: 100ms, k: 3"),
+	row("weibull", "mean shape", "", "a tail longer (shape below 1) or shorter (above 1) than exponential",
+		"mean: 100ms, shape: 0.7"),
+	row("pareto", "min alpha", "", "a heavy tail: a few are very long", "min: 50ms, alpha: 2.5"),
+	row("hyperexponential", "mean cv", "", "two exponentials, one short and often, one long and seldom; cv above 1",
+		"mean: 100ms, cv: 3"),
+	row("empirical", "values", "", "drawn from given durations", "values: [80ms, 95ms, 1.2s]"),
+	row("empirical", "file", "", "", "file: durations.txt"),
 }}
 
 // Backoffs lists the kinds of delays between the attempts of a job.
 var Backoffs = KindTable{what: "backoff", Key: "kind", Rows: []kindRow{
-	{Kind: "exponential", Required: []string{"first"}, Optional: []string{"factor", "plus", "scale", "max"},
-		doc: "first × factor^(n-1) + plus after the n-th failure, at most max", example: "first: 500ms, factor: 2, max: 30s"},
-	{Kind: "linear", Required: []string{"first", "step"}, Optional: []string{"max"},
-		doc: "first + step × (n-1) after the n-th failure, at most max", example: "first: 1s, step: 5s, max: 1m"},
-	{Kind: "fixed", Required: []string{"delay"}, doc: "always the same delay", example: "delay: 30s"},
-	{Kind: "fibonacci", Required: []string{"first"}, Optional: []string{"max"},
-		doc: "first × 1, 1, 2, 3, 5, ..., at most max", example: "first: 1s, max: 5m"},
-	{Kind: "polynomial", Required: []string{"power"}, Optional: []string{"less", "plus", "max"},
-		doc: "(n-less)^power seconds + plus after the n-th failure, at most max", example: "power: 4, plus: 15s"},
-	{Kind: "table", Required: []string{"delays"},
-		doc: "one delay after the other; the last repeats", example: "delays: [1s, 10s, 1m]"},
-	{Kind: "random", Required: []string{"delay"},
-		doc: "drawn anew each time", example: "delay: {dist: uniform, min: 1s, max: 9s}"},
-	{Kind: "none", doc: "no delay: due again at once"},
+	row("exponential", "first", "factor plus scale max", "first × factor^(n-1) + plus after the n-th failure, at most max",
+		"first: 500ms, factor: 2, max: 30s"),
+	row("linear", "first step", "max", "first + step × (n-1) after the n-th failure, at most max",
+		"first: 1s, step: 5s, max: 1m"),
+	row("fixed", "delay", "", "always the same delay", "delay: 30s"),
+	row("fibonacci", "first", "max", "first × 1, 1, 2, 3, 5, ..., at most max", "first: 1s, max: 5m"),
+	row("polynomial", "power", "less plus max", "(n-less)^power seconds + plus after the n-th failure, at most max",
+		"power: 4, plus: 15s"),
+	row("table", "delays", "", "one delay after the other; the last repeats", "delays: [1s, 10s, 1m]"),
+	row("random", "delay", "", "drawn anew each time", "delay: {dist: uniform, min: 1s, max: 9s}"),
+	row("none", "", "", "no delay: due again at once", ""),
 }}
 
 // Processes lists the kinds of arrival processes of a class.
 var Processes = KindTable{what: "arrival process", Key: "process", Rows: []kindRow{
-	{Kind: "poisson", Required: []string{"rate"}, Optional: startStop,
-		doc: "independent jobs at a rate: exponential gaps", example: "rate: 72/s"},
-	{Kind: "constant", Required: []string{"rate"}, Optional: startStop, doc: "equal gaps", example: "rate: 90/m"},
-	{Kind: "gamma", Required: []string{"rate", "cv"}, Optional: startStop,
-		doc:     "gamma gaps: more even (cv below 1) or more bursty (above 1) than poisson",
-		example: "rate: 72/s, cv: 2"},
-	{Kind: "on-off", Required: []string{"rate", "on", "off"}, Optional: startStop,
-		doc:     "poisson while on, nothing while off, and again; it starts on",
-		example: "rate: 100/s, on: 1m, off: 30s"},
-	{Kind: "ramp", Required: []string{"from", "to"}, Optional: startStop,
-		doc: "poisson at a rate that goes from one to the other in a line", example: "from: 10/s, to: 200/s"},
-	{Kind: "diurnal", Required: []string{"mean", "swing", "period"}, Optional: startStop,
-		doc:     "poisson at the rate mean × (1 + swing × sin(2π (t - start) / period))",
-		example: "mean: 50/s, swing: 60%, period: 24h"},
-	{Kind: "batch", Required: []string{"size", "every"}, Optional: startStop,
-		doc: "so many at the start and then at equal gaps", example: "size: 10k, every: 1h"},
-	{Kind: "trace", Required: []string{"file"}, Optional: append([]string{"share"}, startStop...),
-		doc: "recorded arrivals, or a share of them", example: "file: arrivals.csv"},
+	row("poisson", "rate", startStop, "independent jobs at a rate: exponential gaps", "rate: 72/s"),
+	row("constant", "rate", startStop, "equal gaps", "rate: 90/m"),
+	row("gamma", "rate cv", startStop, "gamma gaps: more even (cv below 1) or more bursty (above 1) than poisson",
+		"rate: 72/s, cv: 2"),
+	row("on-off", "rate on off", startStop, "poisson while on, nothing while off, and again; it starts on",
+		"rate: 100/s, on: 1m, off: 30s"),
+	row("ramp", "from to", startStop, "poisson at a rate that goes from one to the other in a line",
+		"from: 10/s, to: 200/s"),
+	row("diurnal", "mean swing period", startStop, "poisson at the rate mean × (1 + swing × sin(2π (t - start) / period))",
+		"mean: 50/s, swing: 60%, period: 24h"),
+	row("batch", "size every", startStop, "so many at the start and then at equal gaps", "size: 10k, every: 1h"),
+	row("trace", "file", "share "+startStop, "recorded arrivals, or a share of them", "file: arrivals.csv"),
 }}
 
-var startStop = []string{"start", "stop", "only"}
+const startStop = "start stop only"
 
 // Check returns errors for the keys that a map lacks, or that its kind does not take.
 func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {

@@ -256,8 +256,8 @@ func (w *Work) Read() (*results.Sweep, error) {
 
 // isIO reports whether an error is a failure to read a file, rather than a fault in its content.
 func isIO(err error) bool {
-	var path *fs.PathError
-	return errors.As(err, &path)
+	_, is := errors.AsType[*fs.PathError](err)
+	return is
 }
 
 // mostLine is the highest length in bytes of a line in a shard file.

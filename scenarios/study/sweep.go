@@ -7,6 +7,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 	"qsim/scenarios/world"
@@ -52,18 +53,16 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 // Warnings returns the warnings of all cells, each text once, in the order of the first cell that has it.
 func Warnings(s *results.Sweep) []Note {
 	var notes []Note
-	at := map[string]int{}
 	for i := range s.Cells {
 		for _, text := range s.Cells[i].Warnings {
-			k, found := at[text]
-			if !found {
-				k = len(notes)
-				at[text] = k
+			text = strings.TrimSpace(text)
+			note := plain.Find(notes, func(n *Note) bool { return n.Text == text })
+			if note == nil {
 				cell := s.Cells[i].Index
-				first := strings.Join(setsOf(s.Axes, s.Values(cell)), " ")
-				notes = append(notes, Note{Text: strings.TrimSpace(text), First: first, cell: cell})
+				notes = append(notes, Note{Text: text, First: strings.Join(setsOf(s.Axes, s.Values(cell)), " "), cell: cell})
+				note = &notes[len(notes)-1]
 			}
-			notes[k].Cells++
+			note.Cells++
 		}
 	}
 	return notes

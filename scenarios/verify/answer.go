@@ -48,17 +48,17 @@ type answer struct {
 	busy     bool // the load is high: intervals may be wider
 	heavy    bool // rare values dominate: wider intervals are allowed for second moments
 	repeated bool
+	measured
+}
 
+// measured holds the measurements of a quantity in the replications so far.
+type measured struct {
 	values  []float64
 	texts   []string
 	pooled  durations
 	nothing int // replications without a value
 	seen    int
 	tries   float64 // trials, in all replications
-}
-
-func (a *answer) reset() {
-	a.values, a.texts, a.pooled, a.nothing, a.seen, a.tries = nil, nil, durations{}, 0, 0, 0
 }
 
 func (a *answer) add(o *observer, run *measure.Run) {

@@ -169,8 +169,8 @@ func TestOpenChainTellsPoliciesApart(t *testing.T) {
 	waits := map[string]string{}
 	for _, policy := range []string{`"fifo"`, `"fresh_first"`, `"retry_first"`, `"bernoulli", "phi": 0.3`, `"bernoulli", "phi": 0.7`, `"fresh_first", "cap": 1`,
 		`"bernoulli", "phi": 0`, `"bernoulli", "phi": 1`} {
-		p, err := newParams(json.RawMessage(`{"lam_f": 0.6, "lam_r": 0.6, "mu": 1, "c": 2, "policy": ` + policy + `}`))
-		if err != nil {
+		p := &params{}
+		if err := json.Unmarshal([]byte(`{"lam_f": 0.6, "lam_r": 0.6, "mu": 1, "c": 2, "policy": `+policy+`}`), &p.values); err != nil {
 			t.Fatal(err)
 		}
 		list, err := openChain(p)
@@ -352,7 +352,7 @@ func TestJudge(t *testing.T) {
 		{"more than the most", "sim", ofMost, 20.0, []float64{20.01, 19}, 0, Missed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := answer{item: item{"x", tt.expected}, gauge: gauge{shape: tt.shape}, kind: tt.kind, values: tt.values, nothing: tt.nothing}
+			a := answer{item: item{"x", tt.expected}, gauge: gauge{shape: tt.shape}, kind: tt.kind, measured: measured{values: tt.values, nothing: tt.nothing}}
 			if got := a.judge(); got != tt.want {
 				t.Errorf("got %s, want %s: %v ± %v of %v", got, tt.want, a.centre(), a.half(), a.allowed())
 			}
@@ -416,10 +416,7 @@ func TestRareProbabilities(t *testing.T) {
 // TestLimitsOfCoins holds the limits of a row against the law: too wide a limit, which all
 // windows keep, is missed, as is one too narrow.
 func TestLimitsOfCoins(t *testing.T) {
-	p, err := newParams(json.RawMessage(`{"claims": 1000, "phi": 0.8}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := &params{values: map[string]any{"claims": 1000.0, "phi": 0.8}}
 	if got := noLongerRun(1000, 0.2, 10); math.Abs(got-0.9999837758725728) > 1e-12 { // bern.1
 		t.Errorf("no run above 10: %v", got)
 	}
@@ -441,7 +438,7 @@ func TestLimitsOfCoins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := answer{item: item{tt.name, tt.limit}, gauge: experiments[0].measures[tt.name], kind: "exact", tries: 100_000, values: []float64{tt.keep, tt.keep, tt.keep}}
+		a := answer{item: item{tt.name, tt.limit}, gauge: experiments[0].measures[tt.name], kind: "exact", measured: measured{tries: 100_000, values: []float64{tt.keep, tt.keep, tt.keep}}}
 		if got := a.judge(); got != tt.want {
 			t.Errorf("%s %v, kept by %v: %s, want %s", tt.name, tt.limit, tt.keep, got, tt.want)
 		}

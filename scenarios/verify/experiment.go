@@ -154,7 +154,7 @@ const mostReplications = 100_000
 func (x *experiment) begin(first uint64) {
 	x.from, x.ran, x.jobs = first, 0, 0
 	for _, a := range x.answers {
-		a.reset()
+		a.measured = measured{}
 	}
 }
 
@@ -177,10 +177,7 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.fixed || !slices.ContainsFunc(x.answers, func(a *answer) bool { return a.judge() == Missed }) {
 		return nil
 	}
-	first := make([]answer, len(x.answers))
-	for i, a := range x.answers {
-		first[i] = *a
-	}
+	first := plain.Map(x.answers, func(a *answer) answer { return *a })
 	next, twice := x.from+uint64(x.ran), 2*x.ran
 	x.begin(next)
 	if err := x.measureAll(ctx, o, twice); err != nil {

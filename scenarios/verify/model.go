@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,7 +40,7 @@ func Problems(row Row) []error {
 func build(row Row) (*model, []error) {
 	m := &model{}
 	var err error
-	if m.expected, err = items(row.Expected); err != nil {
+	if m.expected, err = items(json.NewDecoder(bytes.NewReader(row.Expected)), ""); err != nil {
 		return nil, []error{fmt.Errorf("read expected: %w", err)}
 	}
 	if m.leftOut = wordless[row.Family()]; m.leftOut != "" {
@@ -49,11 +51,10 @@ func build(row Row) (*model, []error) {
 		known := slices.Concat(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(wordless)))
 		return nil, []error{unknown("family", row.Family(), known)}
 	}
-	p, err := newParams(row.Params)
-	if err != nil {
-		return nil, []error{err}
+	p := &params{expected: m.expected}
+	if err := json.Unmarshal(row.Params, &p.values); err != nil {
+		return nil, []error{fmt.Errorf("read params: %w", err)}
 	}
-	p.expected = m.expected
 	m.experiments, err = construct(p)
 	if p.misspelt(); len(p.problems) > 0 {
 		return nil, p.problems

@@ -80,44 +80,33 @@ type item struct {
 	value any    // float64, bool, string or nil
 }
 
-// items returns the values in a JSON object, flattened, in their order.
-func items(object json.RawMessage) ([]item, error) {
-	decoder := json.NewDecoder(bytes.NewReader(object))
-	var all []item
-	if err := flatten(decoder, "", &all); err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-func flatten(decoder *json.Decoder, path string, all *[]item) error {
+// items returns the values in the next JSON value of a decoder, flattened, in their order; path is that of the value.
+func items(decoder *json.Decoder, path string) (all []item, err error) {
 	token, err := decoder.Token()
-	if err != nil {
-		return err
-	}
 	delimiter, nested := token.(json.Delim)
-	if !nested {
-		*all = append(*all, item{path, token})
-		return nil
+	if err != nil || !nested {
+		return []item{{path, token}}, err
 	}
 	for i := 0; decoder.More(); i++ {
 		inner := path + "[" + strconv.Itoa(i) + "]"
 		if delimiter == '{' {
 			key, err := decoder.Token()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			inner = fmt.Sprint(key)
 			if path != "" {
 				inner = path + "." + inner
 			}
 		}
-		if err := flatten(decoder, inner, all); err != nil {
-			return err
+		below, err := items(decoder, inner)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, below...)
 	}
 	_, err = decoder.Token()
-	return err
+	return all, err
 }
 
 // params holds a verify row's parameters and collects problems: a missing one, or one of another type, is read as 0.
@@ -126,14 +115,6 @@ type params struct {
 	read     []string // names that were looked for
 	problems []error
 	expected []item // expected values of the row
-}
-
-func newParams(object json.RawMessage) (*params, error) {
-	p := &params{}
-	if err := json.Unmarshal(object, &p.values); err != nil {
-		return nil, fmt.Errorf("read params: %w", err)
-	}
-	return p, nil
 }
 
 // expects returns an expected value of the row that is a number, NaN if there is none.

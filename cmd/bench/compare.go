@@ -246,11 +246,7 @@ var scenarioUnits = sync.OnceValue(func() map[string]measure.MetricInfo {
 
 // metricUnit returns the benchmark unit for a metric of a scenario, like fresh-wait-p99-sec.
 func metricUnit(info measure.MetricInfo) string {
-	name := strings.ReplaceAll(info.Name, ".", "-")
-	if info.Unit == "s" {
-		name += "-sec"
-	}
-	return name
+	return strings.ReplaceAll(info.Name, ".", "-") + plain.When(info.Unit == "s", "-sec")
 }
 
 // worse returns the one-sided p value of the null hypothesis that the new mean is worse than the base mean by no more

@@ -100,7 +100,8 @@ func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOption
 		if len(own) > len(names) {
 			names = own
 		}
-		t.Columns = append(t.Columns, text.Column{Title: strings.Join(strings.Fields(c.policy), " ") + ", " + c.store, Right: true})
+		policy := strings.Join(strings.Fields(c.policy), " ")
+		t.Columns = append(t.Columns, text.Column{Title: policy + ", " + c.store, Right: true})
 	}
 	for _, name := range names {
 		row := []string{name}

@@ -8,6 +8,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -36,11 +37,7 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	if sc == nil {
 		var problems []string
 		for _, d := range diagnostics.Errors() {
-			text := d.Message
-			if d.Help != "" {
-				text += " (" + d.Help + ")"
-			}
-			problems = append(problems, text)
+			problems = append(problems, d.Message+plain.When(d.Help != "", " ("+d.Help+")"))
 		}
 		return nil, ui.UsageError("--policy: %s", strings.Join(problems, "; "))
 	}

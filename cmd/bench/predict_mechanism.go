@@ -88,10 +88,7 @@ func (p *prediction) writeMechanism(out io.Writer, width int) {
 		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
 	}
 	for i, r := range rows {
-		phase := ""
-		if i%2 == 0 {
-			phase = fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From))
-		}
+		phase := plain.When(i%2 == 0, fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From)))
 		whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
 		tenths := func(v float64) string { return fmt.Sprintf("%.1f", v) }
 		t.Add(phase, r.Of, whole(r.Attempts), tenths(r.Busy), whole(r.Claims), whole(r.Woken*100)+"%", tenths(r.Claimed),

@@ -262,10 +262,9 @@ func (p *prediction) title(speed string) string {
 			worst = &r
 		}
 	}
-	busy := ""
-	if held := p.calibration.held; held >= lateJobs {
-		busy = fmt.Sprintf(": the machine was too busy, arrivals were held up for %.0f%% of the time", held*100)
-	}
+	held := p.calibration.held
+	busy := plain.When(held >= lateJobs,
+		fmt.Sprintf(": the machine was too busy, arrivals were held up for %.0f%% of the time", held*100))
 	switch {
 	case worst == nil:
 		return "Nothing is predicted of " + what

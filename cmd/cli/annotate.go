@@ -16,6 +16,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/results/text"
 )
 
@@ -48,10 +49,7 @@ func diagnosed(scenarios []loaded) []annotation {
 	all := []annotation{}
 	for _, l := range scenarios {
 		for _, d := range l.Diagnostics {
-			message := d.Message
-			if d.Set != "" {
-				message = d.Set + ": " + message
-			}
+			message := plain.Joined(": ", d.Set, d.Message)
 			all = append(all, annotation{l.Name, d.Line, d.Col, d.Severity.String(), message, d.Help})
 		}
 	}
@@ -74,26 +72,14 @@ func writeGithub(w io.Writer, all []annotation) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, a := range all {
-		place := ""
-		if a.Line > 0 {
-			place = fmt.Sprintf(",line=%d", a.Line)
-		}
-		if a.Column > 0 {
-			place += fmt.Sprintf(",col=%d", a.Column)
-		}
-		message := a.Message
-		if a.Help != "" {
-			message += "\n" + a.Help
-		}
 		subject := "file"
 		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result has no lines to annotate
 			subject = "title"
 		}
-		place = " " + subject + "=" + value.Replace(inWorkspace(a.File)) + place
-		if a.File == "" {
-			place = ""
-		}
-		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, place, text.Replace(message)); err != nil {
+		place := " " + subject + "=" + value.Replace(inWorkspace(a.File)) +
+			plain.When(a.Line > 0, fmt.Sprintf(",line=%d", a.Line)) + plain.When(a.Column > 0, fmt.Sprintf(",col=%d", a.Column))
+		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, plain.When(a.File != "", place),
+			text.Replace(plain.Joined("\n", a.Message, a.Help))); err != nil {
 			return err
 		}
 	}

@@ -19,9 +19,7 @@ func keyEntries() []entry { return plain.Map(scenarios.Keys(), keyEntry) }
 func keyEntry(k scenarios.Key) entry {
 	doc := firstSentence(k.Doc)
 	unset := whenUnset(&k)
-	if unset != "" && len(unset) < 40 {
-		doc += " (" + unset + ")"
-	}
+	doc += plain.When(unset != "" && len(unset) < 40, " ("+unset+")")
 	return entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, width), k.Value)
 		if unset != "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -192,10 +193,8 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 // drawn returns the files that are computed from the other files of a run: charts and report. They depend on nothing
 // else, and so are the same whenever they are drawn.
 func drawn(stored *results.Stored) (files []results.File, err error) {
-	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
-	if options.Version == "" {
-		options.Version = "of unknown version"
-	}
+	options := report.PageOptions{Version: cmp.Or(stored.Made.Version, "of unknown version"), Scenario: stored.Scenario,
+		Absent: absences(stored)}
 	var figures []report.Figure
 	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
 		if figures, err = report.Charts(summary.Settings, summary, options.Version); err != nil {

@@ -35,10 +35,7 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 
 // Unknown returns a usage error for a word that is not in names, with the most similar name.
 func Unknown(what, word string, names []string) error {
-	choice := ": want " + strings.Join(names, ", ")
-	if len(names) > 12 {
-		choice = ""
-	}
+	choice := plain.When(len(names) <= 12, ": want "+strings.Join(names, ", "))
 	return UsageError("unknown %s %s%s", what, word, Meant(word, names, choice))
 }
 

@@ -197,14 +197,12 @@ func cost(s *results.Summary) string {
 			math.Abs(diff.Difference) < max(c.least, c.share*math.Abs(old.Mean)) {
 			continue
 		}
-		sign, unit := "+", ""
+		sign := "+"
 		if diff.Difference < 0 {
 			sign = "−"
 		}
-		if info.Unit == "1/s" {
-			unit = "/s"
-		}
-		worse = append(worse, c.text+" "+sign+results.FormatValue(math.Abs(diff.Difference), info)+unit)
+		worse = append(worse, c.text+" "+sign+results.FormatValue(math.Abs(diff.Difference), info)+
+			plain.When(info.Unit == "1/s", "/s"))
 	}
 	return strings.Join(worse, ", ")
 }

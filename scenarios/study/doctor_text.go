@@ -131,11 +131,8 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
 	if o.Format != text.Text {
 		return text.WriteCells(w, append(header, "command"), rows, 3, o)
 	}
-	small := ""
-	if d.Scale < 1 {
-		share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
-		small = fmt.Sprintf(", simulated with %s of its workers and load", share)
-	}
+	share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
+	small := plain.When(d.Scale < 1, ", simulated with "+share+" of its workers and load")
 	applies := len(d.Findings) - d.Count(Immune)
 	fmt.Fprintf(w, "%s, %s: exposed to %d of %s that apply, not sure of %d%s\n\n", d.Scenario, d.Policy, d.Count(Exposed),
 		plain.Plural(applies, "incident"), d.Count(Unsure), small)
@@ -149,15 +146,6 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 
 // remedy returns, as text, an incident's cure, its cost and whether it is enough.
 func (f *Finding) remedy() string {
-	words := []string{cmp.Or(f.Cure, f.Why)}
-	switch f.Cured.Outcome {
-	case results.Missed:
-		words = append(words, "not enough")
-	case results.Unclear:
-		words = append(words, "perhaps not enough")
-	}
-	if f.Cost != "" {
-		words = append(words, f.Cost)
-	}
-	return strings.Join(words, "; ")
+	enough := map[results.Outcome]string{results.Missed: "not enough", results.Unclear: "perhaps not enough"}
+	return plain.Joined("; ", cmp.Or(f.Cure, f.Why), enough[f.Cured.Outcome], f.Cost)
 }

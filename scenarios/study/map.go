@@ -165,12 +165,9 @@ func (m *Mapped) rows() []mapRow {
 	for i, found := range m.Maps {
 		for _, at := range found.Points() {
 			v := found.Values[at]
-			row := mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds,
-				Seeds: v.Seeds, Beyond: v.Beyond, Value: number(v.Mean), Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
-			if v.AtLeast() {
-				row.Bound = ">="
-			}
-			rows = append(rows, row)
+			rows = append(rows, mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text,
+				Value: number(v.Mean), Bound: plain.When(v.AtLeast(), ">="), Never: v.Bounds, Seeds: v.Seeds, Beyond: v.Beyond,
+				Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0})
 		}
 	}
 	return rows
@@ -284,10 +281,7 @@ func (m *Mapped) cell(v results.MapValue) string {
 	case v.AtLeast():
 		text = "≥ " + text
 	}
-	if v.Beyond {
-		return text + " ✗"
-	}
-	return text
+	return text + plain.When(v.Beyond, " ✗")
 }
 
 // panel returns the map of one policy for drawing: each rectangle between measured points as four quarters, each with

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // summaryJSON is the name of the file with the results of a complete sweep.
@@ -200,10 +201,7 @@ func (w *Work) checkOthers() error {
 	if err != nil || len(strays) == 0 {
 		return err
 	}
-	more := ""
-	if len(strays) > 1 {
-		more = fmt.Sprintf(" (and %d more)", len(strays)-1)
-	}
+	more := plain.When(len(strays) > 1, fmt.Sprintf(" (and %d more)", len(strays)-1))
 	return refuse("%s is of another sweep%s: %s\ntake another folder with --out, or replace what is there with --force",
 		filepath.Join(w.parent, strays[0].name), more, strays[0].why)
 }

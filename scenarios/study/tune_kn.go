@@ -185,37 +185,35 @@ func (s *selection) left() (left []*candidate) {
 // whyEqual is the reason for giving up a setting that is equal to an earlier one.
 const whyEqual = "equal"
 
-// eliminate gives up candidates whose goal, after n seeds, is significantly worse than that of a candidate that meets
-// all objectives: by more than the bound W of the procedure KN.
+// eliminate gives up the candidates that are behind others after n seeds, once all have been compared.
 func (s *selection) eliminate(n int) {
-	r := float64(n)
-	out := map[*candidate]string{}
+	reasons := make([]string, len(s.all))
+	for i := range s.all {
+		reasons[i] = s.behind(i, n)
+	}
 	for i, c := range s.all {
-		if c.why != "" {
+		c.why = cmp.Or(c.why, reasons[i])
+	}
+}
+
+// behind returns why to give up a candidate: its goal, after n seeds, is significantly worse than that of one that
+// meets all objectives, by more than the bound W of the procedure KN, or equal to it; "" if neither.
+func (s *selection) behind(i, n int) string {
+	c, r := s.all[i], float64(n)
+	for k, other := range s.all {
+		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met {
 			continue
 		}
-		for k, other := range s.all {
-			if k == i || other.why != "" || other.outcome != results.Met {
-				continue
-			}
-			w := 0.0
-			if s.delta > 0 {
-				w = math.Max(0, s.delta/(2*r)*(s.scale*s.differenceVariance(c, other)/(s.delta*s.delta)-r))
-			}
-			d := mean(c) - mean(other)
-			// Who is equal to the end is equal: the first one stands for both.
-			if d > w {
-				out[c] = "worse"
-				break
-			} else if w == 0 && d == 0 && k < i {
-				out[c] = whyEqual
-				break
-			}
+		w := 0.0
+		if s.delta > 0 {
+			w = math.Max(0, s.delta/(2*r)*(s.scale*s.differenceVariance(c, other)/(s.delta*s.delta)-r))
+		}
+		switch d := mean(c) - mean(other); {
+		case d > w:
+			return "worse"
+		case w == 0 && d == 0 && k < i:
+			return whyEqual // to the end: the first one stands for both
 		}
 	}
-	for _, c := range s.all {
-		if why, ok := out[c]; ok {
-			c.why = why
-		}
-	}
+	return ""
 }

@@ -119,23 +119,15 @@ func (p *Problem) checkKey() error {
 	return nil
 }
 
-// choosePolicies drops the policies that no key affects, if all keys are parameters of policies.
+// choosePolicies drops the policies that no key affects: a parameter of a policy affects no other.
 func (p *Problem) choosePolicies() {
-	named, all := map[int]bool{}, false
-	for i := range p.Axes {
-		words := strings.Split(p.Axes[i].Key, ".")
-		if words[0] != "policies" || len(words) < 3 {
-			all = true
-			continue
+	for k, policy := range p.settings.Policies {
+		affects := func(a Axis) bool {
+			words := strings.Split(a.Key, ".")
+			return words[0] != "policies" || len(words) < 3 || policy.Kind == words[1] ||
+				strings.HasPrefix(a.Key, "policies."+policy.Label+".")
 		}
-		for k, policy := range p.settings.Policies {
-			if strings.HasPrefix(p.Axes[i].Key, "policies."+policy.Label+".") || policy.Kind == words[1] {
-				named[k] = true
-			}
-		}
-	}
-	for k := range p.settings.Policies {
-		if all || named[k] {
+		if slices.ContainsFunc(p.Axes, affects) {
 			p.policies = append(p.policies, k)
 		}
 	}

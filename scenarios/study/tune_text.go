@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -58,18 +59,11 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 		p.sayBracket(a, word, add)
 	default:
 		before := a.tried[a.best-1]
-		why := before.why
-		if why == "" {
-			why = fmt.Sprintf("is unclear after %d seeds, which counts as not met", len(before.seen))
-		}
+		why := cmp.Or(before.why, fmt.Sprintf("is unclear after %d seeds, which counts as not met", len(before.seen)))
 		add("%s=%s is the %s value that meets all objectives; %s %s.", p.Key, text(a.tried[a.best]), word, text(before), why)
 	}
 	p.saySure(a, word, add)
-	if missing := p.missing(a); missing != "" {
-		add("Not tried: %s, and what lies between the values given.", missing)
-	} else {
-		add("Not tried: what lies between the values given.")
-	}
+	add("Not tried: %s.", plain.Joined(", and ", p.missing(a), "what lies between the values given"))
 }
 
 // sayBracket adds the sentences for a search in which a value better than the best setting is still unclear.
@@ -131,10 +125,7 @@ func counted(n int, one, many string) string {
 
 func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	k := len(a.tried) - a.dropped
-	meeting := " and meets the objectives"
-	if len(p.settings.Objectives) == 0 {
-		meeting = ""
-	}
+	meeting := plain.When(len(p.settings.Objectives) > 0, " and meets the objectives")
 	missed, equal, rivals := 0, []*candidate(nil), []*candidate(nil)
 	for i, c := range a.tried[:k] {
 		if c.outcome == results.Missed {
@@ -175,10 +166,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 		add("As good on average: %s.", p.list(equal))
 	}
 	if a.best >= 0 && a.decided && k > 1 {
-		none := "none"
-		if missed > 0 {
-			none = "none that meets the objectives"
-		}
+		none := "none" + plain.When(missed > 0, " that meets the objectives")
 		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, "+
 			"common random numbers).", share(p.Confidence), k, none, near)
 	}
@@ -223,10 +211,8 @@ func (p *Problem) missing(a *answer) string {
 
 // disagreement returns, as text, the first objective among verdicts on a run that is not met; "" if all are.
 func disagreement(checked []results.Verdict) string {
-	for i := range checked {
-		if v := &checked[i]; v.Outcome != results.Met {
-			return fmt.Sprintf("%s %s %s", v.Query, v.Text, v.Outcome)
-		}
+	if v := plain.Find(checked, func(v *results.Verdict) bool { return v.Outcome != results.Met }); v != nil {
+		return fmt.Sprintf("%s %s %s", v.Query, v.Text, v.Outcome)
 	}
 	return ""
 }
@@ -244,17 +230,10 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 		return text.WriteCells(w, header, rows, 1, o)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s", t.Scenario, t.Goal)
-	if len(t.Objectives) > 0 {
-		fmt.Fprintf(&b, ", with %s", strings.Join(t.Objectives, " and "))
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "%s  %s\n", t.Scenario, plain.Joined(", with ", t.Goal, strings.Join(t.Objectives, " and ")))
 	for i := range t.Policies {
 		p := &t.Policies[i]
-		fmt.Fprintf(&b, "\n%s\n", p.Label)
-		if o.Format == text.Markdown {
-			b.WriteString("\n")
-		}
+		fmt.Fprintf(&b, "\n%s\n%s", p.Label, plain.When(o.Format == text.Markdown, "\n"))
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
 		_ = text.WriteCells(&b, header, rows, len(t.Axes)+1, o) // a Builder does not fail
 		b.WriteString("\n")

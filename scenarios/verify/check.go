@@ -149,17 +149,12 @@ func (s *Summary) cells(people bool) (rows [][]string) {
 			rows = append(rows, []string{r.ID, "", "", "", "", string(r.Verdict)})
 		}
 		for _, q := range r.Quantities {
-			half := ""
-			if q.Half > 0 {
-				half = "±" + number(q.Half)
-			}
+			half := plain.When(q.Half > 0, "±"+number(q.Half))
 			verdict := string(q.Verdict)
 			if expected, ok := q.Expected.(float64); ok && q.Loose && people {
 				verdict += fmt.Sprintf(", ±%.2g%% allowed", 100*q.Allowed/math.Abs(expected))
 			}
-			if q.Repeated {
-				verdict += " (measured twice)"
-			}
+			verdict += plain.When(q.Repeated, " (measured twice)")
 			rows = append(rows, []string{r.ID, q.Name, written(q.Expected, number), written(q.Measured, number), half, verdict})
 		}
 	}

@@ -77,9 +77,7 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 	speed := s.flags.speed.String()
 	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
 		for i, p := range all {
-			if i > 0 {
-				fmt.Fprintln(w)
-			}
+			fmt.Fprint(w, plain.When(i > 0, "\n"))
 			for line := range strings.Lines(string(p.table(sc, speed, o))) {
 				own := len(line) - len(strings.TrimLeft(line, " "))
 				fmt.Fprintln(w, line[:own]+text.Indented(strings.TrimSuffix(line[own:], "\n"), o.Width, own))
@@ -124,9 +122,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintf(&out, ", a timer of an engine late by %s", spreadOf(c.delays.Late))
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
-	if c.neverIdle {
-		out.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
-	}
+	out.WriteString(plain.When(c.neverIdle,
+		"; no worker was ever idle when a job came: waking one is taken for a claim's way to the store"))
 	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
 	if len(p.real) > 1 {
 		out.WriteString(", or within what real runs of the seed differ by")

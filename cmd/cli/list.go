@@ -207,17 +207,12 @@ func presetEntries() []entry {
 
 func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
-	if len(p.Aliases) > 0 {
-		fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
-	}
+	fmt.Fprint(w, plain.When(len(p.Aliases) > 0, "also called "+strings.Join(p.Aliases, ", ")+"\n"))
 	fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, width))
 	writeSettings(w, p.Settings(), ui.Width())
 	fmt.Fprintf(w, "\nsource: %s\n", text.Indented(p.Source, width, 8))
 	for i, a := range checked.Measured(p) {
-		if i == 0 {
-			fmt.Fprint(w, "\nwhat differs from it:\n")
-		}
-		fmt.Fprintf(w, "- %s\n", text.Indented(a, width, 2))
+		fmt.Fprintf(w, "%s- %s\n", plain.When(i == 0, "\nwhat differs from it:\n"), text.Indented(a, width, 2))
 	}
 	fmt.Fprintf(w, "\n")
 	writeChecked(w, p, width)
@@ -302,9 +297,7 @@ func metricEntry(m measure.MetricInfo) entry {
 			}
 			fmt.Fprintln(w, wrap(not+why, width))
 		}
-		if m.OnRequest {
-			fmt.Fprintln(w, "computed only where an objective asks for it")
-		}
+		fmt.Fprint(w, plain.When(m.OnRequest, "computed only where an objective asks for it\n"))
 	}
 	return entry{name: m.Name, doc: m.Doc, detail: detail, columns: []column{{"unit", unit}, {"narrowed by", narrowing}},
 		data: map[string]any{"name": m.Name, "unit": m.Unit, "doc": m.Doc, "narrowed_by": keys}}

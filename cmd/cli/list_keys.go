@@ -166,10 +166,7 @@ func listMarkdown(w io.Writer, entries []entry) error {
 type column struct{ name, text string }
 
 func writeHeading(out *strings.Builder, index int, title, doc string) {
-	if index > 0 {
-		out.WriteByte('\n')
-	}
-	fmt.Fprintf(out, "### %s\n\n", title)
+	fmt.Fprintf(out, "%s### %s\n\n", plain.When(index > 0, "\n"), title)
 	if doc = strings.ReplaceAll(strings.TrimSpace(doc), "\n", " "); doc != "" {
 		fmt.Fprintf(out, "%s\n\n", markdown(doc))
 	}
@@ -188,9 +185,7 @@ func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 
 // writePreset prints a preset as Markdown: its values, their source and its known deviations.
 func writePreset(out *strings.Builder, p *scenarios.Preset) {
-	if len(p.Aliases) > 0 {
-		fmt.Fprintf(out, "Also called `%s`.\n\n", strings.Join(p.Aliases, "`, `"))
-	}
+	out.WriteString(plain.When(len(p.Aliases) > 0, "Also called `"+strings.Join(p.Aliases, "`, `")+"`.\n\n"))
 	writeHead(out, "key", "value")
 	for _, s := range p.Settings() {
 		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
@@ -198,10 +193,7 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	fmt.Fprintf(out, "\nSource: %s.\n", markdown(strings.TrimSuffix(p.Source, ".")))
 	fmt.Fprintf(out, "\n%s.\n", markdown(plain.Capital(checked.Of(p).Sentence(p))))
 	for i, a := range checked.Measured(p) {
-		if i == 0 {
-			fmt.Fprint(out, "\nWhat differs from it:\n\n")
-		}
-		fmt.Fprintf(out, "- %s\n", markdown(a))
+		fmt.Fprintf(out, "%s- %s\n", plain.When(i == 0, "\nWhat differs from it:\n\n"), markdown(a))
 	}
 }
 

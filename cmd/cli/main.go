@@ -17,6 +17,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/policies"
+	"qsim/results/plain"
 )
 
 // Main runs qsim with the arguments of the process, and ends the process. Scenarios may use the policies in kinds
@@ -42,12 +43,7 @@ under every policy, and reports what each policy does and costs, with intervals.
 		Example: `  qsim run retry-storm                 the main scenario: an outage and its retries
   qsim list scenarios                  the other ones that are built in
   qsim run my.yaml --seeds 5           your own, quickly`,
-		Args: ui.UnknownCommand(func(word string) string {
-			if isScenario(word) {
-				return "qsim run " + word
-			}
-			return ""
-		}),
+		Args: ui.UnknownCommand(func(word string) string { return plain.When(isScenario(word), "qsim run "+word) }),
 	}
 	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
 		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),

@@ -85,9 +85,8 @@ func (d *Diagnosis) Cases(strict bool) (all []results.Case) {
 			Failed: f.Exposure == Exposed || strict && f.Exposure == Unsure}
 		if y := &f.Yours; f.Scenario != nil {
 			c.Name, c.Outcome, c.Words = f.Incident+", "+y.Query.String()+" "+y.Text, y.Outcome, y.Words()
-			if f.Exposure != Safe {
-				c.Words += "; " + strings.TrimPrefix("cure: "+f.remedy(), "cure: its ") // or it does not fit
-			}
+			cure := "; " + strings.TrimPrefix("cure: "+f.remedy(), "cure: its ") // or it does not fit
+			c.Words += plain.When(f.Exposure != Safe, cure)
 		}
 		all = append(all, c)
 	}

@@ -196,11 +196,8 @@ func (s *Summary) writeVerdict(to io.Writer) error {
 		}
 	}
 	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", plain.Plural(len(s.Rows), "row"), s.Met, s.Failed, s.LeftOut)
-	if passedOver == 1 {
-		fmt.Fprint(to, "; of the others 1 quantity is left out")
-	} else if passedOver > 0 {
-		fmt.Fprintf(to, "; of the others %d quantities are left out", passedOver)
-	}
+	fmt.Fprint(to, plain.When(passedOver == 1, "; of the others 1 quantity is left out"),
+		plain.When(passedOver > 1, fmt.Sprintf("; of the others %d quantities are left out", passedOver)))
 	_, err := fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\n"+
 		"so that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
 	for _, reason := range reasons {

@@ -103,10 +103,8 @@ func (m *model) quantities() []string {
 
 // unknown returns the error for an unknown name, with the most similar known name; what is the noun, such as quantity.
 func unknown(what, name string, known []string) error {
-	if near := plain.Nearest(name, known); near != "" {
-		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
-	}
-	return fmt.Errorf("there is no %s %s", what, name)
+	near := plain.Nearest(name, known)
+	return fmt.Errorf("there is no %s %s%s", what, name, plain.When(near != "", "; did you mean "+near+"?"))
 }
 
 // ask assigns to the experiment the expected values that it can measure and that no earlier experiment measures.

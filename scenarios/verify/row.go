@@ -94,10 +94,7 @@ func items(decoder *json.Decoder, path string) (all []item, err error) {
 			if err != nil {
 				return nil, err
 			}
-			inner = fmt.Sprint(key)
-			if path != "" {
-				inner = path + "." + inner
-			}
+			inner = plain.Joined(".", path, fmt.Sprint(key))
 		}
 		below, err := items(decoder, inner)
 		if err != nil {

@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"results", 4573, 2300},
 	{"results/measure", 4881, 3150},
 	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6707, 4300},
+	{"results/report", 6756, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1568, 1700},
 	{"cmd/bench", 4888, 3000},
 	{"cmd/cli", 5177, 3600},
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_873, 56_000
+	mostLines, goalLines             = 83_922, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

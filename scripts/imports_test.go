@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 // mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the
 // standard library only.
 var mayUse = map[string][]string{
+	"git.sr.ht/~sbinet/gg":                    {"results/report"}, // the pen of gonum's bitmaps
 	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
 	"github.com/aclements/go-moremath":        {"results"},
 	"github.com/agnivade/levenshtein":         {"scenarios/reference", "results/plain"},

@@ -62,7 +62,7 @@ func TestChartsBearAnyData(t *testing.T) {
 // bitmapOf returns the PNG of a figure, coarse unless it is written for inspection.
 func bitmapOf(t *testing.T, f *Figure) []byte {
 	t.Helper()
-	data, err := f.bitmap(resolution())
+	data, err := new(printer).png(f, resolution())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestFiguresAreFine(t *testing.T) {
 	t.Parallel()
 	f := with("small", func(f *fixture) { f.policies, f.seeds, f.bucket = 1, 1, f.duration })
 	figure := comparisonChart(f.drawing(t)).render()
-	bitmap, err := figure.bitmap(dpi)
+	bitmap, err := new(printer).png(&figure, dpi)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,13 @@ import (
 
 // Printable returns text with � in place of control characters, except line ends and tabs, and of characters that
 // change the direction of text: no name written by this program has any.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
+func Printable(text string) string { return strings.Map(printable, text) }
+
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 var escapes = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
@@ -31,7 +31,7 @@ func PrintableJSON(text []byte) []byte {
 			return []byte(`\ufffd`)
 		case 'u':
 			code, err := strconv.ParseUint(string(escape[2:]), 16, 32)
-			if err == nil && Printable(string(rune(code))) != string(rune(code)) {
+			if err == nil && printable(rune(code)) != rune(code) {
 				return []byte(`\ufffd`)
 			}
 		}
@@ -41,6 +41,6 @@ func PrintableJSON(text []byte) []byte {
 		if r == '\r' { // a space of JSON: in strings it is escaped
 			return r
 		}
-		return []rune(Printable(string(r)))[0]
+		return printable(r)
 	}, text)
 }

@@ -137,7 +137,7 @@ func (a area) Plot(c draw.Canvas, p *plot.Plot) {
 		both[i] = a.low[i] + a.high[i]
 	}
 	for _, run := range runs(both) {
-		var above, below []vg.Point
+		above, below := make([]vg.Point, 0, 2*(run.to-run.from)), make([]vg.Point, 0, run.to-run.from)
 		for i := run.from; i < run.to; i++ {
 			x := tx(a.xs[i])
 			above = append(above, vg.Point{X: x, Y: ty(floored(a.high[i], p))})

@@ -5,52 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"qsim/engine"
-	"qsim/results/measure"
 	"qsim/scenarios"
 )
-
-// TestLegalScenariosHold runs scenarios for which a checker once wrongly reported a broken
-// invariant: its bounds were too tight.
-func TestLegalScenariosHold(t *testing.T) {
-	if raced {
-		t.Skip("simulations by one goroutine")
-	}
-	files, err := filepath.Glob("../testdata/legal/*.yaml")
-	if err != nil || len(files) < 19 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sc, problems := scenarios.Load(file, text, nil)
-			if sc == nil {
-				t.Fatal(problems)
-			}
-			runs, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true})
-			if err != nil {
-				t.Error(err)
-			}
-			for i := range runs {
-				for _, backlog := range []string{"backlog.fresh.mean", "backlog.retry.mean"} {
-					if v := runs[i].Find(measure.Query{Metric: backlog}); v.Null || v.Value < 0 {
-						t.Errorf("%s is %v: jobs left a state that they were not counted in", backlog, v.Value)
-					}
-				}
-			}
-		})
-	}
-}
 
 // TestCalmAfterKills: the last storm is not over while an attempt may run that began in it and kills its process.
 func TestCalmAfterKills(t *testing.T) {

@@ -26,14 +26,14 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3423, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3093, 1650},
+	{"engine/check", 3086, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1390, 1300},
+	{"engine/live", 1366, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3227, 2250},
+	{"engine/memstore", 3215, 2250},
 	{"engine/pgstore", 2910, 2130},
 	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},
@@ -47,30 +47,30 @@ var budgets = []budget{
 	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 579, 559},
 	{"scenarios/estimate", 344, 250},
-	{"scenarios/imports", 4735, 3650},
+	{"scenarios/imports", 4708, 3650},
 	{"scenarios/origins", 208, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 885, 700},
+	{"scenarios/reference", 871, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 3009, 1900},
-	{"scenarios/study", 5361, 3000},
+	{"scenarios/study", 5277, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1113, 600},
-	{"scenarios/verify", 3416, 2600},
-	{"scenarios/world", 4565, 2700},
-	{"results", 4573, 2300},
-	{"results/measure", 4881, 3150},
-	{"results/plain", 383, 200}, // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6756, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1568, 1700},
-	{"cmd/bench", 4888, 3000},
-	{"cmd/cli", 5177, 3600},
+	{"scenarios/verify", 3382, 2600},
+	{"scenarios/world", 4510, 2700},
+	{"results", 4557, 2300},
+	{"results/measure", 4852, 3150},
+	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6705, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1545, 1700},
+	{"cmd/bench", 4828, 3000},
+	{"cmd/cli", 5106, 3600},
 	{"cmd/input", 144, 100},
-	{"cmd/play", 1168, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1136, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1176, 700},
+	{"cmd/ui", 1187, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_922, 56_000
+	mostLines, goalLines             = 83_420, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

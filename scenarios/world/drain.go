@@ -9,6 +9,7 @@ import (
 	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/unfinished"
+	"qsim/policies"
 	"qsim/scenarios"
 )
 
@@ -115,8 +116,7 @@ func (b *Bounds) drain(l *left) time.Duration {
 	turns := all / time.Duration(b.abreast(min(e.Workers, e.Fetch.Batch)))
 	d := 2*turns + b.skew() + 2*b.settleOutcome() + max(0, b.last-b.Heal) + e.Leader.TTL + e.Leader.Renew
 	d += b.hesitates(l.fails)
-	switch b.Scenario.Policies[0].Kind {
-	case "aimd", "separate", "token-bucket": // at least one retry at a time
+	if !policies.Guarantees(b.Policy()).Conserving { // at least one retry at a time
 		d += all
 	}
 	if b.lease() > 0 {

@@ -167,6 +167,24 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// TestFurtherStopSignal tells a process twice to stop: from the first signal on it must hand back the job that it holds.
+func TestFurtherStopSignal(t *testing.T) {
+	r := rules()
+	r.HandBack, r.Store.Fence = 5*time.Second, engine.FenceToken
+	c := check.New(r)
+	s := begun().after(time.Second).lease(1, 0, 1, time.Second, time.Second).after(6 * time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0})
+	for i := range s.events {
+		if s.events[i].Kind == engine.NodeDown {
+			c.Stopped(0, s.at.Add(-6*time.Second))
+			c.Stopped(0, s.at.Add(-3*time.Second))
+		}
+		c.Record(&s.events[i])
+	}
+	if b := c.Breach(); b == nil || b.Invariant != check.Recovery {
+		t.Errorf("got %v", b)
+	}
+}
+
 func (s *story) freeze() *story {
 	return s.add(engine.Event{Kind: engine.NodePause}).add(engine.Event{Kind: engine.NodeWake})
 }

@@ -244,9 +244,12 @@ func (c *Checker) idles(n *node) {
 	}
 }
 
-// Stopped records a stop signal to a process: it must return the jobs that it holds and does not run.
+// Stopped records the first stop signal to a process: it must return the jobs that it holds and does not run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
 	n := &c.nodes[node]
+	if n.stopped != engine.Never {
+		return
+	}
 	n.stopped, n.holding, n.wasStopped = at, false, true
 	c.idles(n)
 	for i := range c.jobs.rows {

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,10 +13,18 @@ import (
 	"qsim/policies"
 )
 
-// die draws the random settings of a random scenario (world).
+// die draws random settings of a random scenario (world): n of them so far, in a sequence of its own.
 type die struct {
 	rand keyed.Rand
 	n    uint64
+}
+
+// as returns a die whose draws depend on the seed and the name alone. What is drawn under a name of its own, such as a
+// kind of storm, can be added or left out, and every other draw of every world stays as it was.
+func (d *die) as(name string) *die {
+	hash := fnv.New64a()
+	hash.Write([]byte(name))
+	return &die{rand: keyed.Rand{Seed: d.rand.Uint64(keyed.ForChaos, hash.Sum64(), 0, 1)}}
 }
 
 // below returns a random number in [0, n).
@@ -128,6 +137,7 @@ type plan struct {
 	error                    string
 	attempts                 int // highest number of attempts; 0: no limit
 	policy                   string
+	kind                     *policies.Kind // of the policy
 }
 
 func (p *plan) set(path string, value any) { p.keys[path] = fmt.Sprint(value) }
@@ -145,10 +155,12 @@ func (p *plan) has(path string) bool {
 }
 
 // keys draws keys from a list of patterns, one a line: "engine.fetch.batch: <1..10>". Those of a line that begins with
-// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them.
+// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them. The text of a line names
+// its draws.
 func (d *die) keys(p *plan, patterns string) {
 	for line := range strings.Lines(patterns) {
 		line = strings.TrimSpace(line)
+		d := d.as(line)
 		if rest, found := strings.CutPrefix(line, "1/"); found {
 			n, keys, _ := strings.Cut(rest, " ")
 			if line = keys; !d.seldom(number(n)) {
@@ -174,16 +186,14 @@ func (p *plan) takes(least, most string) {
 	p.p99 = duration(most)
 }
 
-// kind gives a scenario a policy of the kind name, with drawn parameters, or fifo if that needs more workers.
+// kind gives a scenario a policy of the kind name, with drawn parameters.
 func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {
 		panic("chaos: " + err.Error())
 	}
-	if p.workers < k.Drawn.Workers {
-		name = "fifo"
-	}
-	if p.policy = "{kind: " + name; k.Drawn.Param != "" && name == k.Name {
+	p.kind = k
+	if p.policy = "{kind: " + name; k.Drawn.Param != "" {
 		p.policy += ", " + k.Drawn.Param + ": " + d.of(k.Drawn.Values...)
 	}
 	p.policy += "}"

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,29 +15,27 @@ import (
 func Draw(seed uint64) *World {
 	d := &die{rand: keyed.Rand{Seed: seed}}
 	p := &plan{seed: seed, keys: map[string]string{}}
-	d.engine(p)
-	d.leases(p)
-	d.retry(p)
-	d.store(p)
-	d.policy(p)
-	d.load(p)
-	plain := d.seldom(8)
-	if plain {
-		d.plain(p)
+	d.as("engine").engine(p)
+	d.as("leases").leases(p)
+	d.as("retry").retry(p)
+	d.as("store").store(p)
+	d.as("policy").policy(p)
+	d.as("load").load(p)
+	plain, special := d.as("plain"), d.as("special")
+	isPlain := plain.seldom(8)
+	if isPlain {
+		plain.plain(p)
 	}
-	d.storms(p)
+	d.as("storms").storms(p)
 	switch {
-	case d.seldom(8):
-		d.deployed(p)
-	case plain && d.seldom(3):
-		d.stopped(p)
-	case d.seldom(16):
-		d.instant(p)
+	case special.seldom(5):
+		special.deployed(p)
+	case isPlain && special.seldom(3):
+		special.stopped(p)
+	case special.seldom(16):
+		special.instant(p)
 	}
-	d.compatible(p)
-	if d.seldom(4) && p.has("engine.commit.linger") { // the last draw: those before it stay as they were
-		p.set("engine.commit.eager", true)
-	}
+	d.as("compatible").compatible(p)
 	text := p.text()
 	w, err := Parse("world", text)
 	if err != nil {
@@ -65,6 +64,7 @@ func (d *die) engine(p *plan) {
 		engine.commit.tries: <0?1..3>
 		engine.commit.give-up: <requeue|drop>
 		engine.commit.backpressure: <0?1..<1..8>>
+		1/4 engine.commit.eager: true
 		1/2 engine.commit.backoff: [<0ms..50ms>, <50ms..500ms>]
 		engine.leader.ttl: 3s
 		engine.leader.renew: 1s
@@ -111,7 +111,7 @@ func (d *die) leases(p *plan) {
 		engine.reaper.after: <retry|retry|retry|ready|dead>
 		engine.reaper.place: <retry|head|due|tail|created>`)
 	if p.has("engine.reaper.every") {
-		d.keys(p, "1/4 engine.reaper.gap: <1ms..3s>; engine.reaper.guard: <token|state|none>")
+		d.keys(p, "1/2 engine.reaper.gap: <1ms..3s>; engine.reaper.guard: <token|state|none>")
 	}
 	d.keys(p, `
 		engine.reaper.finds: <in-flight|lease>
@@ -164,7 +164,7 @@ func (d *die) store(p *plan) {
 		d.keys(p, `
 			engine.promoter.every: <100ms..1s>
 			1/4 engine.promoter.every: `+ticks+`; engine.promoter.first: `+first+`
-			1/3 engine.promoter.gap: <1ms..2s>`)
+			1/2 engine.promoter.gap: <1ms..2s>`)
 	}
 	d.keys(p, `
 		engine.promoter.batch: <1..20>
@@ -192,16 +192,23 @@ func (d *die) store(p *plan) {
 // costs draws the latency, in each direction, of each kind of call to the store.
 func (d *die) costs(p *plan, pattern string) {
 	for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
-		p.keys["engine.store."+call] = d.text(pattern)
+		d.keys(p, "engine.store."+call+": "+pattern)
 	}
 }
 
+// policy gives a scenario the policy with the highest of all lots, of which each kind draws as many as its weight: a
+// further kind changes only the scenarios that it wins.
 func (d *die) policy(p *plan) {
-	var names []string // each as often as its weight
+	winner, highest := "", -1
 	for _, k := range policies.Kinds() {
-		names = append(names, slices.Repeat([]string{k.Name}, k.Drawn.Weight)...)
+		lots := d.as(k.Name)
+		for range k.Drawn.Weight {
+			if lot := lots.below(math.MaxInt); lot > highest {
+				winner, highest = k.Name, lot
+			}
+		}
 	}
-	d.kind(p, d.of(names...))
+	d.kind(p, winner)
 }
 
 func (d *die) load(p *plan) {
@@ -221,7 +228,7 @@ func (d *die) load(p *plan) {
 	if p.has("engine.lease.of") && d.coin() { // longer than a lease that nobody prolongs
 		p.takes("500ms", "12s")
 	}
-	p.error = d.of("error", "error", "throttled", "conflict")
+	p.error = d.of("error", "error", "throttled", "conflict", "timeout")
 	p.fails = zeroOr(d, d.text("<1..30>%"))
 	d.keys(p, "class.ignores-cancel: <true|false>")
 	if p.poison = p.attempts > 0 && d.coin(); p.poison {
@@ -245,7 +252,11 @@ func (d *die) compatible(p *plan) {
 	if !p.has("engine.lease.heartbeat") { // what waits longer than its lease lasts is lost, again and again
 		p.prefetch = min(p.prefetch, p.workers*max(0, int(p.ttl/p.p99)-2))
 	}
-	gap, starves := p.has("engine.promoter.gap"), strings.Contains(p.policy, "token-bucket")
+	if p.workers < p.kind.Drawn.Workers {
+		d.kind(p, "fifo")
+	}
+	policy, _ := policies.New(p.kind.Name, nil, p.workers) // its parameters make no difference here
+	gap, starves := p.has("engine.promoter.gap"), policies.Guarantees(policy).Starves
 	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
 	if gap || starves || redrives {
 		p.serials = 0

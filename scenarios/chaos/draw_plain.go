@@ -57,9 +57,6 @@ func (d *die) deployed(p *plan) {
 	p.drop("engine.lease.check", "engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan")
 	p.workers, p.prefetch = d.between(1, 3), d.between(2, 8)
 	p.calm()
-	if strings.Contains(p.policy, "separate") {
-		p.policy = "{kind: fifo}"
-	}
 	p.gap = d.milliseconds(5, 50) // more than is worked off
 	p.takes("200ms", "1900ms")
 	p.set("engine.timeout", zeroOr(d, 3*time.Second))
@@ -78,7 +75,7 @@ func (d *die) deployed(p *plan) {
 		p.set("engine.lease.max", p.ttl+time.Second)
 		p.prefetch = min(p.prefetch, 2*p.workers) // what waits longer is lost, again and again
 	}
-	p.policy = "{kind: " + d.of(busyPolicies[3:]...) + "}"
+	d.kind(p, d.of(busyPolicies[3:]...))
 	p.drop("engine.fetch.cooldown")
 	// What is taken must be committed before its lease ends.
 	d.keys(p, `

@@ -77,7 +77,7 @@ func (d *die) storms(p *plan) {
 		d.lapses(p)
 	}
 	for _, kind := range scenarios.AllKinds().Storms {
-		drawer := drawerOf(kind)
+		drawer, d := drawerOf(kind), d.as(kind.Name)
 		if !d.seldom(drawer.rarely) || drawer.minds != nil && !drawer.minds(p) {
 			continue
 		}

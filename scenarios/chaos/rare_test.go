@@ -82,7 +82,8 @@ func TestOrder(t *testing.T) {
 // TestFinished names the seeds that a swarm has finished when it is stopped: every number of them is that of a set of
 // seeds of its order.
 func TestFinished(t *testing.T) {
-	count := uint64(len(rare))
+	defer func(list []uint64) { rare = list }(rare)
+	rare = []uint64{20, 7, 5, 30}
 	for _, tt := range []struct {
 		o    Options
 		n    uint64
@@ -92,12 +93,13 @@ func TestFinished(t *testing.T) {
 		{Options{First: 1, Seeds: 2000}, 0, "0 seeds from 1 on"},
 		{Options{First: 1, Seeds: 2000}, 1, "1 seed of rare worlds, which come first of those from 1 on"},
 		{Options{First: 9, Seeds: 1}, 1, "1 seed from 9 on"},
-		{Options{First: 1, Seeds: 2000}, count, "64 seeds of rare worlds, which come first of those from 1 on"},
-		{Options{First: 1, Seeds: 2000}, count + 27, "91 seeds, those from 1 to 27 and 64 of rare worlds beyond"},
-		{Options{First: 1, Seeds: 2000}, count + 28, "92 seeds, those from 1 to 29 and 63 of rare worlds beyond"},
-		{Options{First: 1, Seeds: 2000}, 1500, "1,500 seeds from 1 on"},
-		{Options{First: 1, Seeds: 28}, 28, "28 seeds from 1 on"},
-		{Options{First: 1, Time: 1}, 935, "935 seeds, those from 1 to 932 and 3 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, 4, "4 seeds of rare worlds, which come first of those from 1 on"},
+		{Options{First: 1, Seeds: 2000}, 8, "8 seeds, those from 1 to 4 and 4 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, 9, "9 seeds, those from 1 to 6 and 3 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, 29, "29 seeds, those from 1 to 28 and 1 of rare worlds beyond"},
+		{Options{First: 1, Seeds: 2000}, 31, "31 seeds from 1 on"},
+		{Options{First: 1, Seeds: 10}, 10, "10 seeds from 1 on"},
+		{Options{First: 1, Time: 1}, 25, "25 seeds, those from 1 to 24 and 1 of rare worlds beyond"},
 		{Options{First: 5_000_000, Time: 1}, 935, "935 seeds from 5000000 on"},
 	} {
 		if got := tt.o.Finished(tt.n); got != tt.want {

@@ -30,7 +30,7 @@ type Comparison struct {
 	Values    string   `yaml:"values,omitempty"`         // hash of the preset's values that were checked
 	Rules     []Rule   `yaml:"rules,omitempty"`          // rules that were checked
 	Unchecked []string `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule checks
-	Why       string   `yaml:"why,omitempty"`            // reason why there are no rules
+	Why       string   `yaml:"-"`                        // reason why there are no rules; empty: there are
 }
 
 // Rule is one observed behaviour of a library, with the verdict on whether the preset behaves the same.
@@ -51,7 +51,7 @@ type Rule struct {
 //go:embed conform.yaml
 var checkedText []byte
 
-// All returns the entries of conform.yaml, one for each preset; an error in this built-in file is a bug.
+// All returns the entries of conform.yaml, one for each preset that was compared; it panics if the file is not valid.
 var All = sync.OnceValue(func() (all []Comparison) {
 	if err := yaml.Load(checkedText, &all, tree.Strict...); err != nil {
 		panic(fmt.Sprintf("checked: conform.yaml: %v", err))
@@ -59,13 +59,13 @@ var All = sync.OnceValue(func() (all []Comparison) {
 	return all
 })
 
-// Of returns the comparison of a preset with its library; it is without rules if there is none to compare with.
+// Of returns the comparison of a preset with its library; without rules but with the reason if there was none.
 func Of(p *scenarios.Preset) *Comparison {
 	all := All()
 	if i := slices.IndexFunc(all, func(c Comparison) bool { return c.Preset == p.Name }); i >= 0 {
 		return &all[i]
 	}
-	return &Comparison{Preset: p.Name}
+	return &Comparison{Preset: p.Name, Why: cmp.Or(p.Unchecked, "nobody has compared them yet")}
 }
 
 // Hash returns a hash of a preset's values: a Comparison with another hash was made before the preset was changed.

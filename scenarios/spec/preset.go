@@ -20,6 +20,7 @@ type Preset struct {
 	Aliases      []string   `yaml:"aliases"`      // other names
 	Doc          string     `yaml:"doc"`          // description with the system's guarantees, in a few sentences
 	Source       string     `yaml:"source"`       // source of the values
+	Unchecked    string     `yaml:"unchecked"`    // reason why the system cannot be run; empty: it can
 	Approximates []string   `yaml:"approximates"` // differences from the system that the language cannot express
 	Retry        *yaml.Node `yaml:"retry"`        // a map of keys of `retry`; nil: none
 	Engine       *yaml.Node `yaml:"engine"`       // a map of keys of `engine`; nil: none

@@ -197,14 +197,36 @@ func (b *schemaBuilder) together() {
 	b.def("ReaperStorm").Required, b.def("PromoterStorm").Required = []string{"stall"}, []string{"stall"}
 }
 
-// rules adds required keys and bounds of values, recorded from the checker on a scenario that has
-// every key.
-func (b *schemaBuilder) rules(t *testing.T) {
+// everything returns the scenario that has every key: its file, and a storm of each kind whose keys have examples in
+// their tags.
+func everything(t *testing.T) string {
 	src, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := load(t, string(src))
+	storms := "\nstorms:\n"
+	for _, kind := range reflect.VisibleFields(reflect.TypeFor[Storm]()) {
+		if !kind.Type.Implements(reflect.TypeFor[spec.Trouble]()) {
+			continue
+		}
+		word := func(f reflect.StructField) string { return strings.TrimSuffix(f.Tag.Get("yaml"), ",omitempty") }
+		var keys []string
+		for _, key := range reflect.VisibleFields(kind.Type.Elem()) {
+			if example, has := key.Tag.Lookup("example"); has {
+				keys = append(keys, word(key)+": "+example)
+			}
+		}
+		if name := word(kind); len(keys) > 0 {
+			storms += "  - {name: " + name + ", at: 10m, for: 5m, " + name + ": {" + strings.Join(keys, ", ") + "}}\n"
+		}
+	}
+	return strings.Replace(string(src), "\nstorms:\n", storms, 1)
+}
+
+// rules adds required keys and bounds of values, recorded from the checker on a scenario that has
+// every key.
+func (b *schemaBuilder) rules(t *testing.T) {
+	sc := load(t, everything(t))
 	c := checks.New(sc.Origin().Full, sc.Origin().Preset, nil, nil)
 	c.Asked = func(r reference.Rule, path []any) {
 		parent := b.at(path[:len(path)-1])

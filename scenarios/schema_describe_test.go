@@ -3,7 +3,6 @@ package scenarios
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -80,11 +79,7 @@ func (b *schemaBuilder) defaults() {
 
 // examples gives keys the values that they have in the scenario that has every key.
 func (b *schemaBuilder) examples(t *testing.T) {
-	src, err := os.ReadFile("testdata/good/everything.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, _ := tree.Parse(src)
+	values, _ := tree.Parse([]byte(everything(t)))
 	b.each(b.root, values, true, func(p *jsonschema.Schema, value *yaml.Node) {
 		if element := tree.LookupAt(value, 0); len(p.Enum) > 0 || p.Type == "boolean" || element != nil && element.Kind == yaml.MappingNode {
 			return

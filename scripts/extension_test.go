@@ -16,7 +16,7 @@ import "qsim/engine/fault"
 
 // FogStorm loses the calls that make waiting jobs ready.
 type FogStorm struct {
-	Lose Share ` + "`yaml:\"lose\" rule:\"loses\"`" + ` // share of the promotions that get lost in the fog
+	Lose Share ` + "`yaml:\"lose\" rule:\"loses\" example:\"40%\"`" + ` // share of the promotions that get lost in the fog
 }
 
 func (t *FogStorm) effect(Duration) Effect {
@@ -66,8 +66,6 @@ func TestExtension(t *testing.T) {
 	}
 	change("scenarios/spec/storm.go", filepath.Join(language, "spec/storm.go"), "\tRepeat     *Repeat", "\tFog *FogStorm `yaml:\"fog,omitempty\"`\n")
 	overlay[filepath.Join(root, "scenarios/spec/storm_fog.go")] = write(filepath.Join(language, "spec/storm_fog.go"), fog)
-	change("scenarios/testdata/good/everything.yaml", filepath.Join(language, "testdata/good/everything.yaml"), "policies:\n  - {kind: weighted",
-		"  - {name: fog, at: 10m, for: 5m, fog: {lose: 40%}}\n")
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+
 		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) number { return count(2 * q.clock.streak) }),\n")
 	run := func(t *testing.T, folder, name string, arguments ...string) string {

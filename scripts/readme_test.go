@@ -176,23 +176,32 @@ func TestDocsReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestDocsReadmesAreComplete: all names that a scenario may use are explained in the README of their folder.
+// TestDocsReadmesAreComplete: all names that a scenario may use are headings of the generated reference of their
+// folder, to which its README leads; and no table of a README names kinds of storms that there are not.
 func TestDocsReadmesAreComplete(t *testing.T) {
-	named := func(folder, name string) bool { return strings.Contains(readme(t, folder), "`"+name+"`") }
-	for _, kind := range policies.Kinds() {
-		if !named("policies", kind.Name) {
-			t.Errorf("policies/README.md does not name %s", kind.Name)
+	explained := func(folder, name string) {
+		reference, err := os.ReadFile(filepath.Join("..", folder, "REFERENCE.md"))
+		if err != nil || !strings.Contains(string(reference), "\n### "+name+"\n") {
+			t.Errorf("%s/REFERENCE.md has no heading %s: %v", folder, name, err)
 		}
+		if !strings.Contains(readme(t, folder), "(REFERENCE.md") {
+			t.Errorf("%s/README.md has no link to its reference", folder)
+		}
+	}
+	for _, kind := range policies.Kinds() {
+		explained("policies", kind.Name)
 	}
 	for _, kind := range scenarios.Troubles() {
-		if !named("scenarios", kind) {
-			t.Errorf("scenarios/README.md does not name the storm %s", kind)
-		}
+		explained("scenarios", kind)
 	}
 	for _, preset := range scenarios.Presets() {
-		family, variant, _ := strings.Cut(preset.Name, "-")
-		if !named("scenarios", preset.Name) && !(named("scenarios", family) && named("scenarios", "-"+variant)) {
-			t.Errorf("scenarios/README.md does not name the preset %s", preset.Name)
+		explained("scenarios", preset.Name)
+	}
+	_, storms, _ := strings.Cut(readme(t, "scenarios"), "\n| kind | what goes wrong |\n")
+	storms, _, _ = strings.Cut(storms, "\n\n")
+	for _, name := range codeSpan.FindAllStringSubmatch(storms, -1) {
+		if !slices.Contains(scenarios.Troubles(), name[1]) {
+			t.Errorf("scenarios/README.md names the storm %s, which there is not", name[1])
 		}
 	}
 	for _, folder := range readmes[1:] {

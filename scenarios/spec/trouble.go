@@ -17,7 +17,8 @@ import (
 )
 
 // Trouble is implemented by each kind of storm, such as CrashStorm: a struct of its keys, with rules in tags (see
-// checkKeys), that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm.
+// checkKeys), that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm. The example of
+// a kind in its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
 type Trouble interface {
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
 	effect(lasts Duration) Effect

@@ -10,12 +10,10 @@ import (
 
 func TestAsked(t *testing.T) {
 	terms := []engine.Term{ask(engine.Fresh, 2), ask(engine.Retry, 9), ask(engine.AnyClass, 1)}
-	for _, tt := range []struct {
-		class      engine.Class
-		idle, want int
-	}{{engine.Fresh, 8, 3}, {engine.Retry, 8, 8}, {engine.Retry, 20, 10}, {engine.Fresh, 1, 1}} {
-		if got := Asked(&engine.View{Idle: tt.idle}, terms, tt.class); got != tt.want {
-			t.Errorf("%v of %d idle workers: got %d, want %d", tt.class, tt.idle, got, tt.want)
+	for _, tt := range []struct{ idle, fresh, retries int }{{8, 3, 8}, {20, 3, 10}, {1, 1, 1}} {
+		if fresh, retries := Asked(&engine.View{Idle: tt.idle}, terms); fresh != tt.fresh || retries != tt.retries {
+			t.Errorf("%d idle workers: got %d fresh jobs and %d retries, want %d and %d", tt.idle, fresh, retries,
+				tt.fresh, tt.retries)
 		}
 	}
 }

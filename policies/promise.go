@@ -49,8 +49,8 @@ func (r ration) Plan(v *engine.View, terms []engine.Term) string {
 	least, most := r.room(v)
 	idle := int64(v.Idle)
 	least, most = max(0, min(least, idle)), max(0, min(most, idle))
-	switch fresh, retries := Asked(v, terms, engine.Fresh), int64(Asked(v, terms, engine.Retry)); {
-	case retries < least || retries > most:
+	switch fresh, retries := Asked(v, terms); {
+	case int64(retries) < least || int64(retries) > most:
 		return fmt.Sprintf("a plan for %d jobs has room for %d retries, want %d to %d", v.Idle, retries, least, most)
 	case fresh < v.Idle:
 		return fmt.Sprintf("a plan for %d jobs has room for %d fresh jobs", v.Idle, fresh)
@@ -64,14 +64,19 @@ func (r ration) Observe(o *engine.Observation) {
 	}
 }
 
-// Asked returns the highest number of jobs of a class that a plan, a list of terms, could claim in an engine's state v.
-func Asked(v *engine.View, terms []engine.Term, class engine.Class) (n int) {
+// Asked returns the highest numbers of fresh jobs and of retries that a plan, a list of terms, could claim in an
+// engine's state v.
+func Asked(v *engine.View, terms []engine.Term) (fresh, retries int) {
 	for i := range terms {
-		if c := terms[i].Class; c == class || c == engine.AnyClass {
-			n += min(terms[i].Limit, v.Idle)
+		n := min(terms[i].Limit, v.Idle)
+		if terms[i].Class != engine.Retry {
+			fresh += n
+		}
+		if terms[i].Class != engine.Fresh {
+			retries += n
 		}
 	}
-	return min(n, v.Idle)
+	return min(fresh, v.Idle), min(retries, v.Idle)
 }
 
 // Guarantor is a policy with guarantees.

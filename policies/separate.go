@@ -125,16 +125,15 @@ type lead uint8
 func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {
 	workers := [engine.NumClasses]int{engine.Fresh: v.Workers - l.retries, engine.Retry: l.retries}
 	l.began = 0
-	total := 0
-	for class, n := range workers {
-		room, got := max(0, min(v.Idle, n-v.InFlight[class])), Asked(v, terms, engine.Class(class))
+	fresh, retries := Asked(v, terms)
+	for class, got := range [engine.NumClasses]int{engine.Fresh: fresh, engine.Retry: retries} {
+		room := max(0, min(v.Idle, workers[class]-v.InFlight[class]))
 		if got > room || got < room && (engine.Class(class) == engine.Fresh || !l.polls) {
 			return fmt.Sprintf("a plan for %d jobs has room for %d %v jobs, and their lane for %d",
 				v.Idle, got, engine.Class(class), room)
 		}
-		total += got
 	}
-	if total <= v.Idle {
+	if fresh+retries <= v.Idle {
 		return ""
 	}
 	if l.began = lead(terms[0].Class + 1); l.began == l.last {

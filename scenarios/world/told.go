@@ -59,18 +59,17 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
-	t.kinds, t.idle, t.whole, t.picks, t.goesOn = 0, v.Idle, true, true, false
+	kinds, whole, picks := engine.Kinds(0), true, true
 	for i := range dst[from:] {
 		term := &dst[from+i]
-		t.whole = t.whole && *term == engine.Term{Class: term.Class, Order: term.Order, Limit: term.Limit} &&
-			term.Class != engine.AnyClass
-		if t.kinds |= term.Kinds; term.Kinds == 0 {
-			t.kinds, t.picks = ^engine.Kinds(0), false
+		whole = whole && term.Class != engine.AnyClass && term.Kinds == 0 && term.Tenant == 0 && term.Rule == nil &&
+			term.PerTenant == 0 && term.MaxWait == 0 && term.Shed == 0
+		if kinds |= term.Kinds; term.Kinds == 0 {
+			kinds, picks = ^engine.Kinds(0), false
 		}
 	}
-	for class := range t.most {
-		t.most[class] = policies.Asked(v, dst[from:], engine.Class(class))
-	}
+	t.kinds, t.idle, t.whole, t.picks, t.goesOn = kinds, v.Idle, whole, picks, false
+	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, dst[from:])
 	if t.law != nil {
 		if wrong := t.law.Plan(v, dst[from:]); wrong != "" {
 			t.checker.Complain(check.Shares, 0, "node %d: %s", t.node, wrong)

@@ -61,19 +61,22 @@ func (b *eventBuilder) Record(e *Event) {
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
 	b.first.Called(at, node, op, rows)
-	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
+	b.event = Event{At: at, Kind: Called}
+	b.event.Node, b.event.Op, b.event.Count = node, op, rows
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
 	b.first.Enqueued(at, j)
-	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
+	b.event = Event{At: at, Kind: Enqueued, Node: -1}
+	b.event.JobKind, b.event.Tenant, b.event.Job, b.event.Delay = j.Kind, j.Tenant, j.ID, j.Delay
 	b.second.Record(&b.event)
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
 	b.first.Promoted(at, node, p)
-	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	b.event = Event{At: at, Kind: Promoted, Node: node}
+	b.event.Class, b.event.JobKind, b.event.Tenant, b.event.Job = p.Class, p.Kind, p.Tenant, p.Job
 	b.second.Record(&b.event)
 }
 

@@ -27,7 +27,7 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	if c.breach != nil {
 		return
 	}
-	seen, missing := make([]bool, len(c.jobs.rows)), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
+	seen, missing := make([]bool, c.jobs.size), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
 		r := c.jobs.find(l.ID)
@@ -53,8 +53,8 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 			return
 		}
 	}
-	for i := 0; missing > 0 && i < len(c.jobs.rows); i++ {
-		if j := &c.jobs.rows[i]; !seen[i] && isLive(j.state) {
+	for r := ref(0); missing > 0 && r < c.jobs.size; r++ {
+		if j := c.jobs.at(r); !seen[r] && isLive(j.state) {
 			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
 			return
 		}
@@ -71,8 +71,8 @@ func (c *Checker) Settle() {
 		return
 	}
 	c.checks[Liveness]++
-	for i := range c.jobs.rows {
-		j := &c.jobs.rows[i]
+	for r := range c.jobs.size {
+		j := c.jobs.at(r)
 		if j.state == engine.Ready {
 			waited := c.now.Sub(max(j.ready, c.rules.Calm))
 			if c.rules.Wait > 0 && waited > c.rules.Wait {
@@ -126,8 +126,8 @@ func (c *Checker) Released(node int32, held, idle int) {
 
 // Lost returns how many unfinished jobs may be lost without a breach, as when a lease without end has no holder left.
 func (c *Checker) Lost() (n int) {
-	for i := range c.jobs.rows {
-		if j := &c.jobs.rows[i]; isLive(j.state) && c.mayBeLost(j) {
+	for r := range c.jobs.size {
+		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(j) {
 			n++
 		}
 	}

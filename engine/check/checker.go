@@ -54,7 +54,8 @@ func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
-	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
+	c.running = make([]int, len(r.Store.MaxRunning))
+	c.jobs.extend()
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)
 	}
@@ -94,9 +95,10 @@ func (c *Checker) Record(e *engine.Event) {
 	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
 		s.n = &c.nodes[node]
 	}
-	if e.At != c.now {
+	if e.At > c.kept && e.At != c.now || e.At < c.now {
 		c.goOn(s)
 	}
+	c.now = e.At
 	c.prepare(s)
 	kind := int(e.Kind)
 	if e.Kind == engine.Called {
@@ -107,21 +109,19 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// goOn sets the checker's clock to the time of a new event. After the storms it then applies, once for each instant,
-// the rules that bound times, such as how long workers may be idle.
+// goOn applies, once for each instant after the storms, the rules that bound times, such as how long workers may be idle,
+// and notes when the storms have ended.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
 		c.complain(Determinism, "time goes back from %v", c.now)
+		return
 	}
-	if c.now < c.rules.Calm && s.At >= c.rules.Calm {
+	if c.now < c.rules.Calm {
 		c.load.spend(c.rules.Calm)
 		c.load.calm, c.load.before = c.load.idled, c.load.begun
 	}
-	later := s.At > c.now
-	if c.now = s.At; later && c.now > c.kept {
-		c.kept = engine.Never
-		c.ask(s, inCalm)
-	}
+	c.now, c.kept = s.At, engine.Never
+	c.ask(s, inCalm)
 }
 
 // ask applies the rules (checks) for an event's kind, until one finds that the event contradicts the recorded state.

@@ -71,7 +71,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 // comesByAge checks that a claim returns the jobs of a kind by age (ready key), where the policy claims in that order.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
-	key, oldest := j.line.key, c.rules.Order == engine.OldestReady
+	key, oldest := j.key, c.rules.Order == engine.OldestReady
 	inOrder := !l.open || !l.brought || l.lastKind != j.kind || l.lastKey == key || oldest == (l.lastKey <= key)
 	return inOrder ||
 		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", j.ready)

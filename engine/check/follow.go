@@ -51,27 +51,26 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 
 // placeInLine computes the ready key of a job that becomes ready, by the store's rule or by the reaper's.
 func (c *Checker) placeInLine(j *job, class engine.Class) {
-	l := &j.line
-	place := l.stand
+	place := j.stand
 	if place == engine.PlaceDefault {
-		l.stood, place = j.ready, c.rules.Store.Place
+		j.stood, place = j.ready, c.rules.Store.Place
 		if class == engine.Fresh {
 			place = engine.PlaceDefault
 		}
 	}
 	switch place {
 	case engine.PlaceTail:
-		l.key = c.now
+		j.key = c.now
 	case engine.PlaceCreated:
-		l.key = j.enqueued
+		j.key = j.enqueued
 	case engine.PlaceHead:
-		l.key = j.ready - engine.Never/2
+		j.key = j.ready - engine.Never/2
 	case engine.PlaceDue:
-		l.key = l.stood
+		j.key = j.stood
 	default:
-		l.key = j.ready
+		j.key = j.ready
 	}
-	l.stand = engine.PlaceDefault
+	j.stand = engine.PlaceDefault
 }
 
 // countReady adds by (1 or -1) to the number of ready jobs of j's class (fresh or retry) and, for checks of claim
@@ -143,7 +142,7 @@ func (c *Checker) enter(r ref, j *job) {
 func (c *Checker) followLeased(s *subject) {
 	j := s.j
 	c.leave(s.r, j)
-	c.claim.brought, c.claim.lastKey, c.claim.lastKind = true, j.line.key, j.kind
+	c.claim.brought, c.claim.lastKey, c.claim.lastKind = true, j.key, j.kind
 	c.wakes.brought = c.now
 	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
 	mask := ^bit(j.delivery)
@@ -195,7 +194,7 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 	c.leave(s.r, j)
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
-		j.line.stand, j.line.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
+		j.stand, j.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
 	}
 	switch s.Kind {
 	case engine.Acked:

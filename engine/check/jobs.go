@@ -6,59 +6,59 @@ import (
 	"qsim/engine"
 )
 
-// job is the checker's state of a live or dead job.
+// job is the checker's state of a live or dead job. What every job uses comes first, what few use comes last: each line
+// of a processor's cache holds 64 bytes of it.
 type job struct {
 	id        engine.JobID
 	token     engine.Token // fencing token of the latest claim or recovery
-	dropped   engine.Token // token under which the holder will commit nothing any more
-	committed engine.Token // token of the latest outcome that took effect
 	enqueued  engine.Time
 	ready     engine.Time // time since which it is, or was last, ready; Waiting: due time
-	claimed   engine.Time // time of the latest claim or recovery
-	started   engine.Time // start of its latest delivery's execution, while that delivery is current
-	finished  engine.Time // end of that execution; 0: it runs, or has not begun
-	renewed   engine.Time // in flight: start or last extension of its lease
-	asked     engine.Time // in flight: time at which its holder last requested an extension
-	since     engine.Time // ready: time at which it became ready; the next fields are as of then
-	idled     float64     // value of load.idled
-	others    int64       // value of load.begun
-	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
-	begun, succeeded, failed uint64
+	key       engine.Time // ready key: its position among the ready jobs, if the job is ready
+	stood     engine.Time // ready key when it was last ready by the store's rule
+	tenant    engine.TenantID
+	delivery  int32
+	kind      engine.Kind
+	state     engine.State
+	class     engine.Class // class in which it is ready or waiting
+	reaped    bool         // a reaper holds its lease
+	forgotten bool         // the store has lost its lease record
+	untimed   bool         // its lease may have been extended beyond the TTL
+	stand     engine.Place // place rule of its latest recovery for the next time it is ready
 
-	prev, next ref // neighbours in the list of jobs in flight, ordered by renewed
-	tenant     engine.TenantID
-	delivery   int32
-	charged    span
-	failures   span
-	last       span  // attempts charged at its latest claim, which is included
-	peak       int32 // upper bound of charged at any time
-	snoozes    int32
-	recoveries int32       // recoveries counted towards Reaper.BuryAt
-	recovered  engine.Time // time of the first of these recoveries
-	counted    span        // bounds of the recoveries counted by its reaper
-	most       int32       // upper bound of the recoveries counted by any reaper
-	vague      bool        // its attempts may have started over
+	claimed    engine.Time // time of the latest claim or recovery
+	renewed    engine.Time // in flight: start or last extension of its lease
+	asked      engine.Time // in flight: time at which its holder last requested an extension
+	started    engine.Time // start of its latest delivery's execution, while that delivery is current
+	finished   engine.Time // end of that execution; 0: it runs, or has not begun
+	prev, next ref         // neighbours in the list of jobs in flight, ordered by renewed
 	node       int32       // node that claimed it
 	life       uint32      // life of that node
 	owed       uint32      // that life, while the outcome of an ended execution is not committed; else 0
 	turn       uint32      // number of the claim, see owing
-	kind       engine.Kind
-	state      engine.State
-	class      engine.Class // class in which it is ready or waiting
-	reaped     bool         // a reaper holds its lease
-	line       line         // its position among the ready jobs
-	forgotten  bool         // the store has lost its lease record
-	untimed    bool         // its lease may have been extended beyond the TTL
-	asks       asks
-	before     engine.JobID // earlier job of its serial key that it waits for; 0: none
-}
 
-// line is the position of a job among the ready jobs (its ready key), and the place rule for the next time it is ready.
-type line struct {
-	key    engine.Time     // ready key, if the job is ready
-	stood  engine.Time     // ready key when it was last ready by the store's rule
-	reaper engine.EngineID // reaper that last recovered its lease
-	stand  engine.Place    // place rule of that recovery for the next time it is ready
+	charged  span
+	last     span // attempts charged at its latest claim, which is included
+	failures span
+	peak     int32 // upper bound of charged at any time
+	snoozes  int32
+	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
+	begun, succeeded, failed uint64
+	committed                engine.Token // token of the latest outcome that took effect
+
+	since   engine.Time  // ready: time at which it became ready; the next fields are as of then
+	idled   float64      // value of load.idled
+	others  int64        // value of load.begun
+	dropped engine.Token // token under which the holder will commit nothing any more
+	asks    asks
+	before  engine.JobID // earlier job of its serial key that it waits for; 0: none
+
+	reaper     engine.EngineID // reaper that last recovered its lease
+	recovered  engine.Time     // time of the first of the recoveries counted
+	recoveries int32           // recoveries counted towards Reaper.BuryAt
+	most       int32           // upper bound of the recoveries counted by any reaper
+	counted    span            // bounds of the recoveries counted by its reaper
+	vague      bool            // its attempts may have started over
+	_          [24]byte        // five lines in all
 }
 
 // asks holds, for one job, the latest delay that the retry policy chose, and the random number that its jitter used.
@@ -83,13 +83,16 @@ const (
 
 // jobs is the table of the state of each unfinished or dead job, with the IDs of the done ones.
 type jobs struct {
-	// rows begins with an entry that is no job: head and tail of the list of jobs in flight, whose
-	// leases were renewed longest ago first.
-	rows  []job
+	// rows grow by chunks and never move. The first entry is no job: head and tail of the list of jobs in flight,
+	// whose leases were renewed longest ago first.
+	rows  []*[chunkSize]job
+	size  ref // entries in use, or free
 	free  []ref
 	index []page // hash table with open addressing, its length a power of two
 	used  int    // pages in use
 }
+
+const chunkSize = 256
 
 // page is an entry of the index from job IDs to their states: it covers the 64 IDs that differ only in the six bits
 // from slotShift on. In scenarios those are the IDs of jobs that arrive one after the other.
@@ -104,7 +107,7 @@ func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
 func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
 
-func (t *jobs) at(r ref) *job { return &t.rows[r] }
+func (t *jobs) at(r ref) *job { return &t.rows[r/chunkSize][r%chunkSize] }
 
 // page returns the entry for a job ID in the index, or the empty entry where it would be inserted.
 func (t *jobs) page(id engine.JobID) *page {
@@ -134,8 +137,7 @@ func (t *jobs) add(id engine.JobID) ref {
 		t.grow()
 	}
 	if len(t.free) == 0 {
-		t.rows = append(t.rows, job{})
-		t.free = append(t.free, ref(len(t.rows)-1))
+		t.free = append(t.free, t.extend())
 	}
 	r := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
@@ -147,6 +149,15 @@ func (t *jobs) add(id engine.JobID) ref {
 	}
 	p.refs[slot(id)] = r
 	return r
+}
+
+// extend returns the ref of a new entry.
+func (t *jobs) extend() ref {
+	if t.size%chunkSize == 0 {
+		t.rows = append(t.rows, new([chunkSize]job))
+	}
+	t.size++
+	return t.size - 1
 }
 
 func (t *jobs) grow() {

@@ -252,8 +252,8 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 	n.stopped, n.holding, n.wasStopped = at, false, true
 	c.idles(n)
-	for i := range c.jobs.rows {
-		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n, at)
+	for r := range c.jobs.size {
+		n.holding = n.holding || c.ahead(c.jobs.at(r), node, n, at)
 	}
 }
 

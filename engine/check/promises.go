@@ -215,8 +215,8 @@ func (c *Checker) handsBack(s *subject) bool {
 	if n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < c.rules.HandBack {
 		return false
 	}
-	for i := range c.jobs.rows {
-		if j := &c.jobs.rows[i]; c.ahead(j, s.Node, n, c.now.Add(-c.rules.HandBack)) {
+	for r := range c.jobs.size {
+		if j := c.jobs.at(r); c.ahead(j, s.Node, n, c.now.Add(-c.rules.HandBack)) {
 			c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: "+
 				"it has neither begun it nor handed it back", s.Node, j.claimed, n.stopped)
 			break

@@ -179,12 +179,12 @@ func (c *Checker) isNoisy(t *tenant) bool {
 // goesFirst checks that the claimed job is the first by the policy's order: of all ready jobs, or of its tenant's where
 // the policy chooses by tenant.
 func (c *Checker) goesFirst(s *subject) bool {
-	if len(c.jobs.rows) > mostCompared {
+	if c.jobs.size > mostCompared {
 		return false
 	}
 	mine := c.standing(s.j)
-	for i := range c.jobs.rows {
-		j := &c.jobs.rows[i]
+	for r := range c.jobs.size {
+		j := c.jobs.at(r)
 		if j.state != engine.Ready || c.d.byTenant && j.tenant != s.j.tenant {
 			continue
 		}

@@ -1,14 +1,18 @@
 package check
 
-import "qsim/engine"
+import (
+	"slices"
+
+	"qsim/engine"
+)
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds][]asked // rules by kind of event, in the order of the table
-	at    subject           // event being checked
+	asked [numKinds]*asked // first rule of each kind of event
+	at    subject          // event being checked
 
 	jobs         jobs
 	nodes        []node
@@ -37,6 +41,7 @@ type Checker struct {
 type asked struct {
 	rule
 	applied int64
+	next    *asked // next rule of the table for events of that kind; nil: it is the last
 }
 
 // subject is the event being checked, with the checker's state of its node, job and execution.
@@ -62,10 +67,10 @@ func New(r Rules) *Checker {
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
 	}
-	for _, rule := range r.table(&c.d) {
+	for _, rule := range slices.Backward(r.table(&c.d)) {
 		for k := range c.asked {
 			if rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = append(c.asked[k], asked{rule: rule})
+				c.asked[k] = &asked{rule: rule, next: c.asked[k]}
 			}
 		}
 	}
@@ -104,7 +109,7 @@ func (c *Checker) Record(e *engine.Event) {
 	if e.Kind == engine.Called {
 		kind = firstCall + int(e.Op)
 	}
-	if c.ask(s, kind); !s.lost {
+	if c.ask(kind); !s.lost {
 		c.follow(s)
 	}
 }
@@ -121,18 +126,14 @@ func (c *Checker) goOn(s *subject) {
 		c.load.calm, c.load.before = c.load.idled, c.load.begun
 	}
 	c.now, c.kept = s.At, engine.Never
-	c.ask(s, inCalm)
+	c.ask(inCalm)
 }
 
 // ask applies the rules (checks) for an event's kind, until one finds that the event contradicts the recorded state.
-func (c *Checker) ask(s *subject, kind int) {
-	rules := c.asked[kind]
-	for i := range rules {
-		if rule := &rules[i]; rule.asks(c, s) {
-			rule.applied++
-		}
-		if s.lost {
-			return
+func (c *Checker) ask(kind int) {
+	for r := c.asked[kind]; r != nil && !c.at.lost; r = r.next {
+		if r.asks(c, &c.at) {
+			r.applied++
 		}
 	}
 }

@@ -75,8 +75,7 @@ func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
 	b.first.Promoted(at, node, p)
-	b.event = Event{At: at, Kind: Promoted, Node: node}
-	b.event.Class, b.event.JobKind, b.event.Tenant, b.event.Job = p.Class, p.Kind, p.Tenant, p.Job
+	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
 	b.second.Record(&b.event)
 }
 

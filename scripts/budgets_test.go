@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3423, 2850},
+	{"engine", 3425, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3086, 1650},
 	{"engine/dist", 1091, 1020},
@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/quantity", 808, 480},
 	{"engine/sim", 2085, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2870, 1850},
+	{"policies", 2874, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2282, 1350},

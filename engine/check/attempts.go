@@ -20,7 +20,7 @@ func (c *Checker) mayBeTried(s *subject) bool {
 // Asked checks the arguments of a node's call of its retry policy: it is a breach if the failed job is not as recorded,
 // or if the uniform draw for jitter repeats that of another delivery.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
-	r := c.jobs.find(have.ID)
+	r := c.caughtUp().jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {
 		return
 	}
@@ -49,9 +49,9 @@ func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 // Without a fence by token earlier holders may bury it too, so that its highest counts so far apply.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
-	attempts, recovered := j.charged.most, j.counted.most
+	attempts, recovered := j.charged.most, j.recoveries.counted.most
 	if !c.d.fenced {
-		attempts, recovered = max(attempts, j.peak), max(recovered, j.most)
+		attempts, recovered = max(attempts, j.peak), max(recovered, j.recoveries.most)
 	}
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
@@ -73,10 +73,10 @@ func (c *Checker) mayGoOn(s *subject) bool {
 		!c.d.fenced && s.Token != j.token {
 		return false
 	}
-	exact := c.d.fenced || reaper.Guard <= engine.FenceToken
+	exact, recovered := c.d.fenced || reaper.Guard <= engine.FenceToken, j.recoveries.counted.least
 	switch {
-	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt):
-		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
+	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && recovered >= reaper.BuryAt):
+		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", recovered, reaper.BuryAt)
 	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):

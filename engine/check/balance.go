@@ -9,7 +9,7 @@ import (
 
 // Balance compares the store's numbers of jobs by state with the recorded events. OldestReady is ignored.
 func (c *Checker) Balance(have engine.Stats) {
-	if c.breach != nil {
+	if c.caughtUp().breach != nil {
 		return
 	}
 	c.checks[Conservation]++
@@ -24,7 +24,7 @@ func (c *Checker) Balance(have engine.Stats) {
 
 // Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store.
 func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
-	if c.breach != nil {
+	if c.caughtUp().breach != nil {
 		return
 	}
 	seen, missing := make([]bool, c.jobs.size), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
@@ -67,7 +67,7 @@ func isLive(s engine.State) bool {
 
 // Settle checks, at the end of a run, that every execution has ended, and every job except those that may be lost.
 func (c *Checker) Settle() {
-	if c.breach != nil {
+	if c.caughtUp().breach != nil {
 		return
 	}
 	c.checks[Liveness]++
@@ -97,7 +97,7 @@ func (c *Checker) Settle() {
 // Released checks that the engine of a node is at rest once no work is left and no call is under way: held (the result
 // of engine.Engine.Held) must be 0, and all workers idle.
 func (c *Checker) Released(node int32, held, idle int) {
-	if c.breach != nil {
+	if c.caughtUp().breach != nil {
 		return
 	}
 	c.probes[Releases]++ // Settle counts the run
@@ -126,7 +126,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 
 // Lost returns how many unfinished jobs may be lost without a breach, as when a lease without end has no holder left.
 func (c *Checker) Lost() (n int) {
-	for r := range c.jobs.size {
+	for r := range c.caughtUp().jobs.size {
 		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(j) {
 			n++
 		}

@@ -42,7 +42,7 @@ func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 // Complain records a breach found now, unless one was recorded before; job is 0 if it concerns no job. Times among the
 // arguments are printed as durations since the start of the run. It always returns true, as complain does.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) bool {
-	if c.breach != nil || !c.rules.Only.Has(i) {
+	if c.caughtUp().breach != nil || !c.rules.Only.Has(i) {
 		return true
 	}
 	for k := range arguments {

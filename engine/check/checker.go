@@ -1,18 +1,16 @@
 package check
 
-import (
-	"slices"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
 type Checker struct {
-	rules Rules
-	d     derived
-	asked [numKinds]*asked // first rule of each kind of event
-	at    subject          // event being checked
+	rules  Rules
+	d      derived
+	asked  [numKinds]*asked // first rule of each kind of event
+	at     subject          // event being checked
+	queue  [32]engine.Event // events to check: many at a time, since code that goes on running stays in the cache
+	queued int              // number of events in the queue
 
 	jobs         jobs
 	nodes        []node
@@ -67,9 +65,10 @@ func New(r Rules) *Checker {
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
 	}
-	for _, rule := range slices.Backward(r.table(&c.d)) {
+	table := r.table(&c.d)
+	for i := len(table) - 1; i >= 0; i-- {
 		for k := range c.asked {
-			if rule.on>>k&1 != 0 && rule.when {
+			if rule := table[i]; rule.on>>k&1 != 0 && rule.when {
 				c.asked[k] = &asked{rule: rule, next: c.asked[k]}
 			}
 		}
@@ -78,10 +77,10 @@ func New(r Rules) *Checker {
 }
 
 // Breach returns the first breach of a checked invariant, or nil.
-func (c *Checker) Breach() *Breach { return c.breach }
+func (c *Checker) Breach() *Breach { return c.caughtUp().breach }
 
 // Events returns how many events of each kind were recorded.
-func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
+func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.caughtUp().events }
 
 // Checks returns how often each invariant was checked.
 func (c *Checker) Checks() [NumInvariants]int64 {
@@ -89,8 +88,27 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 	return checks
 }
 
-// Record checks an event and updates the state of its job, until an invariant is broken.
+// Record queues an event. It is checked when the queue is full, when a process starts or dies, or before the checker
+// is asked for what depends on it.
 func (c *Checker) Record(e *engine.Event) {
+	c.queue[c.queued] = *e
+	if c.queued++; c.queued == len(c.queue) || e.Kind >= engine.NodeUp {
+		c.caughtUp()
+	}
+}
+
+// caughtUp returns the checker, after it has checked the queued events.
+func (c *Checker) caughtUp() *Checker {
+	n := c.queued
+	c.queued = 0
+	for i := range n {
+		c.check(&c.queue[i])
+	}
+	return c
+}
+
+// check checks an event and updates the state of its job, until an invariant is broken.
+func (c *Checker) check(e *engine.Event) {
 	if c.breach != nil {
 		return
 	}
@@ -114,8 +132,8 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// goOn applies, once for each instant after the storms, the rules that bound times, such as how long workers may be idle,
-// and notes when the storms have ended.
+// goOn applies, once for each instant after the storms, the rules that bound times, such as how long workers may be
+// idle; at the first it notes the load until then.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
 		c.complain(Determinism, "time goes back from %v", c.now)

@@ -42,6 +42,7 @@ func (c *Checker) Probes() [NumProbes]int64 {
 
 // counted returns the number of all checks, by invariant and by probe.
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
+	c.caughtUp()
 	checks, probes = c.checks, c.probes
 	for _, r := range c.asked {
 		for ; r != nil; r = r.next {

@@ -51,7 +51,7 @@ func (c *claim) onUnheard(node int32, now engine.Time) {
 }
 
 // Overtaken records that the next claim to reach the store is one that its node has given up as lost, and sent anew.
-func (c *Checker) Overtaken(node int32, at engine.Time) { c.claim.onUnheard(node, at) }
+func (c *Checker) Overtaken(node int32, at engine.Time) { c.caughtUp().claim.onUnheard(node, at) }
 
 // onHeard resumes the count of a node's deficit of fresh claims when it begins a job claimed after the lost answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {

@@ -167,22 +167,23 @@ func (c *Checker) followLeased(s *subject) {
 // recovered counts a recovery of a job's lease. Only bounds are known for a reaper with two steps: it reads the count
 // in its first step, and StoreOptions.RecoveriesWithin may have restarted the count since.
 func (c *Checker) recovered(j *job) {
-	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
-	if within > 0 && c.now.Sub(j.recovered) > within {
-		j.recoveries = 0
+	r, within := &j.recoveries, c.rules.Store.RecoveriesWithin
+	before := r.n
+	if within > 0 && c.now.Sub(r.at) > within {
+		r.n = 0
 	}
-	if j.recoveries == 0 {
-		j.recovered = c.now
+	if r.n == 0 {
+		r.at = c.now
 	}
-	j.recoveries++
-	j.counted = span{j.recoveries, j.recoveries}
+	r.n++
+	r.counted = span{r.n, r.n}
 	if c.d.guarded {
-		j.counted.most = before + 1
+		r.counted.most = before + 1
 	}
-	if j.vague {
-		j.counted = span{0, math.MaxInt32}
+	if r.vague {
+		r.counted = span{0, math.MaxInt32}
 	}
-	j.most = max(j.most, j.counted.most)
+	r.most = max(r.most, r.counted.most)
 }
 
 func (c *Checker) followCommitted(s *subject) {
@@ -194,7 +195,7 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 	c.leave(s.r, j)
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
-		j.stand, j.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
+		j.stand, j.recoveries.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
 	}
 	switch s.Kind {
 	case engine.Acked:
@@ -233,7 +234,7 @@ func (c *Checker) charge(s *subject) {
 	case retry == nil && !returned:
 	case retry == nil || !retry.isFree(s.Error): // a returned job is redone
 		j.failures.add(1)
-	case !c.d.fenced || j.vague: // a failure or a snooze
+	case !c.d.fenced || j.recoveries.vague: // a failure or a snooze
 		j.failures.most++
 		if s.From == engine.InFlight {
 			j.charged.least--
@@ -257,7 +258,7 @@ func (c *Checker) followRedriven(s *subject) {
 	if c.rules.Resets {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
-		j.vague, j.asks.delay = true, 0
+		j.recoveries.vague, j.asks.delay = true, 0
 	}
 	c.toReady(j, s.Class, s.At)
 }

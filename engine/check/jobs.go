@@ -45,20 +45,24 @@ type job struct {
 	begun, succeeded, failed uint64
 	committed                engine.Token // token of the latest outcome that took effect
 
-	since   engine.Time  // ready: time at which it became ready; the next fields are as of then
-	idled   float64      // value of load.idled
-	others  int64        // value of load.begun
-	dropped engine.Token // token under which the holder will commit nothing any more
-	asks    asks
-	before  engine.JobID // earlier job of its serial key that it waits for; 0: none
+	since      engine.Time  // ready: time at which it became ready; the next fields are as of then
+	idled      float64      // value of load.idled
+	others     int64        // value of load.begun
+	dropped    engine.Token // token under which the holder will commit nothing any more
+	asks       asks
+	before     engine.JobID // earlier job of its serial key that it waits for; 0: none
+	recoveries recoveries
+}
 
-	reaper     engine.EngineID // reaper that last recovered its lease
-	recovered  engine.Time     // time of the first of the recoveries counted
-	recoveries int32           // recoveries counted towards Reaper.BuryAt
-	most       int32           // upper bound of the recoveries counted by any reaper
-	counted    span            // bounds of the recoveries counted by its reaper
-	vague      bool            // its attempts may have started over
-	_          [24]byte        // five lines in all
+// recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
+type recoveries struct {
+	reaper  engine.EngineID // reaper that last recovered the lease
+	n       int32           // recoveries counted, since at
+	most    int32           // upper bound of those counted by any reaper
+	at      engine.Time     // time of the first
+	counted span            // bounds of those counted by its reaper
+	vague   bool            // the job's attempts may have started over
+	_       [24]byte        // a job fills five lines
 }
 
 // asks holds, for one job, the latest delay that the retry policy chose, and the random number that its jitter used.

@@ -246,7 +246,7 @@ func (c *Checker) idles(n *node) {
 
 // Stopped records the first stop signal to a process: it must return the jobs that it holds and does not run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
-	n := &c.nodes[node]
+	n := &c.caughtUp().nodes[node]
 	if n.stopped != engine.Never {
 		return
 	}
@@ -276,7 +276,7 @@ func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at =
 
 // Idles reports whether a node runs, was not told to stop, and has had idle workers and claimed nothing since a time.
 func (c *Checker) Idles(node int32, since engine.Time) bool {
-	n := &c.nodes[node]
+	n := &c.caughtUp().nodes[node]
 	return n.up && !n.frozen && !n.wasStopped && n.idleSince <= since
 }
 

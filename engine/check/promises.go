@@ -340,7 +340,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 
 // Waits replaces the upper bound on the time that a job may be ready before it is claimed, if the rules have one.
 func (c *Checker) Waits(d time.Duration) {
-	if c.rules.Wait > 0 {
+	if c.caughtUp().rules.Wait > 0 {
 		c.rules.Wait = d
 	}
 }

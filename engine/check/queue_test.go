@@ -1,0 +1,42 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/unfinished"
+)
+
+// TestCatchesUp records an event and then asks the checker: whatever the answer depends on has been checked by then.
+func TestCatchesUp(t *testing.T) {
+	for name, ask := range map[string]func(c *Checker){
+		"Breach":    func(c *Checker) { c.Breach() },
+		"Events":    func(c *Checker) { c.Events() },
+		"Checks":    func(c *Checker) { c.Checks() },
+		"Probes":    func(c *Checker) { c.Probes() },
+		"Asked":     func(c *Checker) { c.Asked(0, &engine.Job{ID: 2}, 0.5) },
+		"Balance":   func(c *Checker) { c.Balance(engine.Stats{}) },
+		"Sweep":     func(c *Checker) { c.Sweep(func(func(unfinished.Job) bool) {}) },
+		"Settle":    func(c *Checker) { c.Settle() },
+		"Released":  func(c *Checker) { c.Released(0, 0, 0) },
+		"Lost":      func(c *Checker) { c.Lost() },
+		"Complain":  func(c *Checker) { c.Complain(Recount, 0, "two and two are %d", 5) },
+		"Stopped":   func(c *Checker) { c.Stopped(0, 0) },
+		"Idles":     func(c *Checker) { c.Idles(0, 0) },
+		"Overtaken": func(c *Checker) { c.Overtaken(0, 0) },
+		"Waits":     func(c *Checker) { c.Waits(time.Second) },
+		"a start":   func(c *Checker) { c.Record(&engine.Event{Kind: engine.NodeUp}) },
+		"full": func(c *Checker) {
+			for id := range engine.JobID(len(c.queue) - 1) {
+				c.Record(&engine.Event{Kind: engine.Enqueued, Job: id + 2, Node: -1})
+			}
+		},
+	} {
+		c := New(Rules{Nodes: 1})
+		c.Record(&engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1})
+		if ask(c); c.queued != 0 || c.events[engine.Enqueued] == 0 {
+			t.Errorf("%s: %d events are queued, and %d jobs known", name, c.queued, c.events[engine.Enqueued])
+		}
+	}
+}

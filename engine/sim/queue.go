@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"math/bits"
-
 	"qsim/engine"
 	"qsim/engine/heap"
 )
@@ -43,16 +41,6 @@ type brief struct {
 // refBits is the number of low bits of brief.key that hold an index into a slab, and so bounds the size of a slab.
 const refBits = 24
 
-func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
-
-// precedes returns 1 if event a comes before b, else 0: the borrow of a subtraction. A branch would cost more, since it
-// is not predictable which of two executions ends first.
-func (a *brief) precedes(b *brief) int {
-	_, borrow := bits.Sub64(a.key, b.key, 0)
-	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
-	return int(borrow)
-}
-
 func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
 
 // queue holds the pending events, each kind in the cheapest structure: single times as scalars, calls, whose delays are
@@ -73,7 +61,8 @@ type queue struct {
 
 func (q *queue) init(nodes int) {
 	q.due, q.arrival = engine.Never, engine.Never
-	q.requests.first, q.replies.first, q.finishes.first = engine.Never, engine.Never, engine.Never
+	q.requests.first, q.replies.first = engine.Never, engine.Never
+	q.finishes.init()
 	q.timers.init(nodes)
 }
 
@@ -193,66 +182,6 @@ func (r *ring) pop() uint32 {
 		r.first = r.head().at
 	}
 	return ref
-}
-
-// finishes is a 4-ary min-heap of the ends of executions. The four children of an entry lie in one cache line: with
-// thousands of executions, the time of a removal is that of the cache lines that it reads.
-type finishes struct {
-	heap  []brief     // from root on; the end of it is filled up with none, to whole lines
-	size  int         // number of ends
-	first engine.Time // time of the first one; Never: the heap is empty
-}
-
-// root is the index of the first end in finishes.heap: the four children of an index i begin at 4(i−2), a cache line.
-const root = 3
-
-// none is a filler that comes after every end of an execution, for missing children in the heap of these ends.
-var none = brief{engine.Never, 1<<64 - 1}
-
-func (f *finishes) push(e brief) {
-	i := root + f.size
-	if f.size++; i >= len(f.heap) {
-		f.heap = append(f.heap, none, none, none, none)
-	}
-	f.rise(i, e)
-}
-
-// rise places e at index i of the heap or above it: it moves up as long as it comes before its parent.
-func (f *finishes) rise(i int, e brief) {
-	h := f.heap
-	for i > root {
-		p := i/4 + 2
-		if !e.before(&h[p]) {
-			break
-		}
-		h[i] = h[p]
-		i = p
-	}
-	h[i] = e
-	f.first = h[root].at
-}
-
-// pop removes and returns the first event: children move up, down to a leaf, and the last event rises from there.
-func (f *finishes) pop() brief {
-	h := f.heap
-	f.size--
-	end := root + f.size
-	top, last := h[root], h[end]
-	h[end] = none
-	i := root
-	for c := 4; c < end; c = 4 * (i - 2) {
-		four := (*[4]brief)(h[c:])
-		a, b := four[1].precedes(&four[0]), 2+four[3].precedes(&four[2])
-		a += (b - a) * four[b&3].precedes(&four[a&3])
-		h[i] = four[a&3]
-		i = c + a
-	}
-	if i == end { // it was alone
-		f.first = engine.Never
-	} else {
-		f.rise(i, last)
-	}
-	return top
 }
 
 // timers holds the deadline of every node in an indexed binary heap, so that moving a deadline leaves no stale entry

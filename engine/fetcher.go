@@ -17,6 +17,7 @@ type fetcher struct {
 	again    bool             // a wake came while a claim was under way: claim once more
 	empty    [NumClasses]bool // by class, whether the last claim left no ready job
 	byClass  bool             // the policy's plans bring no jobs of empty classes, see Policy
+	observes bool             // the policy observes claims and executions
 	terms    []Term           // terms of the next plan
 	sent     []Term           // terms of the claim under way, in memory of its call
 	view     View
@@ -43,6 +44,8 @@ func (f *fetcher) init(cfg *Config, now Time) {
 	}
 	f.view.Workers, f.view.rand, f.view.engine = cfg.Workers, cfg.Rand, cfg.Engine
 	_, f.byClass = cfg.Policy.(interface{ ByClass() })
+	_, blind := cfg.Policy.(interface{ Unobservant() })
+	f.observes = !blind
 	if p, ok := cfg.Policy.(StatsReader); ok {
 		f.statsEvery, f.statsAt = max(p.StatsEvery(), time.Millisecond), now
 	}
@@ -170,9 +173,9 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		e.run.take(e, l, f.expiry)
 	}
 	claimed := count[Fresh] + count[Retry]
-	for c, n := range count {
+	for c := 0; c < len(count) && f.observes; c++ {
 		o := &f.observed
-		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, false, Class(c), 0, NoError, kinds[c], n
+		*o = Observation{Now: e.now, Class: Class(c), Kinds: kinds[c], Count: count[c]}
 		e.cfg.Policy.Observe(o)
 	}
 	if e.stopping {

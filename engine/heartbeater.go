@@ -38,9 +38,9 @@ func (h *heartbeater) deadline(e *Engine) Time {
 	return d
 }
 
-func (h *heartbeater) onHeld(e *Engine, s Slot) {
+func (h *heartbeater) onHeld(e *Engine, s Slot, l *heldLease) {
 	if e.cfg.Lease.Heartbeat > 0 && !e.cfg.Lease.OfNode {
-		h.enlist(e, s, &e.leases.slots[s], e.now)
+		h.enlist(e, s, l, e.now)
 	}
 }
 

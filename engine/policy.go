@@ -48,7 +48,8 @@ func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 // Policy decides what an engine claims next. A Policy belongs to one engine and is called from one goroutine. It may
 // keep state, but must be deterministic: no clock, no global randomness, no map iteration. A policy whose terms select
 // jobs by Class alone, that draws no random numbers, and whose Plan has no side effects, may have a method ByClass():
-// the engine then does not call Plan while the last claim has left no ready job of either class.
+// the engine then does not call Plan while the last claim has left no ready job of either class. One whose Observe does
+// nothing may have a method Unobservant(): the engine then does not call it.
 type Policy interface {
 	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes or the poll
 	// interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the terms.

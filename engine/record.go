@@ -146,9 +146,10 @@ var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: 
 	Snooze: Nacked}
 
 func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event) {
-	node := c.Engine.Node()
-	for i := range c.Batch.Outcomes {
-		o, result := &c.Batch.Outcomes[i], &r.Results[i]
+	node, outcomes := c.Engine.Node(), c.Batch.Outcomes
+	results := r.Results[:len(outcomes)]
+	for i := range outcomes {
+		o, result := &outcomes[i], &results[i]
 		switch {
 		case result.Status == Applied && o.Guard == FenceDefault:
 			rec.Committed(at, node, verbEvents[o.Verb], o, result)

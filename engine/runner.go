@@ -87,36 +87,35 @@ func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
 // by the wall clock, for LeaseConfig.Local.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s := e.leases.hold(l, e.now)
-	e.heartbeat.onHeld(e, s)
+	h := &e.leases.slots[s]
+	e.heartbeat.onHeld(e, s, h)
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)
 		if e.expire.expired(e, s) { // the answer was too long on its way
-			e.record(Event{Kind: LeaseLost}, s, &e.leases.slots[s])
+			e.record(Event{Kind: LeaseLost}, s, h)
 			e.leases.release(s)
 			return
 		}
 	}
 	if l.Waited < 0 {
-		r.holdUntilDue(e, s)
+		r.holdUntilDue(e, s, h)
 		return
 	}
-	r.place(e, s)
+	r.place(e, s, h)
 }
 
 // place gives a held lease to a worker, or appends it to the queue for one.
-func (r *runner) place(e *Engine, s Slot) {
+func (r *runner) place(e *Engine, s Slot, h *heldLease) {
 	if e.leases.idle > 0 && !e.stopping {
-		r.start(e, s)
+		r.start(e, s, h)
 		return
 	}
-	h := &e.leases.slots[s]
 	h.phase = buffered
 	e.leases.waiting++
 	r.line.add(&e.leases, s, h)
 }
 
-func (r *runner) start(e *Engine, s Slot) {
-	h := &e.leases.slots[s]
+func (r *runner) start(e *Engine, s Slot, h *heldLease) {
 	h.phase = running
 	e.leases.idle--
 	if i := r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]; i != noTimeout {
@@ -164,9 +163,9 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 // next gives a worker that has become free its next job. busy reports whether all workers were busy until then.
 func (r *runner) next(e *Engine, busy bool) {
 	if e.leases.waiting > 0 && !e.stopping {
-		next := r.nextInLine(e)
+		next, h := r.nextInLine(e)
 		e.leases.waiting--
-		r.start(e, next)
+		r.start(e, next, h)
 	}
 	if busy {
 		e.fetch.forgetEmpty()
@@ -178,19 +177,18 @@ func (r *runner) next(e *Engine, busy bool) {
 }
 
 // nextInLine removes and returns the first of the buffered leases; there must be one.
-func (r *runner) nextInLine(e *Engine) Slot {
+func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 	s, h := r.line.first(&e.leases)
 	h.leave(forWorker)
-	return s
+	return s, h
 }
 
 // returnBuffered returns to the store the jobs that were claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
 	r.returnScheduled(e)
 	for e.leases.waiting > 0 {
-		s := r.nextInLine(e)
+		s, h := r.nextInLine(e)
 		e.leases.waiting--
-		h := e.leases.get(s)
 		e.leases.finish(h)
 		e.commit.add(e, s, &h.lease, Canceled, h.heldAt)
 	}
@@ -212,8 +210,10 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	}
 }
 
+// observe reports the end of an execution to the policy.
 func (e *Engine) observe(l *Lease, err ErrorKind) {
-	o := &e.fetch.observed
-	o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, true, l.Class(), l.Kind, err, 0, 1
-	e.cfg.Policy.Observe(o)
+	if o := &e.fetch.observed; e.fetch.observes {
+		*o = Observation{Now: e.now, Ended: true, Class: l.Class(), Job: l.Kind, Error: err, Count: 1}
+		e.cfg.Policy.Observe(o)
+	}
 }

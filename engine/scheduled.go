@@ -2,8 +2,7 @@ package engine
 
 // holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s until then. It
 // occupies no worker and no prefetch slot, and policies do not count it as in flight.
-func (r *runner) holdUntilDue(e *Engine, s Slot) {
-	h := &e.leases.slots[s]
+func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
 	h.phase, h.dueAt = scheduled, e.now.Add(-h.lease.Waited)
 	e.leases.inFlight[h.lease.Class()]--
 	r.scheduled.Push(e.leases.at(h.dueAt, s))
@@ -33,7 +32,7 @@ func (r *runner) startScheduled(e *Engine) {
 	for r.nextScheduled() <= e.now && len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {
 			e.leases.inFlight[h.lease.Class()]++
-			r.place(e, s)
+			r.place(e, s, h)
 		}
 	}
 }

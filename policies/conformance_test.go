@@ -110,6 +110,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			_, second.silent = second.policy.(interface{ Unobservant() }) // it does not matter that it is told nothing
 			conserving, left, choices := k.Conserving() && variant.values["lend"] != "false", 0, 0
 			for n := range uint64(testSteps) {
 				claimed := first.step(keyed.Rand{Seed: 1}, n)

@@ -28,6 +28,9 @@ type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}
 
+// Unobservant marks the policy as one whose Observe method does nothing, see engine.Policy.
+func (stateless) Unobservant() {}
+
 // classwise marks a stateless policy whose terms select jobs by priority class (fresh or retry) alone, see
 // engine.Policy.
 type classwise struct{ stateless }

@@ -87,6 +87,7 @@ type worker struct {
 	terms  []engine.Term
 	// running are the kinds in flight, by class, first come first.
 	running [engine.NumClasses][]engine.Kind
+	silent  bool // observations are not passed to the policy
 }
 
 func newWorker(policy engine.Policy, workers int) *worker {
@@ -124,7 +125,7 @@ func (w *worker) fetch(batch int) []job {
 	}
 	for class := range engine.NumClasses {
 		v.InFlight[class] += count[class]
-		w.policy.Observe(&engine.Observation{Now: v.Now, Class: class, Kinds: kinds[class], Count: count[class]})
+		w.observe(engine.Observation{Now: v.Now, Class: class, Kinds: kinds[class], Count: count[class]})
 	}
 	return claimed
 }
@@ -135,7 +136,13 @@ func (w *worker) finish(class engine.Class, e engine.ErrorKind) {
 		w.view.InFlight[class]--
 		ended := w.running[class][0]
 		w.running[class] = w.running[class][1:]
-		w.policy.Observe(&engine.Observation{Now: w.view.Now, Ended: true, Class: class, Job: ended, Error: e, Count: 1})
+		w.observe(engine.Observation{Now: w.view.Now, Ended: true, Class: class, Job: ended, Error: e, Count: 1})
+	}
+}
+
+func (w *worker) observe(o engine.Observation) {
+	if !w.silent {
+		w.policy.Observe(&o)
 	}
 }
 

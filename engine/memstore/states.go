@@ -185,6 +185,8 @@ func (s *Store) forget(ref uint32, r *row) {
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	s.index.remove(r.id, ref)
+	if s.index.slots != nil {
+		s.index.remove(r.id, ref)
+	}
 	s.rows.release(ref, r)
 }

@@ -36,7 +36,7 @@ type Rand struct{ Seed uint64 }
 // must be below 2^40.
 func (r Rand) Uniform(p Purpose, a, b uint64, n uint16) float64 {
 	// 52 bits and a half: one bit more would round to 1.
-	return (float64(r.Uint64(p, a, b, n)>>12) + 0.5) * (1.0 / (1 << 52))
+	return (float64(int64(r.Uint64(p, a, b, n)>>12)) + 0.5) * (1.0 / (1 << 52))
 }
 
 // Uint64 returns the 64 uniform bits of the n-th draw of purpose p for the subject (a, b). b must be below 2^40.

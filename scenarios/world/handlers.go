@@ -126,9 +126,8 @@ func (h *handlers) hits(s *strike, now engine.Time, p keyed.Purpose, j *engine.J
 func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	c := &h.classes[j.Kind]
 	if c.plain {
-		var x sim.Execution
-		h.work(now, c, j, &x)
-		return x
+		kind, takes := h.fails(now, c, j)
+		return sim.Execution{Error: kind, Runs: h.runTime(now, c, j, takes)}
 	}
 	if h.silent(c, j) {
 		h.quiet[node]++

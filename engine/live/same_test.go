@@ -102,13 +102,14 @@ func simulate(t *testing.T) string {
 // arrivals is the schedule as a Workload.
 type arrivals struct{ next int }
 
-func (a *arrivals) Next() (engine.Time, engine.NewJob, bool) {
+func (a *arrivals) Next(j *engine.NewJob) (engine.Time, bool) {
 	if a.next == len(schedule) {
-		return 0, engine.NewJob{}, false
+		return 0, false
 	}
 	s := &schedule[a.next]
 	a.next++
-	return engine.Time(s.at), s.job, true
+	*j = s.job
+	return engine.Time(s.at), true
 }
 
 // simulated are the script's executions as Handlers.

@@ -6,9 +6,10 @@ import (
 	"qsim/engine"
 )
 
-// Workload is an iterator over arrivals in time order; ok is false when there are no more.
+// Workload is an iterator over arrivals in time order: Next sets j to the job that arrives next, whatever it was; ok is
+// false when there are no more.
 type Workload interface {
-	Next() (at engine.Time, j engine.NewJob, ok bool)
+	Next(j *engine.NewJob) (at engine.Time, ok bool)
 }
 
 // Revoker is a Workload that can cancel an arrival when its time has come.

@@ -17,9 +17,10 @@ import (
 // atOnce is a workload of n jobs at one instant.
 type atOnce struct{ n, i engine.JobID }
 
-func (w *atOnce) Next() (engine.Time, engine.NewJob, bool) {
+func (w *atOnce) Next(j *engine.NewJob) (engine.Time, bool) {
 	w.i++
-	return second, engine.NewJob{ID: w.i}, w.i <= w.n
+	*j = engine.NewJob{ID: w.i}
+	return second, w.i <= w.n
 }
 
 // hasty returns a world without durations: n jobs that all fail, at every attempt, and are retried at once.

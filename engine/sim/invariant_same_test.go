@@ -151,10 +151,10 @@ type slowWorkload struct {
 	factor engine.Time
 }
 
-func (w slowWorkload) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := w.Workload.Next()
+func (w slowWorkload) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, ok := w.Workload.Next(j)
 	j.Delay *= time.Duration(w.factor)
-	return at * w.factor, j, ok
+	return at * w.factor, ok
 }
 
 type slowHandlers struct {

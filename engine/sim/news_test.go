@@ -232,10 +232,10 @@ func TestAsManyAreWoken(t *testing.T) {
 // later is a workload of jobs that are due 10 s after they come.
 type later struct{ atOnce }
 
-func (l *later) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := l.atOnce.Next()
+func (l *later) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, ok := l.atOnce.Next(j)
 	j.Delay = 10 * time.Second
-	return at, j, ok
+	return at, ok
 }
 
 // TestWhomCommitsTell ends an execution in each way on one of two nodes: the other is told when that makes a job ready, or

@@ -16,12 +16,13 @@ type arrivals struct {
 	n  int
 }
 
-func (a *arrivals) Next() (engine.Time, engine.NewJob, bool) {
+func (a *arrivals) Next(j *engine.NewJob) (engine.Time, bool) {
 	if a.n == len(a.at) {
-		return 0, engine.NewJob{}, false
+		return 0, false
 	}
 	a.n++
-	return engine.Time(a.at[a.n-1]), engine.NewJob{ID: engine.JobID(a.n)}, true
+	*j = engine.NewJob{ID: engine.JobID(a.n)}
+	return engine.Time(a.at[a.n-1]), true
 }
 
 // TestRest ends a run when nothing is left to do: at once, or after a rest in which nodes go on asking. Work that comes

@@ -267,11 +267,11 @@ func (s *Sim) happen(ev event) {
 
 // nextJob takes the next arrival from the workload.
 func (s *Sim) nextJob() {
-	at, j, ok := s.cfg.Workload.Next()
+	at, ok := s.cfg.Workload.Next(&s.arriving[0])
 	if !ok {
 		at = engine.Never
 	}
-	s.queue.arrival, s.arriving[0] = at, j
+	s.queue.arrival = at
 }
 
 // enqueueNext handles the next arrival, whose time has come.

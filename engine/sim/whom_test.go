@@ -82,12 +82,12 @@ func TestWakePassesThoseThatHeld(t *testing.T) {
 // heldFirst is a workload whose first job is due after 9 s.
 type heldFirst struct{ arrivals }
 
-func (h *heldFirst) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := h.arrivals.Next()
+func (h *heldFirst) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, ok := h.arrivals.Next(j)
 	if j.ID == 1 {
 		j.Delay = 9 * time.Second
 	}
-	return at, j, ok
+	return at, ok
 }
 
 // TestWakePassesStopped wakes one node for each new job, with rare polls: never one with a stop signal and idle

@@ -22,13 +22,14 @@ type poisson struct {
 	at   engine.Time
 }
 
-func (w *poisson) Next() (engine.Time, engine.NewJob, bool) {
+func (w *poisson) Next(j *engine.NewJob) (engine.Time, bool) {
 	if w.i == w.n {
-		return 0, engine.NewJob{}, false
+		return 0, false
 	}
 	w.i++
 	w.at = w.at.Add(w.gap.Duration(w.rand.Uniform(keyed.ForArrival, w.i, 0, 0)))
-	return w.at, engine.NewJob{ID: engine.JobID(w.i)}, true
+	*j = engine.NewJob{ID: engine.JobID(w.i)}
+	return w.at, true
 }
 
 // flaky is a Handlers with drawn run times and a probability of failure that a storm raises.
@@ -150,8 +151,8 @@ type varied struct {
 
 func serialKey(j engine.JobID, keys uint32) uint32 { return 1 + uint32(j)*7%keys }
 
-func (v *varied) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := v.poisson.Next()
+func (v *varied) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, ok := v.poisson.Next(j)
 	j.Tenant = engine.TenantID(j.ID % 7)
 	if v.keys > 0 {
 		j.Serial = serialKey(j.ID, v.keys)
@@ -159,7 +160,7 @@ func (v *varied) Next() (engine.Time, engine.NewJob, bool) {
 	if j.ID%3 == 0 {
 		j.Delay = v.delayed
 	}
-	return at, j, ok
+	return at, ok
 }
 
 // freeOf is a retry policy for which one kind of error costs no attempt, three times.

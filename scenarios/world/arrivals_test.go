@@ -35,7 +35,8 @@ func times(t *testing.T, sc *scenarios.Scenario, seed uint64) []float64 {
 	last := engine.Time(0)
 	seen := map[engine.JobID]bool{}
 	for {
-		at, j, ok := w.Next()
+		var j engine.NewJob
+		at, ok := w.Next(&j)
 		if !ok {
 			break
 		}
@@ -245,7 +246,8 @@ jobs:
 	}
 	tenants, keys, total := map[string]float64{}, map[uint32]float64{}, make([]float64, 3)
 	for {
-		_, j, ok := w.Next()
+		var j engine.NewJob
+		_, ok := w.Next(&j)
 		if !ok {
 			break
 		}

@@ -131,13 +131,14 @@ func fairRun(t *testing.T, sc *scenarios.Scenario, jobs []fairJob, light string)
 type fairArrivals struct{ left []fairJob }
 
 // Next implements sim.Workload.
-func (a *fairArrivals) Next() (at engine.Time, j engine.NewJob, ok bool) {
+func (a *fairArrivals) Next(j *engine.NewJob) (at engine.Time, ok bool) {
 	if len(a.left) == 0 {
-		return 0, j, false
+		return 0, false
 	}
 	first := a.left[0]
 	a.left = a.left[1:]
-	return engine.Time(first.at), first.job, true
+	*j = first.job
+	return engine.Time(first.at), true
 }
 
 type fairHandlers struct {

@@ -83,14 +83,14 @@ func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay
 
 func (c *callers) fetch() {
 	var ok bool
-	if c.aheadAt, c.ahead, ok = c.workload.Next(); !ok {
+	if c.aheadAt, ok = c.workload.Next(&c.ahead); !ok {
 		c.aheadAt = engine.Never
 	}
 }
 
 // Next returns the next arrival or, if that is earlier, the next possible resubmission. Comes decides later whether the
 // resubmission happens.
-func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
+func (c *callers) Next(j *engine.NewJob) (engine.Time, bool) {
 	for len(c.ends) > 0 && c.ends[0].at <= c.aheadAt {
 		d := c.ends.Pop()
 		if _, waits := c.waiting[d.copy.ID]; !waits {
@@ -101,21 +101,23 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 			continue
 		}
 		d.copy.ID++
-		return d.at, d.copy, true
+		*j = d.copy
+		return d.at, true
 	}
 	if c.aheadAt == engine.Never {
-		return 0, engine.NewJob{}, false
+		return 0, false
 	}
-	at, j := c.aheadAt, c.ahead
+	at := c.aheadAt
+	*j = c.ahead
 	c.fetch()
 	if p := c.classes[j.Kind].of; p != nil {
 		enqueued := at
 		if c.delay != nil {
-			enqueued = at.Add(c.delay(at, &j))
+			enqueued = at.Add(c.delay(at, j))
 		}
-		c.wait(enqueued.Add(p.After.Std()), j)
+		c.wait(enqueued.Add(p.After.Std()), *j)
 	}
-	return at, j, true
+	return at, true
 }
 
 // wait schedules the time at which a caller gives up on a copy of its job that is not done.

@@ -114,7 +114,8 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	}
 	defer w.Close()
 	for {
-		at, j, ok := w.Next()
+		var j engine.NewJob
+		at, ok := w.Next(&j)
 		if !ok || !yield(at, j) {
 			return
 		}

@@ -128,7 +128,8 @@ func TestOnlySomeArrivals(t *testing.T) {
 		}
 		all = map[engine.JobID]engine.Time{}
 		for {
-			at, j, ok := w.Next()
+			var j engine.NewJob
+			at, ok := w.Next(&j)
 			if !ok {
 				return all
 			}

@@ -95,7 +95,8 @@ func TestTrace(t *testing.T) {
 	}
 	var got []string
 	for {
-		at, j, ok := w.Next()
+		var j engine.NewJob
+		at, ok := w.Next(&j)
 		if !ok {
 			break
 		}

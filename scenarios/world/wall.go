@@ -69,7 +69,7 @@ func (w *Wall) Length() (arrivals, all time.Duration) {
 
 // Next returns the next job and the time to enqueue it; ok is false if there are no more.
 func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
-	when, j, ok := w.workload.Next()
+	when, ok := w.workload.Next(&j)
 	if !ok {
 		return 0, j, false
 	}

@@ -50,13 +50,12 @@ type heldUp struct {
 }
 
 // Next returns the next arrival, delayed to the end of the span that it falls in, if any.
-func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := w.Workload.Next()
+func (w *heldUp) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, ok := w.Workload.Next(j)
 	for len(w.spans) > 0 && engine.Time(w.spans[0].From) <= at { // they may overlap
 		w.until, w.spans = max(w.until, engine.Time(w.spans[0].From+w.spans[0].For)), w.spans[1:]
 	}
-	at = max(at, w.until)
-	return at, j, ok
+	return max(at, w.until), ok
 }
 
 // measured is a simulation's network and handlers with the delays measured in a real run.

@@ -28,9 +28,10 @@ type slowly struct {
 	attempts map[delivery]Attempt
 }
 
-func (s *slowly) Next() (engine.Time, engine.NewJob, bool) {
-	at, j, ok := s.Wall.Next()
-	return engine.Time(at), j, ok
+func (s *slowly) Next(j *engine.NewJob) (engine.Time, bool) {
+	at, next, ok := s.Wall.Next()
+	*j = next
+	return engine.Time(at), ok
 }
 
 func (s *slowly) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {

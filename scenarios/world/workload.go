@@ -122,7 +122,7 @@ func (s *stream) advance() {
 
 // Next returns the earliest arrival, without those excluded by the key `only` of their class; at one instant the class
 // named first in the file comes first.
-func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
+func (w *workload) Next(j *engine.NewJob) (at engine.Time, ok bool) {
 	for {
 		best := w.streams[0]
 		for _, s := range w.streams[1:] {
@@ -131,10 +131,10 @@ func (w *workload) Next() (at engine.Time, j engine.NewJob, ok bool) {
 			}
 		}
 		if at = best.ahead.at; at == engine.Never {
-			return 0, j, false
+			return 0, false
 		}
-		if w.take(&j, best); best.class.these == nil || best.class.comes(j.ID) {
-			return at, j, true
+		if w.take(j, best); best.class.these == nil || best.class.comes(j.ID) {
+			return at, true
 		}
 	}
 }

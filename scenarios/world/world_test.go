@@ -211,7 +211,8 @@ policies: [{kind: fifo}, {kind: lifo, with: {engine.workers: 7, engine.nodes: 3,
 		}
 		h := newHandlers(v, rand)
 		for {
-			at, j, ok := w.Next()
+			var j engine.NewJob
+			at, ok := w.Next(&j)
 			if !ok {
 				break
 			}

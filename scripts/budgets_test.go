@@ -24,25 +24,25 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3425, 2850},
+	{"engine", 3429, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3086, 1650},
+	{"engine/check", 3124, 1650},
 	{"engine/dist", 1091, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1366, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3215, 2250},
+	{"engine/memstore", 3269, 2250},
 	{"engine/pgstore", 2910, 2130},
 	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},
-	{"engine/sim", 2085, 1400},
+	{"engine/sim", 2093, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2874, 1850},
+	{"policies", 2877, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2282, 1350},
+	{"scenarios/chaos", 2300, 1350},
 	{"scenarios/checked", 213, 212},
 	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 579, 559},
@@ -52,7 +52,7 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 871, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3009, 1900},
+	{"scenarios/spec", 3011, 1900},
 	{"scenarios/study", 5277, 3000},
 	{"scenarios/trace", 1621, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_420, 56_000
+	mostLines, goalLines             = 83_553, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

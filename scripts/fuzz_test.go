@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	fuzzList   = regexp.MustCompile(`(?m)^fuzzed="(.*)"$`)
+	fuzzList   = regexp.MustCompile(`(?m)^\s*fuzzed="(.*)"$`)
 	fuzzInputs = regexp.MustCompile(`:[1-9][0-9]*\b`)
 	fuzzTarget = regexp.MustCompile(`(?ms)^func (Fuzz\w+)\(f \*testing\.F\) \{\n(.*?)^\}`)
 )

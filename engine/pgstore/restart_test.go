@@ -45,12 +45,13 @@ func TestServerRestarts(t *testing.T) {
 		}
 	})
 	var all sync.WaitGroup
-	all.Go(func() { enqueueAll(t, ctx, s, jobs, &failed) })
+	var unsure sync.RWMutex
+	all.Go(func() { enqueueAll(t, ctx, s, jobs, &failed, &unsure) })
 	acks := make([]atomic.Int32, jobs+1)
 	for i := range workers {
 		all.Go(func() {
 			for seq := uint64(1); done.Load() < jobs && ctx.Err() == nil && !t.Failed(); seq++ {
-				if err := workOnce(ctx, s, engine.NewEngineID(int32(i+1), 0), seq, &done, &failed, acks); err != nil {
+				if err := workOnce(ctx, s, engine.NewEngineID(int32(i+1), 0), seq, &done, &failed, acks, &unsure); err != nil {
 					t.Error(err)
 				}
 			}
@@ -113,13 +114,17 @@ func again(ctx context.Context, failed *atomic.Int64, call func() error) error {
 	}
 }
 
-func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *atomic.Int64) {
+// enqueueAll enqueues the jobs. Nobody acks until it knows what became of a call: a done job is forgotten, and to enqueue
+// it again would make another.
+func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *atomic.Int64, unsure *sync.RWMutex) {
 	for at := 0; at < jobs; at += 10 {
 		var some []engine.NewJob
 		for i := range 10 {
 			some = append(some, engine.NewJob{ID: engine.JobID(at + i + 1)})
 		}
+		unsure.Lock()
 		err := again(ctx, failed, func() error { return s.Enqueue(ctx, some) })
+		unsure.Unlock()
 		if err != nil && !errors.Is(err, engine.ErrDuplicate) { // the one that failed had taken effect
 			t.Errorf("enqueue: %v", err)
 			return
@@ -129,7 +134,7 @@ func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *a
 
 // workOnce recovers, claims and acks. Leases granted by a call whose answer was lost expire soon,
 // and are recovered.
-func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32) error {
+func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32, unsure *sync.RWMutex) error {
 	var leases []engine.Lease
 	err := again(ctx, failed, func() (err error) {
 		if leases, _, err = s.Recover(ctx, e, 20, 0, 2*time.Second, nil); err != nil || len(leases) > 0 {
@@ -145,6 +150,8 @@ func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done
 	for i := range leases {
 		b.Outcomes = append(b.Outcomes, engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack})
 	}
+	unsure.RLock()
+	defer unsure.RUnlock()
 	var results []engine.Result
 	if err := again(ctx, failed, func() (err error) {
 		results, err = s.Commit(ctx, b, nil)

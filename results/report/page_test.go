@@ -134,9 +134,9 @@ var drawingTag = regexp.MustCompile(`<(?:svg class="chart"|div class="panels c[1
 // number of times.
 func checkPage(t *testing.T, page []byte) {
 	t.Helper()
-	want := 6
+	want := len(standardCharts())
 	if !bytes.Contains(page, []byte(`data-toggle="`)) {
-		want = 5 // nothing is compared
+		want-- // nothing is compared
 	}
 	if n := len(drawingTag.FindAll(page, -1)); n != want {
 		t.Errorf("%d drawings, want %d", n, want)
@@ -379,8 +379,8 @@ func TestTenantsChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantWords(t, page, "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy. p99 of the fresh waits")
-	if n := len(drawingTag.FindAll(page, -1)); n != 7 {
-		t.Errorf("%d drawings, want 7", n)
+	if n, want := len(drawingTag.FindAll(page, -1)), len(standardCharts())+1; n != want {
+		t.Errorf("%d drawings, want %d", n, want)
 	}
 	// Where an objective is about tenants, the section says first how policies fare by it.
 	worst := measure.Query{Metric: waitMetric, Tenant: measure.WorstTenant}

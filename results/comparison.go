@@ -328,8 +328,7 @@ type storedChange struct {
 	Relative   *Float `json:"relative"`   // difference as a share of the base value
 	N          int    `json:"n"`          // seeds, of the side with fewer
 	P          *Float `json:"p"`          // two-sided p value, not adjusted
-	// The difference is significant: p is below 0.05 after Holm's adjustment over all changes
-	Shown bool `json:"shown"`
+	Shown      bool   `json:"shown"`      // the difference is significant after Holm's adjustment over all changes
 	// The whole interval lies within same_within of the base value
 	Same bool `json:"same"`
 	// Where neither a change nor equivalence is shown: about how many seeds would decide

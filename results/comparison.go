@@ -327,8 +327,8 @@ type storedChange struct {
 	High       *Float `json:"high"`       // upper end of its 95 % interval
 	Relative   *Float `json:"relative"`   // difference as a share of the base value
 	N          int    `json:"n"`          // seeds, of the side with fewer
-	P          *Float `json:"p"`          // two-sided p value, adjusted by Holm
-	Shown      bool   `json:"shown"`      // the difference is significant: p is below 0.05
+	P          *Float `json:"p"`          // two-sided p value, not adjusted
+	Shown      bool   `json:"shown"`      // the difference is significant after Holm's adjustment over all changes
 	// The whole interval lies within same_within of the base value
 	Same bool `json:"same"`
 	// Where neither a change nor equivalence is shown: about how many seeds would decide

@@ -82,9 +82,9 @@ type storedDifference struct {
 	Difference *Float `json:"difference"` // mean over seeds of the policy's value minus the baseline's
 	Low        *Float `json:"low"`        // lower end of its 95 % interval
 	High       *Float `json:"high"`       // upper end of its 95 % interval
-	// Two-sided p value of the paired t test, adjusted by Holm over the table
-	P     *Float `json:"p"`
-	Shown bool   `json:"shown"` // the difference is significant: p is below 0.05
+	P          *Float `json:"p"`          // two-sided p value of the paired t test, not adjusted
+	// The difference is significant: p is below 0.05 after Holm's adjustment over the table
+	Shown bool `json:"shown"`
 	// The whole interval lies within same_within of the baseline's value
 	Same bool `json:"same"`
 	// Where neither a difference nor equivalence is shown: about how many seeds would decide

@@ -21,6 +21,33 @@ func TestSummaryJSON(t *testing.T) {
 	}
 }
 
+// TestStoredP: p is not adjusted for the number of tests, so that it says what the interval beside it says.
+func TestStoredP(t *testing.T) {
+	var stored struct {
+		Policies []struct {
+			Versus map[string]storedDifference `json:"versus_baseline"`
+		}
+	}
+	if err := json.Unmarshal(encoded(t, summarized(t, 6)), &stored); err != nil {
+		t.Fatal(err)
+	}
+	tested := 0
+	for _, p := range stored.Policies {
+		for name, d := range p.Versus {
+			if d.P == nil || *d.Low == *d.High {
+				continue
+			}
+			tested++
+			if apart := *d.Low > 0 || *d.High < 0; apart != (*d.P < alpha) || d.Shown && !apart {
+				t.Errorf("%s: p %v, shown %t, interval %v to %v", name, *d.P, d.Shown, *d.Low, *d.High)
+			}
+		}
+	}
+	if tested == 0 {
+		t.Error("no difference is tested")
+	}
+}
+
 func TestReadSummaryRoundTrip(t *testing.T) {
 	data := encoded(t, summarized(t, 6))
 	read, err := ReadSummary(bytes.NewReader(data))

@@ -91,10 +91,14 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 	return all, nil
 }
 
-// loadOne loads a scenario with overrides of its keys, as the flags --policy and --strict ask.
+// loadOne loads a scenario with overrides of its keys, as the flags --policy, --baseline and --strict ask.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
-	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
+	l, err := input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
 		Notes: notes})
+	if err == nil && f.baseline != "" && len(l.Scenario.PoliciesNamed(f.baseline)) == 0 {
+		err = ui.UsageError("--baseline %s: it is not among the policies of --policy", f.baseline)
+	}
+	return l, err
 }
 
 // isScenario reports whether a file or built-in scenario of that name can be opened.

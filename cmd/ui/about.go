@@ -50,6 +50,10 @@ func addAbout(root *cobra.Command) {
 		case "completion":
 			command.Short = "print a script that completes commands in a shell"
 			shells := plain.Map(command.Commands(), (*cobra.Command).Name)
+			for _, shell := range command.Commands() {
+				write := shell.RunE
+				shell.RunE = func(c *cobra.Command, words []string) error { return IOError("write result", write(c, words)) }
+			}
 			command.Args = cobra.ArbitraryArgs
 			command.RunE = func(c *cobra.Command, words []string) error {
 				if len(words) == 0 {

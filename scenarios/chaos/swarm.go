@@ -78,7 +78,7 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 		begin, cancel = context.WithTimeout(ctx, o.Time)
 		defer cancel()
 	}
-	n := int(min(cmp.Or(o.Seeds, math.MaxInt), math.MaxInt))
+	n := int(min(cmp.Or(o.Seeds, math.MaxInt), math.MaxInt64-o.First+1)) // higher seeds are not those of a scenario
 	seed := o.order()
 	one := func(_ context.Context, i int) error { return s.one(seed(i)) }
 	_ = pool.Each(begin, pool.Width(o.Parallel), n, one) // the error of begin, if any

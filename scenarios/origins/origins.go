@@ -167,17 +167,27 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 		}
 		return "default"
 	}
-	place := fmt.Sprintf("line %d", node.Line)
-	if set := -1 - node.Line; set >= 0 {
-		place = "an override"
-		if set < len(e.sets) {
-			place = diagnostics.Cut(e.sets[set].String())
+	place := e.place(node)
+	for _, part := range node.Content { // of a value that is one setting, as a distribution is
+		if own := e.place(part); part.Line < 0 && !strings.Contains(place, own) {
+			place += ", " + own
 		}
 	}
 	if preset := e.sc.Origin().Preset[node]; preset != "" {
 		return fmt.Sprintf("preset %s (%s)", preset, place)
 	}
 	return place
+}
+
+// place returns the line or the override that a node was read from, in words.
+func (e *explainer) place(node *yaml.Node) string {
+	switch set := -1 - node.Line; {
+	case set < 0:
+		return fmt.Sprintf("line %d", node.Line)
+	case set < len(e.sets):
+		return diagnostics.Cut(e.sets[set].String())
+	}
+	return "an override"
 }
 
 // unsaid adds the keys below path that the file leaves out, with their defaults, and a policy's default parameters.

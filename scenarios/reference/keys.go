@@ -64,7 +64,7 @@ var Table = []Entry{
 	{"engine.preset", "", free, "none"},
 	{"engine.in-flight", "", free, "claimed"},
 	{"engine.on-timeout", "", free, "fail"},
-	{"engine.phase", "", free, "together"},
+	{"engine.phase", "", free, "drawn"},
 	{"engine.nodes", "1", count(1, MostNodes, memory), ""},
 	{"engine.workers", "100", count(1, MostWorkers, memory), ""},
 	{"engine.fetch", "{wake: true, cooldown: 0s, error-pause: 100ms}", free, ""},

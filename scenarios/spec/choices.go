@@ -53,7 +53,7 @@ type (
 	inFlightOf    struct{} // true: retries count as in flight until they end
 	onDues        struct{} // true: jobs that fall due are found by a poll
 	coolsFrom     struct{} // true: a cooldown begins with each signal to claim
-	phases        struct{} // true: timers begin with a random part
+	phases        struct{} // true: timers begin with a whole period
 	leasesOf      struct{} // true: a lease belongs to a node, not a job
 	nodeNames     struct{} // true: a restarted process keeps its name as a holder
 	leaseChecks   struct{} // true: holders check expiries by their own clocks
@@ -110,7 +110,7 @@ func (waitings) Words() ([]string, []bool)    { return words("store held", false
 func (inFlightOf) Words() ([]string, []bool)  { return words("claimed unacked", false, true) }
 func (onDues) Words() ([]string, []bool)      { return words("wake poll", false, true) }
 func (coolsFrom) Words() ([]string, []bool)   { return words("claim signal", false, true) }
-func (phases) Words() ([]string, []bool)      { return words("together drawn", false, true) }
+func (phases) Words() ([]string, []bool)      { return words("drawn together", false, true) }
 func (leasesOf) Words() ([]string, []bool)    { return words("job node", false, true) }
 func (nodeNames) Words() ([]string, []bool)   { return words("new kept", false, true) }
 func (leaseChecks) Words() ([]string, []bool) { return words("store local", false, true) }

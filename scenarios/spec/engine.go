@@ -35,8 +35,8 @@ type Engine struct {
 	OnTimeout   OnTimeout `yaml:"on-timeout,omitempty"`
 	CallTimeout Duration  `yaml:"call-timeout"` // timeout of every call to the store except a commit; more than 0s
 	Restart     Duration  `yaml:"restart"`      // time that a process stays down after a job killed it
-	// first wait of the polls, ticks and beats of a process: together, a whole period; drawn, a random part of one, so
-	// that processes that start together are not in step
+	// first wait of the polls, ticks and beats of a process: drawn, a random part of a period, so that processes that
+	// start together are not in step; together, a whole one
 	Phase  Either[phases] `yaml:"phase,omitempty"`
 	Leader Leader         `yaml:"leader"` // leader election for owner: leader
 	Store  Store          `yaml:"store"`  // costs of calls to the store

@@ -25,7 +25,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
 
-		CallTimeout: e.CallTimeout.Std(), InStep: !e.Phase.Value(),
+		CallTimeout: e.CallTimeout.Std(), InStep: e.Phase.Value(),
 	}
 	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
 	if f.ErrorPause == 0 {

@@ -11,7 +11,7 @@ func TestSweeperTicks(t *testing.T) {
 	claims := retryClaims(t, `
 duration: 10m
 warmup: 0s
-engine: {preset: sweeper}
+engine: {preset: sweeper, phase: together}
 jobs:
   - class: failing
     arrivals: {process: poisson, rate: 6/m}

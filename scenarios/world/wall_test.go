@@ -122,6 +122,7 @@ engine:
   lease: {ttl: 3s, heartbeat: 1s, max: 20s}
   reaper: {every: 700ms, grace: 100ms, max: 5, within: 10s}
   timeout: 4s
+  phase: together # a part of a period is rounded to a nanosecond
   store: {claim: {dist: exponential, mean: 2ms}, commit: 3ms, per-job: 100us}
 %s
 retry: {max-attempts: 6, backoff: %s, jitter: %s, deadline: 40s}

@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // words is a page without its elements.
@@ -365,7 +366,7 @@ func TestTenantsChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := figures[len(figures)-1]
+	f := *plain.Find(figures, func(f *Figure) bool { return f.Name == tenantsFigure })
 	checkFigure(t, f)
 	save(t, "tenants", f)
 	if want := "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy"; f.Name != tenantsFigure || f.Title != want {
@@ -400,7 +401,7 @@ func TestTenantsChart(t *testing.T) {
 	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
-	f = figures[len(figures)-1]
+	f = *plain.Find(figures, func(f *Figure) bool { return f.Name == tenantsFigure })
 	checkFigure(t, f)
 	checkBackdropOf(t, f.Name, f.inline, 9)
 }

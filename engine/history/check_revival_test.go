@@ -13,7 +13,13 @@ func (j *jobHistory) mayLive(s sighting, until engine.Time) bool {
 	if s.item.Verb != engine.Bury {
 		return false
 	}
-	between := func(c *Call) bool { return c.Ended >= s.call.Began && c.Began <= until }
+	began := s.call.Began
+	for _, copied := range j.commits { // an earlier copy of the batch took effect
+		if s.item.Status == engine.Applied.Again() && copied.call.Batch == s.call.Batch {
+			began = min(began, copied.call.Began)
+		}
+	}
+	between := func(c *Call) bool { return c.Ended >= began && c.Began <= until }
 	return slices.ContainsFunc(j.common.redrives, between) || slices.ContainsFunc(j.redrives, func(r sighting) bool { return between(r.call) })
 }
 

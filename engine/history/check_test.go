@@ -153,6 +153,8 @@ func TestCheck(t *testing.T) {
 
 		{"redriven", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7), leased(2, 8, 9), acked(2, 2, 10, 11)}, nil, nil},
 		{"redriven by a call without an answer", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), lost(redriven(6, 7)), leased(2, 8, 9), acked(2, 2, 10, 11)}, nil, nil},
+		{"redriven before its burial was sent again", []Call{enqueued(1), leased(1, 2, 3), lost(buriedJob(1, 1, 4, 5)), redriven(6, 7), committed(engine.Bury, 1, 1, engine.Applied.Again(), 8, 9), leased(2, 10, 11), acked(2, 2, 12, 13)}, nil, nil},
+		{"not redriven, its burial sent again", []Call{enqueued(1), redriven(2, 3), leased(1, 4, 5), lost(buriedJob(1, 1, 6, 7)), committed(engine.Bury, 1, 1, engine.Applied.Again(), 8, 9), leased(2, 10, 11)}, []engine.JobID{1}, []Kind{Redelivered, Redelivered, NotDead}},
 		{"redriven and there", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7)}, []engine.JobID{1}, nil},
 		{"redriven and lost", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7)}, nil, []Kind{Lost}},
 		{"redriven and promoted", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7), promotedJob(8, 9)}, []engine.JobID{1}, nil},

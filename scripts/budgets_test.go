@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1366, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3269, 2250},
+	{"engine/memstore", 3215, 2250},
 	{"engine/pgstore", 2910, 2130},
 	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_574, 56_000
+	mostLines, goalLines             = 83_520, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

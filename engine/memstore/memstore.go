@@ -103,6 +103,7 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	options = options.Complete()
 	s := &Store{clock: clock, options: options}
+	s.index.init()
 	s.waiting.init(&s.rows)
 	s.late = treap{rows: &s.rows, counts: options.CountAhead}
 	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
@@ -144,7 +145,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		return fmt.Errorf("enqueue job %d: a unique key: %w", j.ID, engine.ErrUnsupported)
 	}
 	ref, r := s.rows.alloc()
-	if (s.index.slots != nil || !s.index.ascends(j.ID)) && !s.index.insert(&s.rows, j.ID, ref) {
+	if !s.index.insert(&s.rows, j.ID, ref) {
 		s.rows.release(ref, r)
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)
 	}

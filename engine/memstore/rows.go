@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"slices"
 	"time"
 
 	"qsim/engine"
@@ -86,7 +85,6 @@ const (
 type rows struct {
 	chunks []*[chunkSize]row
 	size   uint32
-	used   int    // rows that are not free
 	free   uint32 // first of the free rows, linked by next, plus 1; 0: none
 }
 
@@ -94,7 +92,6 @@ func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkM
 
 // alloc returns a zeroed row and its number.
 func (s *rows) alloc() (uint32, *row) {
-	s.used++
 	if ref := s.free - 1; ref != none {
 		r := s.at(ref)
 		s.free, r.next = r.next, 0
@@ -109,7 +106,6 @@ func (s *rows) alloc() (uint32, *row) {
 }
 
 func (s *rows) release(ref uint32, r *row) {
-	s.used--
 	*r = row{next: s.free}
 	s.free = ref + 1
 }
@@ -135,53 +131,15 @@ func (s *slab[T]) reach(ref uint32) *T {
 
 // index is a hash table from job ID to row, with open addressing and linear probing. It grows when three quarters full
 // and shrinks when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
-// probes read other rows. It is built when an ID is first looked for: as long as the IDs of new jobs ascend, in a few
-// runs such as one for each class, each is known to be unique.
+// probes read other rows.
 type index struct {
-	slots []uint64 // half of the hash << 32 | row + 1; 0: empty; nil: the index is not built
-	used  int      // jobs in the index
-	runs  []run    // ascending, until the index is built
+	slots []uint64 // half of the hash << 32 | row + 1; 0: empty
+	used  int
 }
-
-// run is a range of job IDs that contains those of all jobs added in ascending order from first to last.
-type run struct{ first, last engine.JobID }
-
-// Bounds of the runs of ascending job IDs: the distance from which on an ID begins a new run, and the number of runs.
-const (
-	farApart = 1 << 32
-	mostRuns = 32
-)
 
 const smallestIndex = chunkSize
 
-// ascends reports whether a new job's ID is in none of the runs, and extends one by it or begins another.
-func (x *index) ascends(id engine.JobID) bool {
-	i := len(x.runs)
-	for i > 0 && x.runs[i-1].first > id {
-		i--
-	}
-	switch {
-	case i > 0 && id <= x.runs[i-1].last:
-		return false
-	case i > 0 && id-x.runs[i-1].last < farApart:
-		x.runs[i-1].last = id
-	case len(x.runs) == mostRuns:
-		return false
-	default:
-		x.runs = slices.Insert(x.runs, i, run{id, id})
-	}
-	return true
-}
-
-// build makes the hash table of all jobs.
-func (x *index) build(s *rows) {
-	x.slots = make([]uint64, smallestIndex)
-	for ref := range s.size {
-		if id := s.at(ref).id; id != 0 {
-			x.insert(s, id, ref)
-		}
-	}
-}
+func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
 // half returns the upper half of a job ID's hash: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
@@ -202,17 +160,11 @@ func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
 }
 
 func (x *index) find(s *rows, id engine.JobID) uint32 {
-	if x.slots == nil {
-		x.build(s)
-	}
 	return uint32(x.slots[x.slot(s, id, half(id))]) - 1
 }
 
 // insert adds a job's row, and reports whether its ID is new: if not, it adds nothing.
 func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
-	if x.slots == nil {
-		x.build(s)
-	}
 	if (x.used+1)*4 > len(x.slots)*3 {
 		x.resize(len(x.slots) + len(x.slots)/2)
 	}

@@ -133,7 +133,7 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 func (s *Store) Live() int {
 	s.mu.lock()
 	defer s.mu.unlock()
-	return s.rows.used - s.kept
+	return s.index.used - s.kept
 }
 
 // countAhead returns how many ready rows of jobs come before r in the order of (priority, ready key, ID).

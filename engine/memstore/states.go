@@ -185,8 +185,6 @@ func (s *Store) forget(ref uint32, r *row) {
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	if s.index.slots != nil {
-		s.index.remove(r.id, ref)
-	}
+	s.index.remove(r.id, ref)
 	s.rows.release(ref, r)
 }

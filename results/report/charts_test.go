@@ -34,6 +34,9 @@ func resolution() int {
 }
 
 func TestChartsBearAnyData(t *testing.T) {
+	if names := strings.Join(standardCharts(), " "); !strings.HasPrefix(names, "1-fresh-p99 2-backlog 3-ccdf 4-dots 5-attempts 6-starvation") {
+		t.Errorf("the charts of a run are %s", names)
+	}
 	for _, f := range fixtures() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

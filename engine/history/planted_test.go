@@ -78,7 +78,10 @@ func TestPlanted(t *testing.T) {
 			}
 		})
 	}
-	for _, b := range []bug{{name: "none"}, {name: "none, with a leader", whole: true}, {name: "none, with zombies", zombies: true}} {
+	for _, b := range []bug{
+		{name: "none"}, {name: "none, with a leader", whole: true}, {name: "none, with zombies", zombies: true},
+		{name: "none, and answers are lost", plant: lostAnswers, whole: true},
+	} {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			w := startWorks(t, server, b)
@@ -88,7 +91,11 @@ func TestPlanted(t *testing.T) {
 				return r.Leases > 300 && r.Acked > 200 && (r.Taken > 2 || !b.zombies) && (rest || !b.whole)
 			})
 			w.calm()
-			w.until(t, func() bool { return w.left(t) == 0 })
+			w.until(t, func() bool {
+				w.restart() // a claim whose answer was lost leased jobs that the heartbeats of the node keep until its life ends
+				pause(t.Context(), time.Second)
+				return w.left(t) == 0
+			})
 			w.stop()
 			if r := history.Check(w.calls(t), nil); len(r.Anomalies) > 0 {
 				t.Errorf("%v\n%v", r, r.Anomalies[0])
@@ -117,10 +124,10 @@ func startServer(t *testing.T, o pgserver.Options) *pgserver.Server {
 
 // works are the engines of this process and their recorders.
 type works struct {
-	rows       *pgxpool.Pool
-	mu         sync.Mutex
-	notes      []*bytes.Buffer // all of one moment: what follows from what is noted is not
-	calm, stop func()
+	rows                *pgxpool.Pool
+	mu                  sync.Mutex
+	notes               []*bytes.Buffer // all of one moment: what follows from what is noted is not
+	calm, restart, stop func()
 }
 
 // noting writes to a part of the record.
@@ -136,17 +143,23 @@ func (n noting) Write(line []byte) (int, error) {
 }
 
 func (w *works) note() io.Writer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.notes = append(w.notes, &bytes.Buffer{})
 	return noting{w, w.notes[len(w.notes)-1]}
 }
 
-// calls returns the recorded calls of all engines so far.
+// calls returns the recorded calls of all engines so far, who go on while it reads them.
 func (w *works) calls(t *testing.T) (calls []history.Call) {
 	t.Helper()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, b := range w.notes {
-		some, err := history.Read(bytes.NewReader(b.Bytes()), fmt.Sprint("part ", i))
+	var parts [][]byte
+	for _, b := range w.notes {
+		parts = append(parts, b.Bytes())
+	}
+	w.mu.Unlock()
+	for i, part := range parts {
+		some, err := history.Read(bytes.NewReader(part), fmt.Sprint("part ", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,20 +177,24 @@ func (w *works) left(t *testing.T) (n int) {
 	return n
 }
 
-// until waits for a condition.
+// until waits for a condition, for at least as long as it takes to look: engines under the race detector need the processors.
 func (w *works) until(t *testing.T, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for !holds() {
-		if pause(ctx, 100*time.Millisecond); ctx.Err() != nil {
+	for {
+		began := time.Now()
+		if holds() {
+			return
+		}
+		if pause(ctx, max(100*time.Millisecond, time.Since(began))); ctx.Err() != nil {
 			t.Fatalf("it did not come about in time\n%v", history.Check(w.calls(t), nil))
 		}
 	}
 }
 
 // startWorks starts three engines, a producer, and if they are whole a process that redrives dead
-// jobs. calm ends the latter two, stop all.
+// jobs. calm ends the latter two, restart ends the engines and starts their next lives, stop ends all.
 func startWorks(t *testing.T, server *pgserver.Server, b bug) *works {
 	t.Helper()
 	schema := fmt.Sprintf("bug_%d", time.Now().UnixNano())
@@ -197,27 +214,33 @@ func startWorks(t *testing.T, server *pgserver.Server, b bug) *works {
 	}
 	w := &works{rows: rows}
 	var feeding, engines sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	feed, calm := context.WithCancel(ctx)
+	feed, calm := context.WithCancel(t.Context())
 	w.calm = func() { calm(); feeding.Wait() }
-	w.stop = func() { w.calm(); stop(); engines.Wait() }
-	t.Cleanup(w.stop)
 	const ttl = 400 * time.Millisecond
 	c := engineConfig(ttl, b.whole)
 	if b.zombies {
 		c.Lease.Heartbeat = 0
 	}
-	for node := range int32(3) {
-		r := recorded{history.Record(s, w.note(), wallClock), s, s}
-		engines.Go(func() {
-			err := live.Run(ctx, live.Config{Engine: c, FirstNode: node + 1, Generation: 1, Store: r, StopWithin: 2 * ttl, CancelWithin: 10 * ttl,
-				Handler:   func(ctx context.Context, j *engine.Job) error { return workOn(ctx, j, ttl) },
-				OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.DiscardHandler)})
-			if err != nil && b.plant == nil && b.fence == engine.FenceToken {
-				t.Error(err)
-			}
-		})
+	life := uint32(0)
+	begin := func() {
+		life++
+		ctx, end := context.WithCancel(t.Context())
+		w.stop = func() { w.calm(); end(); engines.Wait() }
+		for node := range int32(3) {
+			r := recorded{history.Record(s, w.note(), wallClock), s, s}
+			engines.Go(func() {
+				err := live.Run(ctx, live.Config{Engine: c, FirstNode: node + 1, Generation: life, Store: r, StopWithin: 2 * ttl, CancelWithin: 10 * ttl,
+					Handler:   func(ctx context.Context, j *engine.Job) error { return workOn(ctx, j, ttl) },
+					OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.DiscardHandler)})
+				if err != nil && b.plant == nil && b.fence == engine.FenceToken {
+					t.Error(err)
+				}
+			})
+		}
 	}
+	begin()
+	w.restart = func() { w.stop(); begin() }
+	t.Cleanup(func() { w.stop() })
 	r := history.Record(s, w.note(), wallClock)
 	feeding.Go(func() {
 		for id := engine.JobID(1); feed.Err() == nil; pause(feed, 50*time.Millisecond) {
@@ -355,6 +378,21 @@ func (b *idleHeart) ExtendLease(_ context.Context, keys []engine.LeaseKey, _ tim
 
 func (b *idleHeart) ExtendNode(context.Context, engine.EngineID, bool, time.Duration) (int, error) {
 	return 1, nil
+}
+
+type losing struct{ broken }
+
+// lostAnswers is no bug: some claims take effect, but their answers are lost.
+func lostAnswers(good *pgstore.Store, rows *pgxpool.Pool) store {
+	return &losing{broken{Store: good, rows: rows}}
+}
+
+func (b *losing) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	got, next, err := b.Store.Claim(ctx, holder, p, ttl, dst)
+	if b.nth()%10 == 0 {
+		return dst, 0, engine.ErrUnavailable
+	}
+	return got, next, err
 }
 
 type forgetting struct{ broken }

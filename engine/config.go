@@ -81,9 +81,8 @@ type LeaseConfig struct {
 	// Max is the longest time from a claim to the end of its lease: later extensions are not
 	// requested, and the lease lapses while its job runs on. 0: no limit.
 	Max time.Duration
-	// OfNode makes one heartbeat extend all leases of the node. It requires a Store that can extend a
-	// node, and Heartbeat above 0. That includes leases of which the node does not know, since the answer to its claim
-	// was lost: their jobs wait until the node starts its next life.
+	// OfNode makes one heartbeat extend all leases of the node, also those it has not heard of, since a claim's answer was
+	// lost: these jobs wait for its next life. It requires a Store that can extend a node, and Heartbeat above 0.
 	OfNode bool
 	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases
 	// of its former lives, whose jobs it has forgotten.

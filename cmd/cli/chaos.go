@@ -8,14 +8,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	layout "qsim/results/text"
+	"qsim/scenarios"
 	"qsim/scenarios/chaos"
 )
 
@@ -140,18 +141,9 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 }
 
 func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(io.LimitReader(c.InOrStdin(), 2<<20))
-	} else {
-		text, err = os.ReadFile(name)
-	}
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return ui.UsageError("--replay: %w", err)
-	case err != nil:
-		return ui.IOError("read world", err)
+	name, text, err := scenarios.Open(name)
+	if err != nil {
+		return input.OpenError(err)
 	}
 	w, err := chaos.Parse(name, string(text))
 	if err != nil {

@@ -66,10 +66,11 @@ func TestOldSnapshot(t *testing.T) {
 		t.Skipf("a claim at the front of the dead takes %v here: too little to tell", front)
 	}
 	first := true
-	least, from := time.Hour, s.fronts.whole
+	least := time.Hour
 	for range 20 {
+		from := s.fronts.whole
 		l, took := claim(10)
-		if s.fronts.whole == from { // of the same second
+		if s.fronts.whole == from { // else it began at the front
 			least = min(least, took)
 		}
 		if first && l[0].ID != dead+11 {
@@ -103,8 +104,9 @@ func TestOldSnapshot(t *testing.T) {
 		}
 	}
 	// Also when nothing else is left: an engine that keeps up with what comes finds less than it asks for all the time.
-	from, least = s.fronts.whole, time.Hour
+	least = time.Hour
 	for range 20 {
+		from := s.fronts.whole
 		if l, took := claim(10); len(l) > 0 {
 			t.Errorf("claimed %v, and nothing was left", l)
 		} else if s.fronts.whole == from {

@@ -82,10 +82,10 @@ type LeaseConfig struct {
 	// requested, and the lease lapses while its job runs on. 0: no limit.
 	Max time.Duration
 	// OfNode makes one heartbeat extend all leases of the node, also those it has not heard of, since a claim's answer was
-	// lost: these jobs wait for its next life. It requires a Store that can extend a node, and Heartbeat above 0.
+	// lost: these jobs wait until its life ends. It requires a Store that can extend a node, and Heartbeat above 0.
 	OfNode bool
 	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases
-	// of its former lives, whose jobs it has forgotten.
+	// of its former lives, whose jobs it has forgotten: they wait until it does not come back.
 	Kept bool
 	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once that clock reads a TTL
 	// more than when the lease was requested, the holder counts it as lost, commits no outcome and cancels the job. Only

@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"scenarios/checked", 213, 212},
 	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 579, 559},
-	{"scenarios/estimate", 344, 250},
+	{"scenarios/estimate", 346, 250},
 	{"scenarios/imports", 4708, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
@@ -65,7 +65,7 @@ var budgets = []budget{
 	{"results/report", 6705, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1545, 1700},
 	{"cmd/bench", 4828, 3000},
-	{"cmd/cli", 5113, 3600},
+	{"cmd/cli", 5105, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1136, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_517, 56_000
+	mostLines, goalLines             = 83_514, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

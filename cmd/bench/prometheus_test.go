@@ -311,9 +311,10 @@ func numberIn(t *testing.T, sample [2]any) float64 {
 // want waits until a query has a value: the answers to the last commits may come after the scrape before.
 func (s prometheusServer) want(t *testing.T, query string, want float64) {
 	t.Helper()
-	got := math.NaN()
-	defer func() { t.Logf("%s: %v, want %v", query, got, want) }()
-	await(t, query, func() bool { got, _ = s.ask(t, query); return math.Abs(got-want) <= 1e-6 })
+	var got float64
+	var ok bool
+	defer func() { t.Logf("%s: %v, %t; want %v", query, got, ok, want) }()
+	await(t, query, func() bool { got, ok = s.ask(t, query); return ok && math.Abs(got-want) <= 1e-6 })
 }
 
 // chosen returns a query of the dashboard with values for its variables.

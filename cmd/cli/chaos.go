@@ -69,7 +69,7 @@ Exit codes:
 	flags.DurationVar(&o.Time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
 	flags.StringVar(&f.only, "check-only", "", "check only these `INVARIANTS`, such as I-1,I-6")
 	ui.AddAtLeast(c, &o.Failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
-	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - for standard input")
+	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `SCENARIO`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
 	flags.BoolVar(&f.catalogue, "catalogue", false,
 		"list troubles known from production, with the settings that cause them")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,6 @@ import (
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/estimate"
-	"qsim/scenarios/spec"
 )
 
 func newValidate() *cobra.Command {
@@ -42,13 +40,10 @@ With --format json it prints a list of {file, line, column, severity, message, h
 			}
 			for _, l := range all {
 				s := l.Scenario
-				size, beside := estimate.Of(s), ""
-				if slices.ContainsFunc(s.Jobs, func(job spec.JobClass) bool { return job.Arrivals.Process == "trace" }) {
-					beside = ", beside those of traces"
-				}
+				size := estimate.Of(s)
 				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %s, config %s; about %s jobs at once, %s%s\n",
 					l.Name, timesSeeds(s), s.ConfigHash(), plain.Grouped(plain.Digits(size.Jobs, 2)),
-					inMemory(size.Bytes), beside); err != nil {
+					inMemory(size.Bytes), plain.When(size.Traced, ", not counting the jobs of traces")); err != nil {
 					return ui.IOError("write result", err)
 				}
 			}

@@ -12,10 +12,11 @@ import (
 
 // Footprint is an estimate of the largest number of jobs in a simulation at one time, and of its memory.
 type Footprint struct {
-	All   float64 // number of jobs of a simulation
-	Jobs  float64 // highest number of jobs alive at once
-	Bytes float64 // memory of one simulation; as many run at once as there are processors
-	Key   string  // key of the scenario that brings most of the jobs
+	All    float64 // number of jobs of a simulation
+	Jobs   float64 // highest number of jobs alive at once
+	Bytes  float64 // memory of one simulation; as many run at once as there are processors
+	Key    string  // key of the scenario that brings most of the jobs
+	Traced bool    // jobs of traces come as well, which are not counted
 }
 
 // bytesPerJob and bytesPerLease are the memory of a job and of a lease, measured on runs of millions of either.
@@ -37,6 +38,7 @@ func Of(sc *spec.Scenario) Footprint {
 		work += count * sc.Jobs[class].Service.Dist().Mean() // +Inf for a mean that is
 	}
 	for i := range sc.Jobs {
+		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
 		count := JobsOf(&sc.Jobs[i], sc.Duration)
 		add(count, i, "jobs."+sc.Jobs[i].Class+".arrivals")
 		share, retries := retrying(sc, i)
@@ -51,7 +53,7 @@ func Of(sc *spec.Scenario) Footprint {
 	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
 	seconds := sc.Duration.Std().Seconds()
 	if work == 0 || seconds == 0 || math.IsNaN(work) {
-		return Footprint{All: jobs, Bytes: bytesAtLeast, Key: f.Key}
+		return Footprint{All: jobs, Bytes: bytesAtLeast, Key: f.Key, Traced: f.Traced}
 	}
 	running := min(workers, work/seconds, jobs)
 	left := jobs * max(0, 1-workers*seconds/work)

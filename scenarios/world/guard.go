@@ -55,8 +55,8 @@ func (g *guard) run(s *sim.Sim, events int) bool {
 			return false
 		}
 		if g.steps += n; g.steps >= g.next && s.Store().NextDue() > s.Now() { // otherwise the audit would make the job ready
-			// Every job of the store is looked at: seldom enough to cost a twentieth of the time at most.
-			g.next = g.steps + max(stepsBetweenBalances, 32*s.Store().(*memstore.Store).Live())
+			// Every job of the store is looked at: seldom enough to cost little.
+			g.next = g.steps + max(stepsBetweenBalances, 16*s.Store().(*memstore.Store).Live())
 			g.audit(s)
 		}
 		if g.broken() {

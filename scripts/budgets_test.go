@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1366, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3215, 2250},
+	{"engine/memstore", 3216, 2250},
 	{"engine/pgstore", 2910, 2130},
 	{"engine/pgstore/pgserver", 546, 500},
 	{"engine/quantity", 808, 480},

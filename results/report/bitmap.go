@@ -87,7 +87,7 @@ func (p *printer) paletted(picture *image.RGBA) *image.Paletted {
 	}
 	var tints []tint
 	indexes, pixels := map[uint32]int{}, picture.Pix
-	p.runs = slices.Grow(p.runs[:0], 1<<16)
+	p.runs = reused(p.runs, 1<<17)[:0]
 	for from, end := 0, 0; from < len(pixels); from = end {
 		c := binary.LittleEndian.Uint32(pixels[from:])
 		end = from + 4
@@ -117,7 +117,7 @@ func (p *printer) paletted(picture *image.RGBA) *image.Paletted {
 		}
 		places[t.index] = place
 	}
-	p.places = slices.Grow(p.places[:0], len(pixels)/4)[:len(pixels)/4]
+	p.places = reused(p.places, len(pixels)/4)
 	clear(p.places)
 	from := int32(0)
 	for _, r := range p.runs {
@@ -156,13 +156,22 @@ type bitmap struct {
 	dots       float64     // pixels per point
 }
 
+// reused returns a list of n elements in the given memory or, if it is too small, in new memory. slices.Grow would clear
+// megabytes at once, for which the garbage collector would wait busily.
+func reused[T any](memory []T, n int) []T {
+	if cap(memory) < n {
+		return make([]T, n)
+	}
+	return memory[:n]
+}
+
 // newBitmap returns a canvas with a resolution of dpi dots per inch. Its pixels are any until all are filled; they lie
 // in the given memory, if there is enough.
 func newBitmap(w, h vg.Length, dpi int, memory []byte) *bitmap {
 	b := &bitmap{svgCanvas: newSVGCanvas("", h), dots: float64(dpi) / float64(vg.Inch)}
 	area := image.Rectangle{Max: b.pixel(vg.Point{X: w})}
-	size := 4 * area.Dx() * area.Dy()
-	b.picture = &image.RGBA{Pix: slices.Grow(memory[:0], size)[:size], Stride: 4 * area.Dx(), Rect: area}
+	pixels := reused(memory, 4*area.Dx()*area.Dy())
+	b.picture = &image.RGBA{Pix: pixels, Stride: 4 * area.Dx(), Rect: area}
 	b.pen = gg.NewContextForRGBA(b.picture)
 	b.pen.SetLineCapButt()
 	return b

@@ -81,11 +81,7 @@ func filtersOf(q Query) (f Filters) {
 
 // window returns the storm with that name, nil if there is none.
 func (c *Collector) window(name string) *Window {
-	storms := c.settings.Storms
-	if i := slices.IndexFunc(storms, func(w Window) bool { return w.Name == name }); i >= 0 {
-		return &storms[i]
-	}
-	return nil
+	return plain.Find(c.settings.Storms, func(w *Window) bool { return w.Name == name })
 }
 
 // tenantNamed returns the ID of the tenant with that name, 0 if there is none.

@@ -49,7 +49,8 @@ type TenantWait struct {
 // MostTenantWaits is the highest number of tenants with their own distributions of waits, a kilobyte each per run.
 const MostTenantWaits = 256
 
-// mostTenants is the highest number of tenants listed one by one in the results of a run.
+// mostTenants is the highest number of tenants listed one by one in the results of a run, and the highest for which
+// metrics of the worst tenant are computed.
 const mostTenants = 1000
 
 // of returns the counts of a tenant.

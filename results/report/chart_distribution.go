@@ -41,7 +41,9 @@ func distributionChart(d *drawing) *sheet {
 	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
 		Subtitle: "Share of the " + d.jobsOf(at) + " that waited longer than x (CCDF, both axes log)",
 		Footer:   d.footer("all seeds pooled")}}
-	s.alt = d.alt(d.distributionWords(at), func(i int) string {
+	what := plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),
+		"Fresh p99 wait"+d.ofJobs(at.Query, ""))
+	s.alt = d.alt(what, func(i int) string {
 		if all[i].none {
 			return "no job"
 		}
@@ -209,11 +211,6 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 	return values, func(v float64) string {
 		return plain.Either(math.IsInf(v, 1), "endless", seconds(v))
 	}
-}
-
-func (d *drawing) distributionWords(at limit) string {
-	return plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),
-		"Fresh p99 wait"+d.ofJobs(at.Query, ""))
 }
 
 // distributionTitle returns the title of the distribution chart: under which policies the share of jobs that exceed the

@@ -160,7 +160,8 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 func Queries(s *Settings) []Query {
 	var queries []Query
 	for _, storm := range s.Storms {
-		queries = append(queries, Query{Metric: UsualWait, During: storm.Name}, Query{Metric: recoveryTime, After: storm.Name})
+		queries = append(queries, Query{Metric: UsualWait, During: storm.Name},
+			Query{Metric: recoveryTime, After: storm.Name})
 	}
 	wanted := plain.Map(s.Objectives, func(o Objective) Query { return o.Query })
 	if len(s.Objectives) == 0 {

@@ -24,9 +24,6 @@ type question struct {
 	reason  string     // reason why there is no value, or ""
 }
 
-// ask adds a query to those of the run, and sets up the counters that its value is computed from.
-func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
-
 // question returns a query with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)

@@ -217,7 +217,7 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 // limit (or, without a limit, the p99 wait) is largest and smallest.
 func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	if best < 0 {
-		return "There is no fresh job to speak of" + d.under()
+		return "There is no fresh job to speak of" + under(d.summary)
 	}
 	if at.Bound == 0 {
 		return d.exceededTitle(all, at, values, best, worst)
@@ -229,9 +229,9 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	high, low := percent(values[worst]), percent(values[best])
 	switch {
 	case all[best].unclaimed == 1:
-		return "No fresh job" + which + " is claimed" + d.under()
+		return "No fresh job" + which + " is claimed" + under(d.summary)
 	case values[worst] == 0:
-		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + d.under()
+		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + under(d.summary)
 	case len(d.policies) == 1:
 		return fmt.Sprintf("%s of %s with %s", high, what, d.policies[worst].name)
 	case high == low:

@@ -89,7 +89,7 @@ func (c *TableCell) Marks() string {
 
 // changeOf returns, as text, the relative change of a metric from the baseline to another policy.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
-	e, base := p.Find(q), s.BaselinePolicy().Find(q)
+	e, base := p.Find(q), s.Policies[s.Baseline()].Find(q)
 	switch {
 	case p.Baseline || e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
 		return ""

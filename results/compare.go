@@ -10,7 +10,7 @@ import (
 // compare computes each policy's differences from the baseline. In Holm's correction for multiple tests, the
 // differences that the results table shows are one family, and all others another.
 func (s *Summary) compare() {
-	base := s.BaselinePolicy()
+	base := &s.Policies[s.Baseline()]
 	inTable := s.tableQueries()
 	var shown, others []*Contrast
 	for i := range s.Policies {
@@ -18,11 +18,9 @@ func (s *Summary) compare() {
 		if p.Baseline {
 			continue
 		}
-		for _, pair := range [][2][]Estimate{{p.Metrics, base.Metrics}, {p.Filtered, base.Filtered}} {
-			for j := range pair[0] {
-				if d, _, n := difference(&pair[0][j], &pair[1][j]); n > 0 {
-					p.Versus = append(p.Versus, d)
-				}
+		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
+			if d, _, n := difference(&e, base.Find(e.Query)); n > 0 {
+				p.Versus = append(p.Versus, d)
 			}
 		}
 		for j := range p.Versus {
@@ -36,9 +34,6 @@ func (s *Summary) compare() {
 	decide(shown)
 	decide(others)
 }
-
-// BaselinePolicy returns the policy that the others are compared with.
-func (s *Summary) BaselinePolicy() *PolicySummary { return &s.Policies[s.Baseline()] }
 
 // Baseline returns the index of the policy that the others are compared with: the first if none is marked.
 func (s *Summary) Baseline() int {
@@ -187,7 +182,7 @@ func (c *Comparison) FindLikeness(within float64) {
 // in [0, 1), times the baseline's value.
 func (s *Summary) FindLikeness(within float64) {
 	s.SameWithin = within
-	inTable, base := s.tableQueries(), s.BaselinePolicy()
+	inTable, base := s.tableQueries(), &s.Policies[s.Baseline()]
 	family := func(d *Contrast) int { return min(slices.Index(inTable, d.Query), 0) + 1 } // 1: of the table
 	var tests [2]int
 	for i := range s.Policies {

@@ -99,23 +99,21 @@ func (c *Change) Words() ChangeWords {
 	return w
 }
 
-// CompareOptions are the options of Compare. Names and versions appear in messages only.
-type CompareOptions struct {
-	BaseName, NewName       string
-	BaseVersion, NewVersion string
-	// Queries are the metrics to compare; nil: those of the run's table and of the objectives, and the usual ones.
-	Queries []measure.Query
-	Gate    Gate
+// Named is a summary to compare, with the name and the version of the program that messages give it.
+type Named struct {
+	*Summary
+	Name, Version string
 }
 
 // Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have
-// the same seeds, else as independent samples (Welch) with a warning. The error says why they cannot be compared.
-func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
-	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
-		Base: Side{o.BaseName, base.ConfigHash, base.Seeds, base.Partial, o.BaseVersion},
-		New:  Side{o.NewName, new.ConfigHash, new.Seeds, new.Partial, o.NewVersion}}
-	if err := c.compare(base, new, o.Queries); err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", o.BaseName, o.NewName, err)
+// the same seeds, else as independent samples (Welch) with a warning. If queries is nil, it compares the metrics of the
+// results table and of the objectives, and the usual ones. The error says why the results cannot be compared.
+func Compare(base, new Named, queries []measure.Query, gate Gate) (*Comparison, error) {
+	c := &Comparison{Scenario: base.Scenario, Gate: gate, Paired: slices.Equal(base.Seeds, new.Seeds),
+		Base: Side{base.Name, base.ConfigHash, base.Seeds, base.Partial, base.Version},
+		New:  Side{new.Name, new.ConfigHash, new.Seeds, new.Partial, new.Version}}
+	if err := c.compare(base.Summary, new.Summary, queries); err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", base.Name, new.Name, err)
 	}
 	c.decide()
 	c.FindLikeness(DefaultSameWithin)
@@ -207,7 +205,7 @@ func (s *Summary) labelled(label string) *PolicySummary {
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput",
 	"attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
-// comparedQueries returns the metrics that are compared if CompareOptions names none: each once.
+// comparedQueries returns the metrics that are compared if Compare is given none: each once.
 func comparedQueries(base, new *Summary) []measure.Query {
 	t := TableOf(base)
 	columns := plain.Map(slices.Concat(t.Columns, t.Alike), func(c Column) measure.Query { return c.Query })

@@ -130,13 +130,8 @@ func buckets(columns []seriesColumn) (n int) {
 // compressed returns, compressed with gzip, the bytes that the function write writes.
 func compressed(write func(w io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&out, 5) // 1.5 % larger than at the usual level 6, in half the time
-	if err == nil {
-		err = write(zip)
-	}
-	if err == nil {
-		err = zip.Close()
-	}
+	zip, _ := gzip.NewWriterLevel(&out, 5) // 1.5 % larger than at the usual level 6, in half the time
+	err := cmp.Or(write(zip), zip.Close())
 	return out.Bytes(), err
 }
 

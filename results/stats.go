@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"qsim/results/measure"
@@ -202,10 +203,7 @@ func studentTails(freedom, t float64) float64 {
 // steady rounds a number to 12 significant digits: the later digits of numbers that libraries compute with fused
 // products differ between processors, and equal runs must give equal bytes on all of them.
 func steady(v float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
-	if err != nil {
-		return v
-	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
 	return rounded
 }
 
@@ -244,17 +242,7 @@ func MeanOf(values []float64) float64 {
 	}
 	// Neumaier: Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen (1974). One after the other, with
 	// no products: the same on every processor.
-	sum, lost := 0.0, 0.0
-	for _, v := range values {
-		next := sum + v
-		if math.Abs(sum) >= math.Abs(v) {
-			lost += (sum - next) + v
-		} else {
-			lost += (v - next) + sum
-		}
-		sum = next
-	}
-	return (sum + lost) / float64(len(values))
+	return floats.SumCompensated(values) / float64(len(values))
 }
 
 func equal(values []float64) bool {

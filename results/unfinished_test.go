@@ -78,7 +78,7 @@ func TestTidies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	busy, name, err := Temporary(root, ".", true)
+	busy, name, err := makeTemporary(root, ".", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,12 +194,17 @@ func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm.
+// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm or, without
+// storms, the end of arrivals.
 func calmBuckets(s *measure.Settings) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0
 	}
-	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
+	end := s.Duration
+	for i := range s.Storms {
+		end = min(end, s.Storms[i].From)
+	}
+	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(end / s.Bucket)
 }
 
 // busyWhenOverloaded is the least utilization of overloaded workers: below 1, since workers wait for the store between
@@ -220,15 +225,6 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s",
 			label, seen, plain.Plural(len(runs), "seed"))
 	}
-}
-
-// calmEnd returns the beginning of the first storm, or the end of arrivals if there is no storm.
-func calmEnd(s *measure.Settings) time.Duration {
-	end := s.Duration
-	for i := range s.Storms {
-		end = min(end, s.Storms[i].From)
-	}
-	return end
 }
 
 // fewestCalmBuckets is the least number of time series buckets before the first storm that allows a test for a trend.

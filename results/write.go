@@ -57,7 +57,7 @@ func Write(at Place, files []File) (dir string, err error) {
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	Tidy(root, ".")
-	folder, temporary, err := Temporary(root, ".", true)
+	folder, temporary, err := makeTemporary(root, ".", true)
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +112,7 @@ func Replace(dir string, files []File) (err error) {
 // a power failure too. The function write fills a temporary file in the folder dir, which is then renamed to path. Both
 // paths are relative to root.
 func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Writer) error) error {
-	temporary, name, err := Temporary(root, dir, false)
+	temporary, name, err := makeTemporary(root, dir, false)
 	if err != nil {
 		return fmt.Errorf("in %s: %w", root.Name(), err)
 	}
@@ -208,7 +208,7 @@ func moveTo(from, to string) (dir string, err error) {
 // pointLatest makes the link "latest" in parent point to name, atomically. The link is made in a temporary folder,
 // which Tidy removes if the process is killed in between.
 func pointLatest(parent *os.Root, name string) (err error) {
-	folder, temporary, err := Temporary(parent, ".", true)
+	folder, temporary, err := makeTemporary(parent, ".", true)
 	if err != nil {
 		return err
 	}
@@ -266,9 +266,9 @@ const unfinished = ".unfinished-"
 // errLocked is the error for a file whose lock another process holds.
 var errLocked = errors.New("locked")
 
-// Temporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: the caller
-// renames it once it is complete. Until it is closed it is locked, so that Tidy leaves it alone.
-func Temporary(root *os.Root, dir string, folder bool) (f *os.File, name string, err error) {
+// makeTemporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: the
+// caller renames it once it is complete. Until it is closed it is locked, so that Tidy leaves it alone.
+func makeTemporary(root *os.Root, dir string, folder bool) (f *os.File, name string, err error) {
 	for n := range mostCollisions {
 		name = filepath.Join(dir, unfinished+strconv.Itoa(n))
 		if !folder {

@@ -101,8 +101,7 @@ func benchName(kind string, pairs ...string) string {
 // benchWord returns a text with _ in place of each character that would end a benchmark name or a part of it.
 func benchWord(s string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '/' || r == '=' || r == '"' || r < 33 || r == 127 || r == '\u00a0' || r == '\u2028':
+		if r == '/' || r == '=' || r == '"' || r < 33 || r == 127 || r == '\u00a0' || r == '\u2028' {
 			return '_'
 		}
 		return r

@@ -113,7 +113,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		"longer than its handler was to take %s", when, c.jobs, c.wake, c.sleep)
 	for op, took := range c.took {
 		if took > 0 {
-			fmt.Fprintf(&out, ", %s %s", opName(op), seconds(took.Seconds()))
+			fmt.Fprintf(&out, ", %s %s", engine.Op(op), seconds(took.Seconds()))
 			if each := c.delays.PerJob[op]; each > 0 {
 				fmt.Fprintf(&out, " + %s/job", seconds(each.Seconds()))
 			}
@@ -218,7 +218,8 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		for op, took := range c.took {
 			if took > 0 {
-				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()
+				name := engine.Op(op).String()
+				j.Machine.Calls[name], j.Machine.PerJob[name] = took.Seconds(), c.delays.PerJob[op].Seconds()
 			}
 		}
 		for _, r := range p.rows {
@@ -301,5 +302,3 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	return s.writeSummary(sc.Name+"-prediction-"+p.candidate.store, sc, p.summary, draw,
 		results.File{Path: "prediction.json", Data: one})
 }
-
-func opName(op int) string { return engine.Op(op).String() }

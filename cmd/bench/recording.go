@@ -18,7 +18,7 @@ type recording struct {
 
 func newRecording(r *rig) *recording {
 	rec := new(recording)
-	for range r.nodes {
+	for range r.meters {
 		rec.probes = append(rec.probes, new(probe))
 	}
 	return rec

@@ -22,10 +22,9 @@ import (
 type rig struct {
 	wall    *world.Wall
 	store   engine.Store
-	nodes   int
 	origin  time.Time
 	clock   func() engine.Time
-	meters  []*meter // durations of calls, by node
+	meters  []meter // durations of calls, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
 	// called after every store call, before its event; may be nil
@@ -75,11 +74,9 @@ func (p *phase) perJob() time.Duration {
 }
 
 func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
-	r := &rig{wall: w, store: store, nodes: w.Nodes(), fed: make(chan struct{}), timeUp: make(chan struct{})}
+	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
+		timeUp: make(chan struct{})}
 	r.start(origin)
-	for range r.nodes {
-		r.meters = append(r.meters, new(meter))
-	}
 	return r
 }
 
@@ -141,7 +138,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 
 func (r *rig) config(handler live.Handler) live.Config {
 	c := live.Config{
-		Engine: r.wall.Engine(), Engines: r.nodes, Store: r.store, Handler: handler, Origin: r.origin,
+		Engine: r.wall.Engine(), Engines: len(r.meters), Store: r.store, Handler: handler, Origin: r.origin,
 		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall, OnTick: r.onTick,
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		CancelWithin: 10 * time.Second,
@@ -266,8 +263,8 @@ func total(counts [engine.NumClasses]int) (n int) {
 // phaseOf returns the durations of the calls of one operation, such as claims, by all engines.
 func (r *rig) phaseOf(op engine.Op) *phase {
 	var all phase
-	for _, m := range r.meters {
-		all.merge(&m[op])
+	for node := range r.meters {
+		all.merge(&r.meters[node][op])
 	}
 	return &all
 }

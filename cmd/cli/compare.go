@@ -88,13 +88,6 @@ Exit codes:
 	return judges(c, &f.format)
 }
 
-// result is one of the results under comparison, with its name and program version.
-type result struct {
-	name    string
-	summary *results.Summary
-	version string
-}
-
 func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if f.report != "" && len(names) > 2 {
 		return ui.UsageError("--report %s: a page is of two results, and here are %d", f.report, len(names))
@@ -108,9 +101,9 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		}
 		return err
 	}
-	options := results.CompareOptions{BaseName: base.name, BaseVersion: base.version,
-		Gate: results.Gate{Set: c.Flags().Changed("max-regression"), Most: f.maxRegression, Strict: f.strict}}
-	if options.Queries, err = f.queries(base.summary); err != nil {
+	gate := results.Gate{Set: c.Flags().Changed("max-regression"), Most: f.maxRegression, Strict: f.strict}
+	queries, err := f.queries(base.Summary)
+	if err != nil {
 		return err
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
@@ -122,8 +115,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		if err != nil {
 			return err
 		}
-		options.NewName, options.NewVersion = new.name, new.version
-		comparison, err := results.Compare(base.summary, new.summary, options)
+		comparison, err := results.Compare(base, new, queries, gate)
 		if err != nil {
 			return ui.Fail(ui.ExitUsage, err)
 		}
@@ -148,13 +140,13 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	return cmp.Or(s.print(result, "", ""), ui.Fail(worst, nil))
 }
 
-func writeComparison(file string, base, new result, c *results.Comparison) error {
+func writeComparison(file string, base, new results.Named, c *results.Comparison) error {
 	var sides [2]*results.Summary
-	for i, r := range [...]result{base, new} {
-		if sides[i] = r.summary; r.summary.Data != nil {
+	for i, r := range [...]results.Named{base, new} {
+		if sides[i] = r.Summary; r.Data != nil {
 			continue
 		}
-		folders, err := runFolders(r.name)
+		folders, err := runFolders(r.Name)
 		if err != nil {
 			return err
 		}
@@ -192,36 +184,36 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 }
 
 // readResult reads the result in a run's folder. Invalid content is a usage error, a failure to read an I/O error.
-func readResult(name string) (result, error) {
+func readResult(name string) (results.Named, error) {
 	summary, made, err := results.Read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return result{}, ui.UsageError("there is no result %s", name)
+		return results.Named{}, ui.UsageError("there is no result %s", name)
 	case err != nil:
-		return result{}, input.OpenError(err)
+		return results.Named{}, input.OpenError(err)
 	}
-	return result{filepath.Clean(name), summary, made.Version}, nil
+	return results.Named{Summary: summary, Name: filepath.Clean(name), Version: made.Version}, nil
 }
 
 // resultOf reads a result from a folder, or computes it by running a scenario with the seeds of the base result.
-func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
-	error) {
+func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base results.Named,
+	f *compareFlags) (results.Named, error) {
 	info, err := os.Stat(name)
 	if err == nil && (info.IsDir() || filepath.Ext(name) == ".json") || err != nil && !isScenario(name) {
 		return readResult(name)
 	}
 	overrides, err := f.overrides(c)
 	if err != nil {
-		return result{}, err
+		return results.Named{}, err
 	}
 	l, err := s.loadOne(name, overrides)
 	if err != nil {
-		return result{}, err
+		return results.Named{}, err
 	}
-	seeds := base.summary.Seeds
+	seeds := base.Seeds
 	l.Scenario.Seed, l.Scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
 	if err := f.memory.fits(l.Scenario, len(l.Scenario.Policies)*len(seeds), f.parallel); err != nil {
-		return result{}, ui.UsageError("%s: %w", l.Name, err)
+		return results.Named{}, ui.UsageError("%s: %w", l.Name, err)
 	}
 	settings := world.Settings(l.Scenario)
 	var runs []measure.Run
@@ -233,13 +225,13 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 		}
 		more, err := s.simulate(ctx, &sc, &settings)
 		if err != nil {
-			return result{}, s.failure(l, err, "interrupted")
+			return results.Named{}, s.failure(l, err, "interrupted")
 		}
 		runs = append(runs, more...)
 	}
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
 	if err != nil {
-		return result{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err))
+		return results.Named{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err))
 	}
-	return result{l.Name, summary, ui.Version}, nil
+	return results.Named{Summary: summary, Name: l.Name, Version: ui.Version}, nil
 }

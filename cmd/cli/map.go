@@ -60,11 +60,6 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error { return runMap(c, names[0], &f) },
 	}
-	addMapFlags(c, &f)
-	return c
-}
-
-func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags := c.Flags()
 	flags.StringVarP(&f.x, "x", "x", "", "the key along the map and its values, `KEY=RANGE`")
 	flags.StringVarP(&f.y, "y", "y", "", "the key up the map and its values, `KEY=RANGE`")
@@ -91,6 +86,7 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "Output", "format", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
+	return c
 }
 
 type mapping struct {

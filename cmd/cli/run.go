@@ -283,8 +283,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
 	all := s.output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
-			if err := text.WritePlot(w, summary,
-				text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
+			if err := text.WritePlot(w, summary, o, s.flags.plot.ascii()); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)

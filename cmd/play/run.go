@@ -149,9 +149,9 @@ const mostLabel = 60
 func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {
 	v := run.Find(query)
 	if v.Null {
-		v.Value, v.Bound = math.NaN(), ""
+		v.Value = math.NaN()
 	}
-	return strings.TrimSpace(strings.ReplaceAll(v.Bound, ">=", "≥") + " " + results.FormatValue(v.Value, info))
+	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
 // resultOf summarizes runs for the page; done marks the final summary.

@@ -25,7 +25,7 @@ func SetUp(root *cobra.Command, headings ...string) {
 		root.AddGroup(&cobra.Group{ID: strings.ToLower(heading), Title: heading})
 	}
 	addAbout(root)
-	SetHelp(root)
+	setHelp(root)
 }
 
 // addAbout adds help, completion and --version, in the group "about".

@@ -39,8 +39,8 @@ func Headings(c *cobra.Command) []string {
 // Heading returns the heading of a flag in the help text, or "".
 func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
 
-// SetHelp makes root and the commands below it print help texts in the format of this package.
-func SetHelp(root *cobra.Command) {
+// setHelp makes root and the commands below it print help texts in the format of this package.
+func setHelp(root *cobra.Command) {
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		writeUsage(c.ErrOrStderr(), c)
 		return nil

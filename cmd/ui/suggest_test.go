@@ -29,7 +29,7 @@ func example(ran func(c *cobra.Command) error) *cobra.Command {
 	report := &cobra.Command{Use: "report", Short: "tell of it", RunE: func(*cobra.Command, []string) error { return nil }}
 	root.AddCommand(run, report, NewVersion(cobra.NoArgs))
 	root.AddGroup(&cobra.Group{ID: "about", Title: "About"})
-	SetHelp(root)
+	setHelp(root)
 	return root
 }
 

@@ -218,7 +218,7 @@ func TestNoWorst(t *testing.T) {
 		metric  string
 		tenants int
 		reason  string
-	}{{"fresh.wait.p99", MostWorst, ""}, {"fresh.wait.p99", MostWorst + 1, "the worst is"}, {slowdown, 2, "two runs are needed"}, {"throughput", 2, "neither more nor less"}} {
+	}{{"fresh.wait.p99", mostTenants, ""}, {"fresh.wait.p99", mostTenants + 1, "the worst is"}, {slowdown, 2, "two runs are needed"}, {"throughput", 2, "neither more nor less"}} {
 		if got := lookup(tt.metric).NoWorst(tt.tenants); !strings.HasPrefix(got, tt.reason) || (got == "") != (tt.reason == "") {
 			t.Errorf("%s of %d tenants: %q, want %q", tt.metric, tt.tenants, got, tt.reason)
 		}

@@ -76,11 +76,11 @@ func NewCollector(s *Settings, policy int) *Collector {
 	c.sets = []*jobSet{newJobSet(all.filter, s.Warmup, s.Duration)}
 	for i := range allMetrics {
 		if m := &allMetrics[i]; !m.OnRequest {
-			c.ask(Query{Metric: m.Name})
+			c.questions = append(c.questions, c.question(Query{Metric: m.Name}))
 		}
 	}
 	for _, q := range Queries(s) {
-		c.ask(q)
+		c.questions = append(c.questions, c.question(q))
 	}
 	if c.byTenant && len(s.Tenants) <= mostDense+1 {
 		all.tenants.dense = make([]Histogram, len(s.Tenants))

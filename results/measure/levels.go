@@ -101,7 +101,7 @@ func (v *view) onEnded(own bool, e *ending) {
 	if e.finished {
 		v.segment.finished++
 		if v.tenants != nil {
-			v.tenants.of(e.tenant).served++
+			reach(&v.tenants.all, e.tenant).served++
 		}
 	}
 	if !e.success {

@@ -1,6 +1,10 @@
 package measure
 
-import "slices"
+import (
+	"slices"
+
+	"qsim/results/plain"
+)
 
 // Filters is a set of ways to narrow a metric.
 type Filters uint8
@@ -138,11 +142,7 @@ func HistogramOf(q Query) (histogram Query, ok bool) {
 
 // Metrics returns all metrics in the order of tables and files. The slice is the caller's.
 func Metrics() []MetricInfo {
-	infos := make([]MetricInfo, len(allMetrics))
-	for i := range allMetrics {
-		infos[i] = allMetrics[i].MetricInfo
-	}
-	return infos
+	return plain.Map(allMetrics, func(m metric) MetricInfo { return m.MetricInfo })
 }
 
 // Lookup returns the description of the metric with that name; ok is false if there is none.
@@ -159,28 +159,20 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 // and of Settings.Asked, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
-	add := func(q Query) {
-		if !slices.Contains(queries, q) {
-			queries = append(queries, q)
-		}
-	}
 	for _, storm := range s.Storms {
-		add(Query{Metric: "fresh.wait.p99", During: storm.Name})
-		add(Query{Metric: "recovery.time", After: storm.Name})
+		queries = append(queries, Query{Metric: UsualWait, During: storm.Name},
+			Query{Metric: recoveryTime, After: storm.Name})
 	}
-	wanted := make([]Query, 0, len(s.Objectives)+len(s.Asked))
-	for i := range s.Objectives {
-		wanted = append(wanted, s.Objectives[i].Query)
-	}
+	wanted := plain.Map(s.Objectives, func(o Objective) Query { return o.Query })
 	if len(s.Objectives) == 0 {
 		wanted = UsualWaits(s)
 	}
 	for _, q := range append(wanted, s.Asked...) {
 		if m := lookup(q.Metric); m == nil || m.OnRequest || q != (Query{Metric: q.Metric}) {
-			add(q)
+			queries = append(queries, q)
 		}
 	}
-	return queries
+	return plain.Distinct(queries)
 }
 
 // UsualWait is the metric that policies are compared by where a scenario has no objectives.
@@ -190,12 +182,10 @@ const UsualWait = "fresh.wait.p99"
 const mostUsual = 4
 
 // UsualWaits returns queries of the p99 waits of a scenario's first classes, or of all its jobs if there is one class.
-func UsualWaits(s *Settings) (queries []Query) {
+func UsualWaits(s *Settings) []Query {
 	if len(s.Classes) < 2 {
 		return []Query{{Metric: UsualWait}}
 	}
-	for _, class := range s.Classes[:min(len(s.Classes), mostUsual)] {
-		queries = append(queries, Query{Metric: UsualWait, Class: class})
-	}
-	return queries
+	classes := s.Classes[:min(len(s.Classes), mostUsual)]
+	return plain.Map(classes, func(class string) Query { return Query{Metric: UsualWait, Class: class} })
 }

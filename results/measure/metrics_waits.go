@@ -96,10 +96,7 @@ func (w *wait) quantile(q float64) number {
 	if rank <= uint64(w.ended.Count()) {
 		return some(w.ended.atRank(rank).Seconds())
 	}
-	var all Histogram
-	all.Merge(w.ended)
-	all.Merge(w.ages)
-	return number{value: all.atRank(rank).Seconds(), bound: true}
+	return number{value: joined(w.ended, w.ages).atRank(rank).Seconds(), bound: true}
 }
 
 // survival is a Kaplan–Meier estimate: share[i] of the waits last longer than at[i].

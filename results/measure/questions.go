@@ -24,9 +24,6 @@ type question struct {
 	reason  string     // reason why there is no value, or ""
 }
 
-// ask adds a query to those of the run, and sets up the counters that its value is computed from.
-func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
-
 // question returns a query with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
@@ -81,11 +78,7 @@ func filtersOf(q Query) (f Filters) {
 
 // window returns the storm with that name, nil if there is none.
 func (c *Collector) window(name string) *Window {
-	storms := c.settings.Storms
-	if i := slices.IndexFunc(storms, func(w Window) bool { return w.Name == name }); i >= 0 {
-		return &storms[i]
-	}
-	return nil
+	return plain.Find(c.settings.Storms, func(w *Window) bool { return w.Name == name })
 }
 
 // tenantNamed returns the ID of the tenant with that name, 0 if there is none.

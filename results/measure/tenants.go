@@ -49,18 +49,14 @@ type TenantWait struct {
 // MostTenantWaits is the highest number of tenants with their own distributions of waits, a kilobyte each per run.
 const MostTenantWaits = 256
 
-// mostTenants is the highest number of tenants listed one by one in the results of a run.
+// mostTenants is the highest number of tenants listed one by one in the results of a run, and the highest for which
+// metrics of the worst tenant are computed.
 const mostTenants = 1000
-
-// of returns the counts of a tenant.
-func (t *tenantCounts) of(tenant engine.TenantID) *tenantTally {
-	return reach(&t.all, tenant)
-}
 
 // want adds a change, 1 or −1, to a tenant's demand (its number of jobs ready or in flight), if tenants are counted.
 func (v *view) want(tenant engine.TenantID, more int64) {
 	if v.tenants != nil {
-		v.tenants.of(tenant).wanting += more
+		reach(&v.tenants.all, tenant).wanting += more
 	}
 }
 
@@ -160,7 +156,7 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 func (v *view) claimedOfTenant(k *claim, inSet bool) {
 	t := v.tenants
 	if v.windows[0].covers(v.now) {
-		w := t.of(k.Tenant)
+		w := reach(&t.all, k.Tenant)
 		w.claims++
 		w.sum += float64(k.waited)
 		if k.waited > w.longest {

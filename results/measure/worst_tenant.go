@@ -6,9 +6,6 @@ import "fmt"
 // run. Tenants without jobs are left out.
 const WorstTenant = "worst"
 
-// MostWorst is the highest number of tenants for which metrics of the worst tenant are computed.
-const MostWorst = mostTenants
-
 // NoWorst returns the reason why the metric cannot be computed for the worst of n tenants, "" if it can.
 func (m *MetricInfo) NoWorst(tenants int) string {
 	switch {
@@ -16,8 +13,8 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 		return "two runs are needed to tell it, and another tenant may be the worst in each"
 	case !m.LessIsBetter && !m.MoreIsBetter:
 		return "neither more nor less of it is worse"
-	case tenants > MostWorst:
-		return fmt.Sprintf("the worst is told of up to %d tenants, and there are %d", MostWorst, tenants)
+	case tenants > mostTenants:
+		return fmt.Sprintf("the worst is told of up to %d tenants, and there are %d", mostTenants, tenants)
 	}
 	return ""
 }

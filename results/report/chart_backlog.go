@@ -115,12 +115,12 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	few := d.fewJobs()
 	switch {
 	case all[highest] < 1:
-		return "No backlog forms" + d.under()
+		return "No backlog forms" + under(d.summary)
 	case all[highest] <= few:
-		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), jobs(all[highest]))
+		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", under(d.summary), jobs(all[highest]))
 	case fresh[worst] <= retry[most]/20:
 		return fmt.Sprintf("Retries pile up, to %s on the mean with %s; fresh jobs do not: at most %s%s", jobs(retry[most]),
-			d.policies[most].name, jobs(fresh[worst]), d.under())
+			d.policies[most].name, jobs(fresh[worst]), under(d.summary))
 	}
 	least, _ := extremes(retry)
 	if fresh[worst] <= similar*fresh[best] && retry[most] > max(similar*retry[least], few) {
@@ -132,9 +132,6 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 // fewJobs returns the size, in jobs, up to which a backlog counts as small: half the number of workers, at least one.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-// under returns the end of a title about all policies: "with <policy>" if there is one, else "under any policy".
-func (d *drawing) under() string { return under(d.summary) }
-
 // attemptsChart returns the chart of claims per second over time, fresh jobs and retries together, and of utilization.
 func attemptsChart(d *drawing) *sheet {
 	peaks, seen := make([]float64, len(d.policies)), plain.ExtentOf()
@@ -143,7 +140,7 @@ func attemptsChart(d *drawing) *sheet {
 		seen.Include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
-	s := &sheet{Figure: Figure{Name: "5-attempts", Title: "No job is claimed" + d.under(),
+	s := &sheet{Figure: Figure{Name: "5-attempts", Title: "No job is claimed" + under(d.summary),
 		Footer: d.footer(d.lineMarks("mean"))}}
 	if best >= 0 && peaks[worst] > 0 {
 		s.Title = d.rangeTitle("Attempts peak at", rate, peaks)

@@ -41,7 +41,9 @@ func distributionChart(d *drawing) *sheet {
 	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
 		Subtitle: "Share of the " + d.jobsOf(at) + " that waited longer than x (CCDF, both axes log)",
 		Footer:   d.footer("all seeds pooled")}}
-	s.alt = d.alt(d.distributionWords(at), func(i int) string {
+	what := plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),
+		"Fresh p99 wait"+d.ofJobs(at.Query, ""))
+	s.alt = d.alt(what, func(i int) string {
 		if all[i].none {
 			return "no job"
 		}
@@ -211,16 +213,11 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 	}
 }
 
-func (d *drawing) distributionWords(at limit) string {
-	return plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),
-		"Fresh p99 wait"+d.ofJobs(at.Query, ""))
-}
-
 // distributionTitle returns the title of the distribution chart: under which policies the share of jobs that exceed the
 // limit (or, without a limit, the p99 wait) is largest and smallest.
 func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	if best < 0 {
-		return "There is no fresh job to speak of" + d.under()
+		return "There is no fresh job to speak of" + under(d.summary)
 	}
 	if at.Bound == 0 {
 		return d.exceededTitle(all, at, values, best, worst)
@@ -232,9 +229,9 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	high, low := percent(values[worst]), percent(values[best])
 	switch {
 	case all[best].unclaimed == 1:
-		return "No fresh job" + which + " is claimed" + d.under()
+		return "No fresh job" + which + " is claimed" + under(d.summary)
 	case values[worst] == 0:
-		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + d.under()
+		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + under(d.summary)
 	case len(d.policies) == 1:
 		return fmt.Sprintf("%s of %s with %s", high, what, d.policies[worst].name)
 	case high == low:

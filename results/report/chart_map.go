@@ -64,7 +64,9 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 	}
 	s.Footer = sourceLine(m.Scenario, m.Version, m.ConfigHash, plain.Plural(m.Seeds, "seed")+" a point",
 		fmt.Sprintf("%d points measured of %d", measured, full))
-	s.alt = m.words(panels)
+	s.alt = "Share of the map beyond the edge: " + strings.Join(plain.Map(panels, func(p results.MapPanel) string {
+		return policyName(p.Label) + " " + portion(p.Beyond)
+	}), ", ") + "."
 	columns := 3
 	if n := len(panels); n <= 4 {
 		columns = min(n, 2)
@@ -130,11 +132,6 @@ func (m mapDrawing) subtitle(left int) string {
 	bounds := m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never })
 	return what + plain.When(bounds, "; some colours are lower bounds") +
 		plain.When(left > 0, "; "+plain.Plural(left, "policy")+" not shown")
-}
-
-func (m mapDrawing) words(panels []results.MapPanel) string {
-	words := plain.Map(panels, func(p results.MapPanel) string { return policyName(p.Label) + " " + portion(p.Beyond) })
-	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }
 
 // drawPanel draws the map of one policy.

@@ -140,7 +140,7 @@ func (d *drawing) starvedTime(shares []float64) float64 {
 func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	switch {
 	case totals[worst] == 0:
-		return "No fresh job" + d.charted() + " starves" + d.under()
+		return "No fresh job" + d.charted() + " starves" + under(d.summary)
 	case totals[best] == 0 && len(d.policies) > 1:
 		return fmt.Sprintf("Fresh jobs%s starve for %s with %s, never with %s", d.charted(), seconds(totals[worst]),
 			d.policies[worst].name, d.policies[best].name)

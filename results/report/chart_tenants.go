@@ -41,7 +41,7 @@ func tenantsChart(d *drawing) *sheet {
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
-	s := &sheet{Figure: Figure{Name: tenantsFigure, Title: "No fresh job of any tenant was ready" + d.under(),
+	s := &sheet{Figure: Figure{Name: tenantsFigure, Title: "No fresh job of any tenant was ready" + under(d.summary),
 		Footer: d.footer("all seeds pooled")}}
 	if !seen.Empty() {
 		s.Title = d.tenantsTitle(all, slowest)

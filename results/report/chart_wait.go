@@ -94,7 +94,7 @@ func waitChart(d *drawing) *sheet {
 func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
-	front := d.inFront()
+	front := inFront(d.summary, d.table)
 	first := twins(plain.Map(d.policies, func(p policy) []float64 { return d.waits(&p, row).median }))
 	for i, own := range d.policies {
 		b := d.waits(&own, row)

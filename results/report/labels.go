@@ -71,7 +71,7 @@ func (e entry) symbol() vg.Length {
 // policyKey returns the legend of the policies, or, if they are many, of those that a page shows at first.
 func (d *drawing) policyKey() key {
 	var k key
-	front := d.inFront()
+	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
 		if front[i] {
 			k = append(k, entry{name: p.name, color: p.hue.line, dashes: hueOf(p.index).dashes, policy: i + 1})

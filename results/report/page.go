@@ -322,7 +322,7 @@ func (d *drawing) live() liveData {
 	for _, s := range d.settings.Storms {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
-	front := d.inFront()
+	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
 		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
 			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
@@ -333,9 +333,6 @@ func (d *drawing) live() liveData {
 	}
 	return data
 }
-
-// inFront reports, for each policy, whether the page shows its curves at first.
-func (d *drawing) inFront() []bool { return inFront(d.summary, d.table) }
 
 // finding returns the finding of the results table as a sentence.
 func (d *drawing) finding() string {

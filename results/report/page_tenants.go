@@ -23,7 +23,8 @@ func tenants(sum *results.Summary) finding {
 	if len(all) < 3 { // the first is nobody
 		return finding{Finding: "There is one tenant.", none: true}
 	}
-	if eachClassIsATenant(sum.Settings) {
+	oneEach := func(tenant, class string) bool { return tenant == class+"/0" } // as in "orders/0", "imports/0"
+	if slices.EqualFunc(all[1:], sum.Settings.Classes, oneEach) {
 		return finding{Finding: "No class has several tenants: what is said of classes is said of them.", none: true}
 	}
 	counted := mostCounted(sum)
@@ -42,11 +43,6 @@ func tenants(sum *results.Summary) finding {
 	f.Tables = append(f.Tables, tenantShares(sum, order))
 	f.none = strings.HasPrefix(f.Finding, "Tenants wait alike")
 	return f
-}
-
-// eachClassIsATenant reports whether every class has exactly one tenant, as in "orders/0", "imports/0".
-func eachClassIsATenant(s *measure.Settings) bool {
-	return slices.EqualFunc(s.Tenants[1:], s.Classes, func(tenant, class string) bool { return tenant == class+"/0" })
 }
 
 // tenantTable returns a table with a row for each tenant in order and a column for each policy.

@@ -52,7 +52,7 @@ func compared(t *testing.T, base, new *results.Summary, gate results.Gate) *resu
 	for _, e := range base.Policies[0].Metrics {
 		queries = append(queries, e.Query)
 	}
-	c, err := results.Compare(base, new, results.CompareOptions{BaseName: "old", NewName: "new", Gate: gate, Queries: queries})
+	c, err := results.Compare(results.Named{Summary: base, Name: "old"}, results.Named{Summary: new, Name: "new"}, queries, gate)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -95,7 +96,8 @@ func (p *page) cell(c *results.Column, i int) Cell {
 		value.Color = bold
 	}
 	marks := make(Cell, 0, 8)
-	for n := range p.signs(c) { // as many in all cells of the column
+	counts := plain.Map(c.Cells, func(cell results.TableCell) int { return utf8.RuneCountInString(cell.Marks()) })
+	for n := range slices.Max(counts) { // as many in all cells of the column
 		part := Part{Left: true}
 		if signs := []rune(cell.Marks()); n < len(signs) {
 			part.Text = string(signs[n])
@@ -109,14 +111,6 @@ func (p *page) cell(c *results.Column, i int) Cell {
 	}
 	half := Part{Text: plain.When(c.Part != results.Pays, cell.Half)}
 	return append(marks, value, half, Part{Text: cell.Change}, Part{Text: cell.Mark, Left: true})
-}
-
-// signs returns the largest number of verdict signs in a cell of the column.
-func (p *page) signs(c *results.Column) (most int) {
-	for i := range c.Cells {
-		most = max(most, utf8.RuneCountInString(c.Cells[i].Marks()))
-	}
-	return most
 }
 
 // heading returns the lines, indented from the second on, that describe a run: scenario, length, seeds, load, storms.

@@ -13,13 +13,6 @@ import (
 	"qsim/results/plain"
 )
 
-// PlotOptions are the size, colours and characters of a plot on a terminal.
-type PlotOptions struct {
-	Width int  // columns; 0: 80
-	ASCII bool // use only characters that every terminal has
-	Color bool
-}
-
 const (
 	plotWidth  = 80
 	leastPlot  = 40  // columns
@@ -30,18 +23,20 @@ const (
 )
 
 // WritePlot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
-// logarithmic axis that all policies share, with the storms marked below. It needs Settings and Data.
-func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
+// logarithmic axis that all policies share, with the storms marked below. It needs Settings and Data. A width of 0
+// stands for 80 columns; ascii asks for characters that every terminal has.
+func WritePlot(w io.Writer, s *results.Summary, o TableOptions, ascii bool) error {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
 		return fmt.Errorf("draw plot: the series are missing")
 	}
-	return write(w, "plot", newTerminalPlot(s, o).draw())
+	return write(w, "plot", newTerminalPlot(s, o, ascii).draw())
 }
 
 // terminalPlot holds the lines, axes and sizes of a plot on a terminal.
 type terminalPlot struct {
 	s         *results.Summary
-	o         PlotOptions
+	o         TableOptions
+	ascii     bool
 	columns   int // width of a panel
 	rows      int // height of a panel
 	marks     plotMarks
@@ -89,9 +84,9 @@ func braille(dots uint8) string {
 // asciiDots returns the ASCII character for up to two dots, one above the other: bit 0 is the upper, bit 1 the lower.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
-func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
-	p := &terminalPlot{s: s, o: o, marks: unicodeMarks, rows: 6}
-	if o.ASCII {
+func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPlot {
+	p := &terminalPlot{s: s, o: o, ascii: ascii, marks: unicodeMarks, rows: 6}
+	if ascii {
 		p.marks = asciiMarks
 	}
 	if len(s.Policies) > 4 {
@@ -191,7 +186,7 @@ func (p *terminalPlot) panelTitle(i int) string {
 
 // plain returns text with ASCII characters in place of others, if the plot is in ASCII.
 func (p *terminalPlot) plain(text string) string {
-	if !p.o.ASCII {
+	if !p.ascii {
 		return text
 	}
 	return strings.Map(func(r rune) rune {

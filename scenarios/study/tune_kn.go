@@ -171,13 +171,8 @@ func (s *selection) race(ctx context.Context) error {
 	}
 }
 
-func (s *selection) left() (left []*candidate) {
-	for _, c := range s.all {
-		if c.why == "" {
-			left = append(left, c)
-		}
-	}
-	return left
+func (s *selection) left() []*candidate {
+	return slices.DeleteFunc(slices.Clone(s.all), func(c *candidate) bool { return c.why != "" })
 }
 
 // whyEqual is the reason for giving up a setting that is equal to an earlier one.

@@ -67,7 +67,7 @@ func (e *Engine) maintenance() Time {
 	if e.stale {
 		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
 		for r := range e.electors {
-			e.seldom = min(e.seldom, e.electors[r].deadline())
+			e.seldom = min(e.seldom, e.electors[r].nextAt)
 		}
 	}
 	return e.seldom

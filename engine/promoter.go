@@ -119,8 +119,6 @@ func (l *elector) init(role Op, on bool, now Time) {
 	}
 }
 
-func (l *elector) deadline() Time { return l.nextAt }
-
 // leading reports whether this engine leads for the role now. Leadership counts from the request that won it, so that a
 // process that was frozen for longer than it lasts finds itself deposed.
 func (l *elector) leading(now Time) bool { return now < l.until }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine/heap"
@@ -25,12 +26,7 @@ const noTimeout = -1
 func (r *runner) init(cfg *Config) {
 	r.line.init(forWorker, 0)
 	for _, k := range cfg.Kinds {
-		at := noTimeout
-		for i := range r.timeouts {
-			if r.timeouts[i].after == k.Timeout {
-				at = i
-			}
-		}
+		at := slices.IndexFunc(r.timeouts, func(t timeout) bool { return t.after == k.Timeout })
 		if k.Timeout > 0 && at == noTimeout {
 			at = len(r.timeouts)
 			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})

@@ -24,45 +24,45 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3429, 2850},
+	{"engine", 3416, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3124, 1650},
-	{"engine/dist", 1091, 1020},
+	{"engine/dist", 1079, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1366, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3216, 2250},
-	{"engine/pgstore", 2910, 2130},
+	{"engine/memstore", 3211, 2250},
+	{"engine/pgstore", 2906, 2130},
 	{"engine/pgstore/pgserver", 546, 500},
-	{"engine/quantity", 808, 480},
+	{"engine/quantity", 806, 480},
 	{"engine/sim", 2093, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2877, 1850},
 	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2300, 1350},
-	{"scenarios/checked", 213, 212},
+	{"scenarios/chaos", 2293, 1350},
+	{"scenarios/checked", 196, 196},
 	{"scenarios/checks", 418, 300},
-	{"scenarios/diagnostics", 579, 559},
+	{"scenarios/diagnostics", 574, 559},
 	{"scenarios/estimate", 346, 250},
-	{"scenarios/imports", 4708, 3650},
+	{"scenarios/imports", 4697, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 871, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3011, 1900},
-	{"scenarios/study", 5277, 3000},
-	{"scenarios/trace", 1621, 1250},
+	{"scenarios/spec", 3006, 1900},
+	{"scenarios/study", 5253, 3000},
+	{"scenarios/trace", 1607, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
-	{"scenarios/validate", 1113, 600},
-	{"scenarios/verify", 3382, 2600},
-	{"scenarios/world", 4510, 2700},
-	{"results", 4524, 2300},
-	{"results/measure", 4825, 3150},
+	{"scenarios/validate", 1104, 600},
+	{"scenarios/verify", 3372, 2600},
+	{"scenarios/world", 4507, 2700},
+	{"results", 4557, 2300},
+	{"results/measure", 4852, 3150},
 	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6689, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6698, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1534, 1700},
 	{"cmd/bench", 4823, 3000},
 	{"cmd/cli", 5092, 3600},
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_514, 56_000
+	mostLines, goalLines             = 83_278, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ func Constant(v float64) (Dist, error) {
 
 // Uniform returns the uniform distribution over [min, max], 0 ≤ min ≤ max.
 func Uniform(min, max float64) (Dist, error) {
-	if err := firstError(checkValue("min", min), checkValue("max", max)); err != nil {
+	if err := cmp.Or(checkValue("min", min), checkValue("max", max)); err != nil {
 		return Dist{}, err
 	}
 	if min > max {
@@ -53,7 +54,7 @@ func Exponential(mean float64) (Dist, error) {
 // LogNormalMeanCV returns the log-normal distribution with that mean and coefficient of variation (standard deviation ÷
 // mean), cv in [1e-6, 1000].
 func LogNormalMeanCV(mean, cv float64) (Dist, error) {
-	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 1e-6, 1000)); err != nil {
+	if err := cmp.Or(checkScale("mean", mean), checkRange("cv", cv, 1e-6, 1000)); err != nil {
 		return Dist{}, err
 	}
 	square := float64(cv * cv)
@@ -64,7 +65,7 @@ func LogNormalMeanCV(mean, cv float64) (Dist, error) {
 
 // LogNormalQuantiles returns the log-normal distribution with that median and 99th percentile, p99 ÷ p50 in (1, 1e9].
 func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
-	if err := firstError(checkScale("p50", p50), checkScale("p99", p99)); err != nil {
+	if err := cmp.Or(checkScale("p50", p50), checkScale("p99", p99)); err != nil {
 		return Dist{}, err
 	}
 	if p99 <= p50 {
@@ -84,7 +85,7 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 // Normal returns the folded normal distribution: of the absolute value of a normal variable with that mean, at least 0,
 // and standard deviation. The mean of the result is larger, the more so the smaller mean ÷ sd.
 func Normal(mean, sd float64) (Dist, error) {
-	if err := firstError(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
+	if err := cmp.Or(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
 		return Dist{}, err
 	}
 	text := "normal mean " + spellSeconds(mean) + " sd " + spellSeconds(sd)
@@ -100,7 +101,7 @@ func Normal(mean, sd float64) (Dist, error) {
 
 // Gamma returns the gamma distribution with that mean and coefficient of variation, cv in [0.001, 100].
 func Gamma(mean, cv float64) (Dist, error) {
-	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
+	if err := cmp.Or(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
 		return Dist{}, err
 	}
 	return newGamma(mean, 1/float64(cv*cv), "gamma mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
@@ -109,7 +110,7 @@ func Gamma(mean, cv float64) (Dist, error) {
 // Erlang returns the distribution of the sum of k equal exponential variables with a total mean of mean, k in [1,
 // 1000000].
 func Erlang(mean float64, k int) (Dist, error) {
-	if err := firstError(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
+	if err := cmp.Or(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
 		return Dist{}, err
 	}
 	return newGamma(mean, float64(k), "erlang mean "+spellSeconds(mean)+" k "+strconv.Itoa(k))
@@ -122,7 +123,7 @@ func newGamma(mean, shape float64, text string) (Dist, error) {
 // Weibull returns the Weibull distribution with that mean and shape, in [0.05, 1000]: below 1 the tail is heavier than
 // that of the exponential, above 1 lighter.
 func Weibull(mean, shape float64) (Dist, error) {
-	if err := firstError(checkScale("mean", mean), checkRange("shape", shape, 0.05, 1000)); err != nil {
+	if err := cmp.Or(checkScale("mean", mean), checkRange("shape", shape, 0.05, 1000)); err != nil {
 		return Dist{}, err
 	}
 	scale := float64(mean * portableExp(-logGamma(1+1/shape)))
@@ -133,7 +134,7 @@ func Weibull(mean, shape float64) (Dist, error) {
 // Pareto returns the Pareto distribution, which exceeds x ≥ min with probability (min/x)^alpha, alpha in [0.1, 1000].
 // Its mean is infinite for alpha ≤ 1.
 func Pareto(min, alpha float64) (Dist, error) {
-	if err := firstError(checkScale("min", min), checkRange("alpha", alpha, 0.1, 1000)); err != nil {
+	if err := cmp.Or(checkScale("min", min), checkRange("alpha", alpha, 0.1, 1000)); err != nil {
 		return Dist{}, err
 	}
 	mean := math.Inf(1)
@@ -147,7 +148,7 @@ func Pareto(min, alpha float64) (Dist, error) {
 // HyperExponential returns the mixture of two exponentials that each contribute half
 // of the mean, with this coefficient of variation, cv in [1, 1000].
 func HyperExponential(mean, cv float64) (Dist, error) {
-	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 1, 1000)); err != nil {
+	if err := cmp.Or(checkScale("mean", mean), checkRange("cv", cv, 1, 1000)); err != nil {
 		return Dist{}, err
 	}
 	// p = (1+r)/2, q = (1-r)/2 with r² = (cv²-1)/(cv²+1), so 1-r² = 2/(cv²+1).
@@ -187,15 +188,6 @@ func Empirical(values []float64) (Dist, error) {
 func newDist(e exactCurve, mean float64, text string) (Dist, error) {
 	c := &curve{exactCurve: e, mean: mean, text: text}
 	return Dist{curve: c.tabulate()}, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkValue returns an error unless v is in [0, mostScale].

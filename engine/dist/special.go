@@ -1,6 +1,9 @@
 package dist
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 const (
 	halfLog2Pi  = 0.918938533204672741780329736406  // ln(2π)/2
@@ -142,15 +145,8 @@ func gammaFraction(a, x float64) float64 {
 	for n := 1.0; n < gammaTerms; n++ {
 		b += 2
 		numerator := float64(n * (a - n))
-		d = b + float64(numerator*d)
-		if d == 0 {
-			d = tiny
-		}
-		c = b + numerator/c
-		if c == 0 {
-			c = tiny
-		}
-		d = 1 / d
+		d = 1 / cmp.Or(b+float64(numerator*d), tiny)
+		c = cmp.Or(b+numerator/c, tiny)
 		factor := float64(c * d)
 		h = float64(h * factor)
 		if factor > 1-0x1p-52 && factor < 1+0x1p-52 {

@@ -29,14 +29,9 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	defer timer.Stop()
 	for {
 		s.mu.lock()
-		now := s.now()
-		due := s.nextDue()
+		due := s.untilDue(s.now())
 		s.mu.unlock()
-		if due == engine.Never {
-			timer.Stop()
-		} else {
-			timer.Reset(due.Sub(now))
-		}
+		timer.Reset(due)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

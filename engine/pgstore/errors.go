@@ -51,14 +51,11 @@ func cut(err error) bool {
 	if reply, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(reply.Code, "08") || strings.HasPrefix(reply.Code, "57P0")
 	}
-	var connecting *pgconn.ConnectError
-	var network *net.OpError
-	switch {
-	case err == nil, errors.As(err, &connecting), isOver(err):
+	if err == nil || isOver(err) || errors.As(err, new(*pgconn.ConnectError)) {
 		return false
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.As(err, &network) || strings.Contains(err.Error(), "conn closed") // which pgx found dead before
+		errors.As(err, new(*net.OpError)) || strings.Contains(err.Error(), "conn closed") // which pgx found dead before
 }
 
 // isOver reports whether an error means that the context of a call was done.

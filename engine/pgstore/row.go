@@ -43,8 +43,7 @@ func (r *row) optional() *int64 {
 		r.next()
 		return nil
 	}
-	n := r.int64()
-	return &n
+	return new(r.int64())
 }
 
 // lease reads a lease from a row with the columns of leaseColumns.

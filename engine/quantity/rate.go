@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
@@ -26,10 +27,7 @@ func (r Rate) PerSecond() float64 {
 
 // String returns the rate with the unit of time that it was read with.
 func (r Rate) String() string {
-	unit := map[time.Duration]string{time.Minute: "/m", time.Hour: "/h"}[r.Per]
-	if unit == "" {
-		unit = "/s"
-	}
+	unit := cmp.Or(map[time.Duration]string{time.Minute: "/m", time.Hour: "/h"}[r.Per], "/s")
 	return Decimal(big.NewRat(r.Num, max(1, r.Den)), 18) + unit
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"qsim/engine/keyed"
 	"qsim/policies"
+	"qsim/results/plain"
 )
 
 // die draws random settings of a random scenario (world): n of them so far, in a sequence of its own.
@@ -93,10 +94,7 @@ func (d *die) ranged(placeholder string) string {
 	} else {
 		drawn = fmt.Sprint(d.between(number(least), number(most)))
 	}
-	if orZero && d.coin() {
-		return zero
-	}
-	return drawn
+	return plain.Either(orZero && d.coin(), zero, drawn)
 }
 
 // number returns the whole number in a text, and duration the duration; both panic if it holds none.

@@ -38,12 +38,7 @@ func (w *World) Size() string {
 	if s, err := w.setup(); err == nil {
 		jobs = s.Come
 	}
-	troubles := 0
-	for i := range w.scenario.Storms {
-		if w.scenario.Storms[i].Effect().Class == "" {
-			troubles++
-		}
-	}
+	troubles := plain.Count(w.scenario.Storms, func(s scenarios.Storm) bool { return s.Effect().Class == "" })
 	e := &w.scenario.Engine
 	return strings.Join([]string{plain.Plural(int(e.Nodes), "node"), plain.Plural(int(e.Workers), "worker"),
 		plain.Plural(jobs, "job"), plain.Plural(troubles, "trouble")}, ", ")

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/tree"
 )
@@ -78,13 +79,8 @@ func Hash(p *scenarios.Preset) string {
 }
 
 // Count returns the number of rules of a comparison that have the given verdict, such as holds.
-func (c *Comparison) Count(verdict string) (n int) {
-	for _, r := range c.Rules {
-		if r.Verdict == verdict {
-			n++
-		}
-	}
-	return n
+func (c *Comparison) Count(verdict string) int {
+	return plain.Count(c.Rules, func(r Rule) bool { return r.Verdict == verdict })
 }
 
 // Version returns the version of the compared library: the last word of the name of its system.
@@ -93,7 +89,7 @@ func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.
 // Ratio returns, as text, how many rules hold of how many, and the version: "6/11 v0.26.0"; "–" without rules.
 func (c *Comparison) Ratio() string {
 	if len(c.Rules) == 0 {
-		return "–"
+		return plain.Missing
 	}
 	return fmt.Sprintf("%d/%d %s", c.Count("holds"), len(c.Rules), c.Version())
 }
@@ -104,13 +100,9 @@ func (c *Comparison) Sentence(p *scenarios.Preset) string {
 		return "not checked against a real system: " + c.Why
 	}
 	text := fmt.Sprintf("checked against %s (%s): %d of %d rules hold", c.System, c.On, c.Count("holds"), len(c.Rules))
-	if near := c.Count("near"); near > 0 {
-		text += fmt.Sprintf(", %d near", near)
-	}
-	if c.Values != Hash(p) {
-		text += "; checked before it was changed"
-	}
-	return text
+	near := c.Count("near")
+	text += plain.When(near > 0, fmt.Sprintf(", %d near", near))
+	return text + plain.When(c.Values != Hash(p), "; checked before it was changed")
 }
 
 // Held returns the names of the rules that the preset follows.
@@ -124,20 +116,11 @@ func (c *Comparison) Held() (names []string) {
 }
 
 // Sentence returns a sentence on how far the preset deviates from its library in a rule, and why.
-func (r *Rule) Sentence() string {
-	if r.Cause != "" {
-		return r.size() + ": " + r.Cause
-	}
-	return r.size()
-}
+func (r *Rule) Sentence() string { return plain.Joined(": ", r.size(), r.Cause) }
 
 // size returns, as text, the figure by which a rule is judged: its value in the library and in the preset.
 func (r *Rule) size() string {
-	text := fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated)
-	if r.Off != "" {
-		text += " (" + r.Off + ")"
-	}
-	return text
+	return fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated) + plain.When(r.Off != "", " ("+r.Off+")")
 }
 
 // Measured returns a line for each known deviation of a preset from its library, with its size if a rule measured it.

@@ -50,13 +50,8 @@ func Of(e *quantity.Error, at yaml.Mark) Diagnostic {
 type List []Diagnostic
 
 // Errors returns the diagnostics that keep the scenario from running.
-func (ds List) Errors() List { return ds.of(Error) }
-
-// Warnings returns the diagnostics that do not keep the scenario from running.
-func (ds List) Warnings() List { return ds.of(Warning) }
-
-func (ds List) of(s Severity) List {
-	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool { return d.Severity != s })
+func (ds List) Errors() List {
+	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool { return d.Severity != Error })
 }
 
 // Sorted orders diagnostics by position, errors first, and drops duplicates.

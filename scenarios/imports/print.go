@@ -108,17 +108,11 @@ func (t *Times) cells(name string) (rows [][]string) {
 	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99), last})
 	for i := range t.Fits {
 		f := &t.Fits[i]
-		distance, p, mark := fmt.Sprintf("%.3f", f.Distance), "", ""
-		if f.Kind == "constant" {
-			distance = "" // values near one, to which no distribution is near
-		}
-		if !math.IsNaN(f.P) {
-			p = fmt.Sprintf("%.2f", f.P)
-		}
-		if i == t.Chosen {
-			mark = "chosen"
-		}
-		rows = append(rows, []string{"", Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99), mark})
+		// No distribution is near to the values of a constant, which are near to one.
+		distance := plain.When(f.Kind != "constant", fmt.Sprintf("%.3f", f.Distance))
+		p := plain.When(!math.IsNaN(f.P), fmt.Sprintf("%.2f", f.P))
+		rows = append(rows, []string{"", Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99),
+			plain.When(i == t.Chosen, "chosen")})
 	}
 	return rows
 }
@@ -246,10 +240,7 @@ func (r *Retry) comment() string {
 	if len(r.Keys) == 0 {
 		return "   # no second attempt is recorded"
 	}
-	if !r.paced {
-		return "   # the pauses between attempts are not recorded: the usual ones"
-	}
-	return ""
+	return plain.When(!r.paced, "   # the pauses between attempts are not recorded: the usual ones")
 }
 
 func (w *writing) classText(c *Class, line func(string, ...any)) {

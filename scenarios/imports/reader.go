@@ -73,9 +73,7 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 	if len(files) > 255 {
 		return nil, fmt.Errorf("%d files: at most 255 are read together", len(files))
 	}
-	if options.mostRecords == 0 {
-		options.mostRecords = MostRecords
-	}
+	options.mostRecords = cmp.Or(options.mostRecords, MostRecords)
 	r := &reader{options: options, files: files, repairs: repairLog{}, coarse: true, latest: unknown,
 		labels: newNames(mostLabels), queues: newNames(mostLabels), tenants: newNames(mostTenants),
 		nodes: newNames(mostNodes), kinds: newNames(mostKinds), timestamps: timestamps{zone: options.Zone, last: unknown}}

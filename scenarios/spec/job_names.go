@@ -104,9 +104,4 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 }
 
 // helpOf returns the help text of an error after a semicolon, or "" if it has none.
-func helpOf(e *quantity.Error) string {
-	if e.Help == "" {
-		return ""
-	}
-	return "; " + e.Help
-}
+func helpOf(e *quantity.Error) string { return plain.When(e.Help != "", "; "+e.Help) }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -179,13 +180,12 @@ func (a *Arrivals) MeanRate() float64 {
 	return a.Rate.PerSecond()
 }
 
+// End returns the time from which no job of a class arrives any more, in runs of that duration.
+func (a *Arrivals) End(duration Duration) Duration { return min(duration, *cmp.Or(a.Stop, &duration)) }
+
 // Length returns the time from a class's first to its last possible arrival.
 func (a *Arrivals) Length(duration Duration) time.Duration {
-	stop := duration
-	if a.Stop != nil {
-		stop = min(stop, *a.Stop)
-	}
-	return max(0, stop.Std()-a.Start.Std())
+	return max(0, a.End(duration).Std()-a.Start.Std())
 }
 
 // TraceLine parses a line of a trace: seconds since the class starts, a decimal of at least 0, and optionally, after a

@@ -197,10 +197,7 @@ func cost(s *results.Summary) string {
 			math.Abs(diff.Difference) < max(c.least, c.share*math.Abs(old.Mean)) {
 			continue
 		}
-		sign := "+"
-		if diff.Difference < 0 {
-			sign = "−"
-		}
+		sign := plain.Either(diff.Difference < 0, "−", "+")
 		worse = append(worse, c.text+" "+sign+results.FormatValue(math.Abs(diff.Difference), info)+
 			plain.When(info.Unit == "1/s", "/s"))
 	}

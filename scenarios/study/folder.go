@@ -22,9 +22,6 @@ import (
 // Shard is one of Of parts of a sweep, with the cells whose index modulo Of is Index.
 type Shard struct{ Index, Of int }
 
-// mostShards is the highest number of shards of a sweep: one for each cell.
-const mostShards = MostCells
-
 // ParseShard parses I/N, with I from 0, as shard I of N.
 func ParseShard(text string) (Shard, error) {
 	first, second, ok := strings.Cut(text, "/")
@@ -33,8 +30,8 @@ func ParseShard(text string) (Shard, error) {
 	switch {
 	case !ok || err != nil || failed != nil:
 		return Shard{}, fmt.Errorf("want I/N, as 0/8 for the first of eight shards")
-	case of < 1 || of > mostShards:
-		return Shard{}, fmt.Errorf("want 1 to %d shards, not %d", mostShards, of)
+	case of < 1 || of > MostCells: // one for each cell
+		return Shard{}, fmt.Errorf("want 1 to %d shards, not %d", MostCells, of)
 	case index < 0 || index >= of:
 		return Shard{}, fmt.Errorf("the shards of %d are 0/%[1]d to %d/%[1]d", of, of-1)
 	}

@@ -236,11 +236,10 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 
 func (m *Mapped) writeCSV(w io.Writer) error {
 	header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
-	var rows [][]string
-	for _, r := range m.rows() {
-		rows = append(rows, []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
-			strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
-	}
+	rows := plain.Map(m.rows(), func(r mapRow) []string {
+		return []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
+			strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
+	})
 	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }
 

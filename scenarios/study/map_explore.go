@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // MostDepth is the highest number of times that a cell of a map is halved.
@@ -87,10 +88,8 @@ func (l *Lattice) corners() []Point {
 
 // Size returns the number of points on the full grid.
 func (l *Lattice) Size() int {
-	count := func(values []Value) int {
-		return len(slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return v.Text == "" }))
-	}
-	return count(l.X) * count(l.Y)
+	isThere := func(v Value) bool { return v.Text != "" }
+	return plain.Count(l.X, isThere) * plain.Count(l.Y, isThere)
 }
 
 // Map is the map of a metric under one policy: the measured points, and the rectangles (patches) between them.

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/gob"
@@ -252,22 +251,20 @@ func openMemory(path, search string) (*memory, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	whole := []byte{}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<26)
-	for lines.Scan() {
+	whole := 0 // bytes of the lines that can be read
+	for text := range bytes.Lines(text) {
 		var line memoryLine
 		var seen []observation
-		if json.Unmarshal(lines.Bytes(), &line) != nil || gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
+		if !bytes.HasSuffix(text, []byte("\n")) || json.Unmarshal(text, &line) != nil ||
+			gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
 			break
 		}
-		m.known[line.Ask] = seen
-		whole = append(append(whole, lines.Bytes()...), '\n')
+		m.known[line.Ask], whole = seen, whole+len(text)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, whole, 0o644); err != nil {
+	if err := os.WriteFile(path, text[:whole], 0o644); err != nil {
 		return nil, err
 	}
 	m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // selection searches, among the settings that meet all objectives, for the one with the smallest goal value.
@@ -58,11 +59,8 @@ func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
 // halve drops the worse half of the settings until few are left, each round with twice as many seeds. Settings that
 // seem to miss objectives rank last, in the order of their distances to them.
 func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
-	var left []*candidate
 	spent := 0
-	for _, setting := range s.settings {
-		left = append(left, &candidate{setting: setting, outcome: results.Unclear})
-	}
+	left := plain.Map(s.settings, func(n int) *candidate { return &candidate{setting: n, outcome: results.Unclear} })
 	for seeds := halvingSeeds; len(left) > mostForKN; seeds *= 2 {
 		if err := s.extend(ctx, left, min(seeds, s.most)); err != nil {
 			return nil, err
@@ -173,13 +171,8 @@ func (s *selection) race(ctx context.Context) error {
 	}
 }
 
-func (s *selection) left() (left []*candidate) {
-	for _, c := range s.all {
-		if c.why == "" {
-			left = append(left, c)
-		}
-	}
-	return left
+func (s *selection) left() []*candidate {
+	return slices.DeleteFunc(slices.Clone(s.all), func(c *candidate) bool { return c.why != "" })
 }
 
 // whyEqual is the reason for giving up a setting that is equal to an earlier one.

@@ -83,10 +83,7 @@ func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 			unclear = nil
 		}
 	}
-	verb := "are"
-	if len(unclear) == 1 {
-		verb = "is"
-	}
+	verb := plain.Either(len(unclear) == 1, "is", "are")
 	add("%s=%s is the %s value known to meet all objectives; %s %s unclear after %d seeds.", p.Key, best, word,
 		strings.Join(unclear, ", "), verb, seeds)
 	if a.misses != nil {
@@ -284,10 +281,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 			if !t.Margin {
 				row = append(row, value(r.Mean), value(r.Half))
 			}
-			why := r.Why
-			if k == p.Best {
-				why = "best"
-			}
+			why := plain.Either(k == p.Best, "best", r.Why)
 			rows = append(rows, append(row, margin(r.Margin), strings.TrimPrefix(margin(r.Half2), "+"), string(r.Outcome), why))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // stormsProcess and the constants below are the process and thread numbers of the tracks in a Chrome trace, nodes last.
@@ -337,12 +338,9 @@ func (c *chrome) event(e chromeEvent) {
 	if c.err == nil {
 		c.err = err
 	}
-	separator := ",\n"
-	if c.lines < 2 {
-		separator = "\n" // behind the head of the document
-	}
+	separator := plain.When(c.lines >= 2, ",") // none behind the head of the document
 	c.lines++
-	c.write(separator + string(text))
+	c.write(separator + "\n" + string(text))
 }
 
 func (c *chrome) write(text string) {

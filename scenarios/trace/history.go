@@ -325,10 +325,7 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	case own && !a.Ended():
 		how = "was alive and running it: a false alarm"
 	}
-	what := "its lease"
-	if a.taken {
-		what = "that of the reaper"
-	}
+	what := plain.Either(a.taken, "that of the reaper", "its lease")
 	a.note("%s expired, node %d took it; node %d %s", what, e.Node, holder, how)
 	a.taken = true
 	a.become("lapsed")

@@ -101,10 +101,7 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 		if len(a.Storms) > 0 {
 			notes = append([]string{"in " + strings.Join(a.Storms, ", ")}, notes...)
 		}
-		ran := plain.Missing
-		if a.Ended() {
-			ran = Length(a.Ran)
-		}
+		ran := plain.Either(a.Ended(), Length(a.Ran), plain.Missing)
 		rows = append(rows, []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran,
 			cmp.Or(a.Error, plain.Missing), fmt.Sprint(a.Node), strings.Join(notes, "; ")})
 	}
@@ -116,13 +113,7 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 // table, in columns.
 func writeFact(w io.Writer, f *Fact, table bool, width int) error {
 	if table {
-		attempt, node := "", ""
-		if f.Attempt > 0 {
-			attempt = fmt.Sprint(f.Attempt)
-		}
-		if f.Node >= 0 {
-			node = fmt.Sprint(f.Node)
-		}
+		attempt, node := plain.When(f.Attempt > 0, fmt.Sprint(f.Attempt)), plain.When(f.Node >= 0, fmt.Sprint(f.Node))
 		_, err := io.WriteString(w, factCells(Clock(f.At), f.Job, attempt, node, f.Event, f.Error)+"\n")
 		return err
 	}

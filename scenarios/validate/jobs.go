@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -87,10 +88,7 @@ func (c *validator) checkDependencies() {
 }
 
 func (c *validator) checkDependency(i int, d *spec.Dependency) {
-	limit := spec.DependencyLimit{}
-	if d.Limit != nil {
-		limit = *d.Limit
-	}
+	limit := *cmp.Or(d.Limit, &spec.DependencyLimit{})
 	in, o, rate, concurrency := c.In("dependencies", i), &d.Over, limit.Rate != nil, limit.Concurrency != nil
 	in.Fault(d.Limit != nil && !rate && !concurrency, "limit", "the limit is empty").Help =
 		"write {rate: 300/s} or {concurrency: 50}"

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,10 +44,7 @@ func (c *validator) checkLoad() {
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
 func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
-	keys := spec.Count(0)
-	if job.Serial != nil {
-		keys = job.Serial.Keys
-	}
+	keys := cmp.Or(job.Serial, &spec.Serial{}).Keys
 	in, grows := c.In("jobs", i), ": the backlog will never drain"
 	in.Warn(job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running",
 		"the class needs %s jobs running at once%s", short(need), grows)
@@ -60,9 +58,9 @@ func (c *validator) checkOffered() {
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * jobs[i].Service.Dist().Mean() }
 	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
 	for i := range jobs {
-		total, active := 0.0, []int(nil)
+		total, active, start := 0.0, []int(nil), jobs[i].Arrivals.Start
 		for k := range jobs {
-			if a := &jobs[k].Arrivals; activeAt(a, jobs[i].Arrivals.Start, c.sc.Duration) && a.MeanRate() > 0 {
+			if a := &jobs[k].Arrivals; a.Start <= start && start < a.End(c.sc.Duration) && a.MeanRate() > 0 {
 				total, active = total+load(k), append(active, k)
 			}
 		}
@@ -114,11 +112,6 @@ func meanText(a *spec.Arrivals) string {
 		return a.Rate.String()
 	}
 	return short(a.MeanRate()) + "/s"
-}
-
-// activeAt reports whether the class has arrivals at that time.
-func activeAt(a *spec.Arrivals, moment, duration spec.Duration) bool {
-	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
 }
 
 // short returns a ratio as text with three digits.

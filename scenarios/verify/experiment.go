@@ -307,10 +307,7 @@ func noDelay(attempts int) string { return retry(attempts, "{kind: none}") }
 
 // retry returns the scenario text for retries with a backoff and a limit on attempts; 0: unlimited.
 func retry(attempts int, backoff string) string {
-	most := "unlimited"
-	if attempts > 0 {
-		most = strconv.Itoa(attempts)
-	}
+	most := plain.Either(attempts > 0, strconv.Itoa(attempts), "unlimited")
 	return fmt.Sprintf("{max-attempts: %s, backoff: %s, jitter: none, never: []}", most, backoff)
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,10 +90,7 @@ func metastable(p *params) ([]experiment, error) {
 		// As long as nobody is answered, so many times the rate is asked for, and the capacity served: the rate at which the
 		// two are equal.
 		"stable_below": mean(func(o *observer) float64 {
-			span := o.own[answeredAt]
-			if span == 0 {
-				span = longest
-			}
+			span := cmp.Or(o.own[answeredAt], longest)
 			return (o.own[served] / span) / (o.own[offered] / span / rate)
 		}),
 	}}}, nil

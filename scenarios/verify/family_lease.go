@@ -11,6 +11,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // Leases that lapse.
@@ -20,10 +21,7 @@ import (
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
-		backoff := "{kind: none}"
-		if delay > 0 {
-			backoff = fmt.Sprintf("{kind: fixed, delay: %s}", seconds(delay))
-		}
+		backoff := plain.Either(delay > 0, fmt.Sprintf("{kind: fixed, delay: %s}", seconds(delay)), "{kind: none}")
 		rate := 50 / own.mean
 		var all []experiment
 		for _, fence := range []struct{ name, prefix string }{{"token", "fenced_"}, {"none", "unfenced_"}} {

@@ -128,11 +128,8 @@ func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 
 // boundOf returns the quantity whose lower or upper bound is the expected value at path, "" if it is not a bound.
 func boundOf(path string) string {
-	at := strings.Index(path, "_bounds[")
-	if at < 0 {
-		return ""
-	}
-	return path[:at]
+	name, _, is := strings.Cut(path, "_bounds[")
+	return plain.When(is, name)
 }
 
 // slack returns half the width of the range given for the expected value of a quantity; 0 if it is known exactly.

@@ -35,10 +35,7 @@ const (
 // newProcess returns the arrival process of a class under one seed; the caller closes it if it is an io.Closer.
 func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, error) {
 	a := &sc.Jobs[class].Arrivals
-	stop := engine.Time(sc.Duration)
-	if a.Stop != nil {
-		stop = min(stop, engine.Time(*a.Stop))
-	}
+	stop := engine.Time(a.End(sc.Duration))
 	factors := levelsOf(burstFactors(sc, class), stop)
 	draws := classDraws{rand, class}
 	r := &renewal{draws: draws, at: float64(a.Start), gaps: &unitExponential,

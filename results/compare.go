@@ -18,9 +18,11 @@ func (s *Summary) compare() {
 		if p.Baseline {
 			continue
 		}
-		for _, e := range slices.Concat(p.Metrics, p.Filtered) {
-			if d, _, n := difference(&e, base.Find(e.Query)); n > 0 {
-				p.Versus = append(p.Versus, d)
+		for _, pair := range [][2][]Estimate{{p.Metrics, base.Metrics}, {p.Filtered, base.Filtered}} {
+			for j := range pair[0] {
+				if d, _, n := difference(&pair[0][j], &pair[1][j]); n > 0 {
+					p.Versus = append(p.Versus, d)
+				}
 			}
 		}
 		for j := range p.Versus {

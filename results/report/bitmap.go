@@ -156,8 +156,8 @@ type bitmap struct {
 	dots       float64     // pixels per point
 }
 
-// reused returns a list of n elements in the given memory or, if it is too small, in new memory. slices.Grow would clear
-// megabytes at once, for which the garbage collector would wait busily.
+// reused returns a list of n elements in the given memory or, if it is too small, in new memory. slices.Grow would
+// clear megabytes at once, for which the garbage collector would wait busily.
 func reused[T any](memory []T, n int) []T {
 	if cap(memory) < n {
 		return make([]T, n)

@@ -261,7 +261,14 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 
 // land removes a batch from those in flight; the others keep their order.
 func (c *committer) land(b *batch) {
-	c.flying = slices.DeleteFunc(c.flying, func(other *batch) bool { return other == b })
+	n := 0
+	for _, other := range c.flying {
+		if other != b {
+			c.flying[n] = other
+			n++
+		}
+	}
+	c.flying = c.flying[:n]
 }
 
 func hasUnapplied(results []Result) bool {

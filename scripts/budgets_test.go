@@ -24,7 +24,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today.
 var budgets = []budget{
-	{"engine", 3416, 2850},
+	{"engine", 3423, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3124, 1650},
 	{"engine/dist", 1079, 1020},
@@ -59,8 +59,8 @@ var budgets = []budget{
 	{"scenarios/validate", 1104, 600},
 	{"scenarios/verify", 3372, 2600},
 	{"scenarios/world", 4507, 2700},
-	{"results", 4557, 2300},
-	{"results/measure", 4852, 3150},
+	{"results", 4535, 2300},
+	{"results/measure", 4825, 3150},
 	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6698, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1534, 1700},
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_280, 56_000
+	mostLines, goalLines             = 83_296, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -27,7 +27,7 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	if c.caughtUp().breach != nil {
 		return
 	}
-	seen, missing := make([]uint64, c.jobs.size/64+1), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
+	seen, missing := make([]bool, c.jobs.size), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
 		r := c.jobs.find(l.ID)
@@ -38,11 +38,11 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 		case r == isDone:
 			c.Complain(Final, l.ID, "the store has it %v, and it is done", l.State)
 			return
-		case seen[r/64]>>(r%64)&1 != 0:
+		case seen[r]:
 			c.Complain(NoLoss, l.ID, "the store has it twice")
 			return
 		}
-		seen[r/64] |= 1 << (r % 64)
+		seen[r] = true
 		j := c.jobs.at(r)
 		if isLive(j.state) {
 			missing--
@@ -54,7 +54,7 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 		}
 	}
 	for r := ref(0); missing > 0 && r < c.jobs.size; r++ {
-		if j := c.jobs.at(r); seen[r/64]>>(r%64)&1 == 0 && isLive(j.state) {
+		if j := c.jobs.at(r); !seen[r] && isLive(j.state) {
 			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
 			return
 		}

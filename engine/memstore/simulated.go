@@ -113,12 +113,11 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for _, slot := range s.index.slots { // rows are as many as there ever were jobs at a time
-		ref := uint32(slot) - 1
-		if ref == none || s.rows.at(ref).state == engine.Dead {
+	for ref := range s.rows.size {
+		r := s.rows.at(ref)
+		if r.state == engine.NoState || r.state == engine.Dead {
 			continue
 		}
-		r := s.rows.at(ref)
 		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), State: r.state, Class: r.class(),
 			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
 		if r.state == engine.Ready {

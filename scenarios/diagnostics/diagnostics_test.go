@@ -70,8 +70,8 @@ func TestSorted(t *testing.T) {
 	if got := strings.Join(order, " "); got != "first e e w s" {
 		t.Errorf("order %q", got)
 	}
-	if len(ds.Errors()) != 4 || len(ds) != 5 {
-		t.Errorf("%d errors of %d diagnostics", len(ds.Errors()), len(ds))
+	if len(ds.Errors()) != 4 || len(ds) != 5 || ds[3].Severity != Warning {
+		t.Errorf("%d errors of %v", len(ds.Errors()), ds)
 	}
 }
 

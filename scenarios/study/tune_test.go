@@ -259,3 +259,48 @@ func TestTuningGoesOn(t *testing.T) {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 }
+
+// TestMemory keeps observations, cuts the file in its last line, or just before its end, and goes on behind the rest.
+func TestMemory(t *testing.T) {
+	for _, cut := range []int{0, 1, 9} {
+		path := filepath.Join(t.TempDir(), "below", "kept")
+		keep := func(settings ...int) (known int) {
+			t.Helper()
+			m, err := openMemory(path, "search")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, setting := range settings {
+				if err := m.keep("fifo", ask{setting, 0, 1}, []observation{{Goal: float64(setting), Slacks: []float64{math.Inf(1)}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for setting := range 4 {
+				if seen, ok := m.known[m.name("fifo", ask{setting, 0, 1})]; ok {
+					if known++; len(seen) != 1 || seen[0].Goal != float64(setting) || !math.IsInf(seen[0].Slacks[0], 1) {
+						t.Errorf("of setting %d it kept %v", setting, seen)
+					}
+				}
+			}
+			if err := m.close(false); err != nil {
+				t.Fatal(err)
+			}
+			return known
+		}
+		keep(0, 1)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text[:len(text)-cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := 2 - min(cut, 1)
+		if known := keep(2, 3); known != want {
+			t.Errorf("without the last %d bytes it knows %d settings, want %d", cut, known, want)
+		}
+		if known := keep(); known != want+2 {
+			t.Errorf("after two more it knows %d settings, want %d", known, want+2)
+		}
+	}
+}

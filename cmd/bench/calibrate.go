@@ -15,15 +15,13 @@ import (
 	"qsim/scenarios/world"
 )
 
-// timings holds the delays measured in a real run: of store calls, of waking idle engines, of handlers that oversleep.
+// timings holds the delays measured in a real run: of store calls, of wakes of engines, of handlers that oversleep.
 type timings struct {
 	delays world.Delays
 	jobs   int64                        // number of jobs measured
 	took   [engine.NumOps]time.Duration // median duration of a call, by operation
-	wake   spread                       // delay from a visible job to an engine's wake
+	wake   spread                       // delay from a visible job to the wake of engines
 	sleep  spread                       // time that a worker is busy beyond its handler's sleep
-
-	neverIdle bool // no engine was idle when a job came: wake is estimated
 
 	stalled, held, frozen float64 // shares of the time in which engines, the feeder, and the store were stalled
 
@@ -57,8 +55,16 @@ func (t *timings) overrun() time.Duration {
 type probe struct {
 	track
 	late    []world.Span // spans from deadlines of the engine until it handled them
-	call    callSample   // the present call
+	wakes   []wake
+	call    callSample // the present call
 	samples [engine.NumOps][]callSample
+}
+
+// wake holds when an engine learnt that the store had announced ready jobs.
+type wake struct {
+	at     time.Duration
+	missed bool         // no engine had an idle worker when the store did
+	stalls []world.Span // stalls of the engine, if wakes computes delays
 }
 
 // callSample holds the times of one call to the store.
@@ -76,6 +82,12 @@ func (s *callSample) asked() time.Duration { return s.began() - s.start }
 
 // began returns the time at which the store was called.
 func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
+
+// net returns the duration of the call without stalls of the store and without perJob for each job but the first.
+func (s *callSample) net(stalls []world.Span, perJob time.Duration) time.Duration {
+	took := s.took - within(stalls, s.began(), time.Duration(s.ended))
+	return max(0, took-time.Duration(max(0, s.rows-1))*perJob)
+}
 
 // Record implements engine.Recorder: it stores an event and, if that is the end of a store call, the call's times.
 func (p *probe) Record(e *engine.Event) {
@@ -105,7 +117,7 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
-	if !p.timings.suffice() {
+	if len(p.timings.delays.Overrun) == 0 {
 		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come and end to measure "+
 			"anything; raise --calibrate or the speed", lasts, o.speed))
 	}
@@ -155,27 +167,13 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 	return longest, during
 }
 
-// suffice reports whether enough was measured for a simulation. If no job ever woke an idle engine, as when the machine
-// is too slow for the speed, it estimates the delay of a wake by that of a claim on its way to the store.
-func (t *timings) suffice() bool {
-	d := &t.delays
-	if len(d.Wake) == 0 {
-		t.neverIdle = true
-		for _, c := range d.Calls[engine.OpClaim] {
-			d.Wake = append(d.Wake, world.Sample{At: c.At, For: c.Request})
-		}
-		t.wake = spreadOf(d.Wake)
-	}
-	return len(d.Overrun) > 0 && len(d.Wake) > 0
-}
-
-// learn computes the delays for a simulation from the calls of engines (probes) and of the feeder (enqueues) in a real
-// run; arrivals is the time at which jobs ceased to come. A call's duration, less stalls of the store and the cost of
-// jobs beyond the first, is split evenly into request and reply.
-func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enqueues []world.Span,
+// learn computes the delays for a simulation from the recorded calls of engines and of the feeder in a real run;
+// arrivals is the time at which jobs ceased to come. A call's duration, less stalls of the store and the cost of jobs
+// beyond the first, is split evenly into request and reply.
+func learn(rec *recording, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, f *feeding,
 	speed world.Speed, arrivals time.Duration) *timings {
-	t := &timings{delays: world.Delays{Speed: speed, PerJob: costs.perJob}}
-	d := &t.delays
+	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
+	d, probes := &t.delays, rec.probes
 	for op := range t.took {
 		var coming, after []time.Duration
 		for _, p := range probes {
@@ -190,8 +188,12 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 		t.coming[op], t.after[op] = quantile(coming, .5), quantile(after, .5)
 		t.took[op] = quantile(append(coming, after...), .5)
 	}
-	d.Stalls.Store = storeStalls(storeCalls(probes, enqueues))
-	d.Wake = wakes(probes, enqueues, d.Stalls.Store)
+	d.Stalls.Store = storeStalls(storeCalls(probes, f.made))
+	seen := visibilityOf(rec.takings(f.jobs, d.Stalls.Store, perJob[engine.OpClaim]))
+	held, enqueued := f.arrivals(seen)
+	d.Enqueued = enqueued
+	d.Stalls.Arrivals, d.Held = heldUp(held)
+	d.Wake = wakes(probes, f.made, seen.after, d.Stalls.Store)
 	for _, p := range probes {
 		stalls := p.stalls()
 		for _, s := range p.late {
@@ -201,9 +203,7 @@ func learn(probes []*probe, asked map[attempt]time.Duration, costs *costs, enque
 		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
 		for op := range p.samples {
 			for _, s := range p.samples[op] {
-				ended := time.Duration(s.ended)
-				net := s.took - within(d.Stalls.Store, ended-s.took, ended)
-				net = max(0, net-time.Duration(max(0, s.rows-1))*costs.perJob[op])
+				net := s.net(d.Stalls.Store, perJob[op])
 				d.Calls[op] = append(d.Calls[op], world.CallDelay{At: s.asked(), Request: unstalled(s.start) + net/2,
 					Reply: net/2 + unstalled(s.hop)})
 			}
@@ -221,23 +221,28 @@ func unstalled(d time.Duration) time.Duration {
 	return d
 }
 
-// wakes returns the delay of each wake (notification of an idle engine) that led to a claim: from the end of the first
-// enqueue call after the previous claim until the engine requested this claim, less stalls of the store.
-func wakes(probes []*probe, enqueues, frozen []world.Span) (all []world.Sample) {
-	shown := plain.Map(enqueues, func(s world.Span) time.Duration { return s.From + s.For })
-	slices.Sort(shown)
-	var claims []callSample
+// wakes returns the delays from when claims can find new jobs, which is the time after behind the end of their enqueue
+// call, until engines are woken for them: for each wake that of the first jobs since the wake before, if there are any,
+// less stalls of the store and of the engine. An enqueue call may end shortly after the wake for its jobs.
+func wakes(probes []*probe, enqueues []world.Span, after time.Duration, frozen []world.Span) (all []world.Sample) {
+	var woken []wake
 	for _, p := range probes {
-		claims = append(claims, p.samples[engine.OpClaim]...)
-	}
-	slices.SortFunc(claims, func(a, b callSample) int { return cmp.Compare(a.asked(), b.asked()) })
-	for _, c := range claims {
-		n, _ := slices.BinarySearch(shown, c.asked())
-		if n > 0 && c.woken {
-			took := c.asked() - shown[0] - within(frozen, shown[0], c.asked())
-			all = append(all, world.Sample{At: shown[0], For: took})
+		stalls := p.stalls()
+		for _, w := range p.wakes {
+			w.stalls = stalls
+			woken = append(woken, w)
 		}
-		shown = shown[n:]
+	}
+	slices.SortFunc(woken, func(a, b wake) int { return cmp.Compare(a.at, b.at) })
+	found := plain.Map(enqueues, func(s world.Span) time.Duration { return max(s.From, s.From+s.For+after) })
+	slices.Sort(found)
+	for _, w := range woken {
+		n, _ := slices.BinarySearch(found, w.at+promptly)
+		if n > 0 && !w.missed {
+			took := w.at - found[0] - within(frozen, found[0], w.at) - within(w.stalls, found[0], w.at)
+			all = append(all, world.Sample{At: found[0], For: max(0, took)})
+		}
+		found = found[n:]
 	}
 	return all
 }
@@ -276,16 +281,9 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// costs holds durations of store calls that are measured on an idle store, before a run.
-type costs struct {
-	perJob [engine.NumOps]time.Duration // by operation, duration that each further job adds to a call
-	// ready is the share of an enqueue call after which its jobs are ready, if a claim happens halfway through its call.
-	ready float64
-}
-
-// measureCosts measures how much each further job of a claim or commit adds to the duration of the call, and after what
-// share of an enqueue call its jobs can be claimed. It acks all jobs that it enqueues.
-func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
+// measureCosts measures by how much each further job of a claim or commit lengthens the call to an idle store, by
+// operation. It acks all jobs that it enqueues.
+func measureCosts(ctx context.Context, store engine.Store) (perJob [engine.NumOps]time.Duration, err error) {
 	const (
 		many  = 50
 		times = 40
@@ -293,7 +291,6 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 	)
 	holder, seq, id := engine.NewEngineID(1<<20, 1), uint64(0), engine.JobID(1)<<40
 	var claims, commits [2][]time.Duration
-	var noted []float64 // by enqueue of one job, share of its duration at its time
 	for round := range times {
 		for size, n := range [2]int{1, many} {
 			jobs := make([]engine.NewJob, n)
@@ -301,17 +298,15 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 				id++
 				jobs[i].ID = id
 			}
-			enqueued := time.Now()
 			if err := store.Enqueue(ctx, jobs); err != nil {
-				return nil, storeError("enqueue", err)
+				return perJob, storeError("enqueue", err)
 			}
 			began := time.Now()
-			shown := began.Sub(enqueued)
 			leases, _, err := store.Claim(ctx, holder,
 				engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
 			claimed := time.Since(began)
 			if err != nil {
-				return nil, storeError("claim", err)
+				return perJob, storeError("claim", err)
 			}
 			outcomes := make([]engine.Outcome, len(leases))
 			for i := range leases {
@@ -323,24 +318,17 @@ func measureCosts(ctx context.Context, store engine.Store) (*costs, error) {
 				Outcomes: outcomes}, nil)
 			committed := time.Since(began)
 			if err != nil {
-				return nil, storeError("commit", err)
+				return perJob, storeError("commit", err)
 			}
 			if round > 2 && len(leases) == n { // skip the first rounds, which fill caches
 				claims[size], commits[size] = append(claims[size], claimed), append(commits[size], committed)
-				if n == 1 {
-					noted = append(noted, float64(shown+claimed/2-leases[0].Waited)/max(1, float64(shown)))
-				}
 			}
 		}
 	}
 	slope := func(of *[2][]time.Duration) time.Duration {
 		return max(0, quantile(of[1], .5)-quantile(of[0], .5)) / (many - 1)
 	}
-	c := new(costs)
-	c.perJob[engine.OpClaim], c.perJob[engine.OpCommit] = slope(&claims), slope(&commits)
-	c.perJob[engine.OpRecover], c.perJob[engine.OpExtend] = c.perJob[engine.OpClaim], c.perJob[engine.OpCommit]
-	if slices.Sort(noted); len(noted) > 0 {
-		c.ready = min(1, max(0, noted[len(noted)/2]))
-	}
-	return c, nil
+	perJob[engine.OpClaim], perJob[engine.OpCommit] = slope(&claims), slope(&commits)
+	perJob[engine.OpRecover], perJob[engine.OpExtend] = perJob[engine.OpClaim], perJob[engine.OpCommit]
+	return perJob, nil
 }

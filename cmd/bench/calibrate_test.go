@@ -54,11 +54,13 @@ func TestLearn(t *testing.T) {
 	finished(1, 41*ms) // was to end at 23, and the stall was from 21 on
 	finished(2, 46*ms) // was to end at 43
 	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
-	costs := new(costs)
-	costs.perJob[engine.OpClaim] = ms
+	var perJob [engine.NumOps]time.Duration
+	perJob[engine.OpClaim] = ms
 	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
-	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, costs,
-		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1}, 12*ms)
+	p.wakes = []wake{{at: 9*ms + ms/2}}
+	got := learn(&recording{probes: []*probe{p}}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob,
+		&feeding{made: []world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}},
+		world.Speed{Num: 20, Den: 1}, 12*ms)
 	if coming, after := got.coming[engine.OpClaim], got.after[engine.OpClaim]; coming != 2*ms || after != ms {
 		t.Errorf("claims take %v while jobs come, which is until the first one's end, and %v after it, want 2ms and 1ms", coming, after)
 	}
@@ -83,26 +85,106 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestWakes measures the delay of wakes: from the end of the first enqueue since the previous claim to the next claim
-// caused by a wake, of any engine, without time in which the store was frozen, and without enqueues whose jobs another
-// claim took.
+// TestWakes measures how long engines take to learn of new jobs: from when the jobs of the first enqueue since the wake
+// before are found, without time in which the store or the engine stood still. Of two engines the first counts; a wake
+// without an enqueue, and one that came late since no engine was idle, count not at all; and an enqueue that ends just
+// after a wake is its reason.
 func TestWakes(t *testing.T) {
 	const ms = time.Millisecond
-	claim := func(began time.Duration, woken bool) callSample {
-		return callSample{took: ms, ended: engine.Time(began + ms), woken: woken}
-	}
-	var a, b probe
-	a.samples[engine.OpClaim] = []callSample{claim(10*ms, true), claim(30*ms, false), claim(50*ms, true)}
-	b.samples[engine.OpClaim] = []callSample{claim(20*ms, true), claim(60*ms, true), claim(80*ms, true)}
+	a := probe{wakes: []wake{{at: 10 * ms}, {at: 20 * ms}, {at: 50 * ms}}}
+	b := probe{wakes: []wake{{at: 10*ms + 1}, {at: 30 * ms}, {at: 60 * ms}, {at: 80 * ms}, {at: 100 * ms, missed: true}, {at: 110 * ms}}}
+	b.samples[engine.OpClaim] = []callSample{{ended: engine.Time(25 * ms), hop: 4 * ms}} // a stall
 	var enqueues []world.Span
-	for _, end := range []time.Duration{4, 7, 13, 22, 45, 52, 90} {
-		enqueues = append(enqueues, world.Span{From: end*ms - ms, For: ms})
+	for _, end := range []time.Duration{4 * ms, 7 * ms, 13 * ms, 22 * ms, 45 * ms, 50*ms + promptly/2, 60*ms + 2*promptly, 90 * ms, 108 * ms} {
+		enqueues = append(enqueues, world.Span{From: end - ms, For: ms})
 	}
 	slices.Reverse(enqueues)
-	got := wakes([]*probe{&a, &b}, enqueues, []world.Span{{From: 14 * ms, For: 3 * ms}})
-	if want := []world.Sample{{At: 4 * ms, For: 6 * ms}, {At: 13 * ms, For: 4 * ms}, {At: 45 * ms, For: 5 * ms},
-		{At: 52 * ms, For: 8 * ms}}; !slices.Equal(got, want) {
-		t.Errorf("wakes took %v, want %v", got, want)
+	frozen := []world.Span{{From: 14 * ms, For: 3 * ms}}
+	sample := func(at, took time.Duration) world.Sample { return world.Sample{At: at, For: took} }
+	for _, tt := range []struct {
+		after time.Duration
+		want  []world.Sample
+	}{
+		{0, []world.Sample{sample(4*ms, 6*ms), sample(13*ms, 4*ms), sample(22*ms, 4*ms), sample(45*ms, 5*ms),
+			sample(60*ms+2*promptly, 20*ms-2*promptly), sample(108*ms, 2*ms)}},
+		{ms, []world.Sample{sample(5*ms, 5*ms), sample(14*ms, 3*ms), sample(23*ms, 3*ms), sample(46*ms, 4*ms),
+			sample(51*ms+promptly/2, 9*ms-promptly/2), sample(61*ms+2*promptly, 19*ms-2*promptly), sample(109*ms, ms)}},
+		{-3 * ms, []world.Sample{sample(3*ms, 7*ms), sample(12*ms, 5*ms), sample(21*ms, 5*ms), sample(44*ms, 6*ms), // as it begins
+			sample(59*ms+2*promptly, ms-2*promptly), sample(107*ms, 3*ms)}},
+	} {
+		if got := wakes([]*probe{&a, &b}, enqueues, tt.after, frozen); !slices.Equal(got, tt.want) {
+			t.Errorf("with jobs found after %v, wakes took %v, want %v", tt.after, got, tt.want)
+		}
+	}
+	only := probe{wakes: []wake{{at: 50 * ms}}}
+	if got := wakes([]*probe{&only}, []world.Span{{From: 50 * ms, For: promptly / 2}}, 0, nil); len(got) != 1 || got[0].For != 0 {
+		t.Errorf("a wake just before the end of an enqueue took %v, want no time", got)
+	}
+}
+
+// TestVisibility has jobs claimed by two engines, most of them not found before 1 ms after their enqueue, at whose end
+// three quarters of it count as wait. Jobs that were delayed, that nobody enqueued, or that a later claim passed over,
+// show nothing. Claims take effect halfway through what is left without stalls and the time for further jobs.
+func TestVisibility(t *testing.T) {
+	const ms = time.Millisecond
+	rec := &recording{probes: []*probe{new(probe), new(probe)}}
+	var jobs []fed
+	claim := func(node int, middle time.Duration, rows int, leased ...engine.Event) {
+		p := rec.probes[node]
+		began := engine.Time(middle - 2*ms)
+		p.tell(&engine.Call{Op: engine.OpClaim}, began, began, began.Add(4*ms+time.Duration(rows-1)*ms))
+		p.Record(&engine.Event{Kind: engine.Called, Op: engine.OpClaim, Count: int32(rows)})
+		for _, e := range leased {
+			e.Kind = engine.Leased
+			p.Record(&e)
+		}
+	}
+	job, end := engine.JobID(0), time.Duration(0)
+	taken := func(before, at, counted time.Duration) { // each enqueue call takes 4 ms
+		job++
+		end += 100 * ms
+		jobs = append(jobs, fed{job, end - 7*ms, 7 * ms, 4 * ms})
+		waited := at + counted
+		claim(int(job)%2, end+before, 1)
+		delayed := engine.Event{Job: job, Waited: 30 * ms, Age: 40 * ms}
+		unknown := engine.Event{Job: job + 100, Waited: 30 * ms, Age: 30 * ms}
+		claim(1-int(job)%2, end+at, 5, delayed, engine.Event{Job: job, Waited: waited, Age: waited}, delayed, unknown, unknown)
+	}
+	taken(-ms, 2*ms, 3*ms)
+	taken(-ms/2, ms, 3*ms)
+	taken(ms/4, 3*ms, 3*ms)
+	taken(-5*ms, ms/10, 0) // contradicts the others
+	taken(ms/2, 2*ms, 9*ms)
+	for range 9 {
+		taken(30*ms, 50*ms, 0) // the claim before came after the enqueue
+	}
+	stall := []world.Span{{From: end + 200*ms, For: 6 * ms}}
+	end += 199*ms - 100*ms
+	taken(-10*ms, 5*ms/2, 3*ms) // it began half a ms before the stall, and its middle is 2 ms after that as without one
+	last := &rec.probes[1-int(job)%2].samples[engine.OpClaim]
+	(*last)[len(*last)-1].took += 6 * ms
+	(*last)[len(*last)-1].ended += engine.Time(6 * ms)
+	takings := rec.takings(jobs, stall, ms)
+	if got, want := visibilityOf(takings), (visibility{ms/2 + 1, .75}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if last := (taking{-10 * ms, 5 * ms / 2, 11 * ms / 2, 4 * ms}); len(takings) != 6 || !slices.Contains(takings, last) {
+		t.Errorf("%d takings, want 6 with %v: %v", len(takings), last, takings)
+	}
+	for _, tt := range []struct {
+		name string
+		all  []taking
+		want visibility
+	}{
+		{"nothing", nil, visibility{}},
+		{"agreed around the end", []taking{{-ms, ms, 2 * ms, 2 * ms}}, visibility{0, .5}},
+		{"agreed before the end", []taking{{-3 * ms, -2 * ms, -ms, 2 * ms}}, visibility{-2 * ms, .5}},
+		{"agreed after the end", []taking{{2 * ms, 3 * ms, 9 * ms, 2 * ms}}, visibility{2*ms + 1, 1}},
+		{"less than nothing", []taking{{-ms, ms, 0, 2 * ms}}, visibility{}},
+	} {
+		if got := visibilityOf(tt.all); got != tt.want {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -136,18 +218,22 @@ storms:
 // their enqueues.
 func TestArrivals(t *testing.T) {
 	const ms = time.Millisecond
-	f := &feeding{jobs: []fed{{10 * ms, ms, ms - promptly}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 2 * ms},
-		{60 * ms, 30 * ms, 29 * ms}}}
-	held, each := f.arrivals(.25)
+	f := &feeding{jobs: []fed{{1, 10 * ms, ms, ms - promptly}, {2, 20 * ms, 32 * ms, 2 * ms}, {3, 45 * ms, 7 * ms, 2 * ms},
+		{4, 60 * ms, 30 * ms, 29 * ms}}}
+	held, each := f.arrivals(visibility{ms / 2, .5})
 	if want := []world.Span{{From: 20 * ms, For: 30 * ms}, {From: 60 * ms, For: ms}}; !slices.Equal(held, want) {
 		t.Errorf("jobs were held up at %v, want %v", held, want)
 	}
 	came := func(at, late, call time.Duration) world.Enqueued {
 		return world.Enqueued{At: at, Late: late, Call: call}
 	}
-	if want := []world.Enqueued{came(10*ms, ms, (ms-promptly)*3/4), came(20*ms, 2*ms, 3*ms/2), came(45*ms, 2*ms, 3*ms/2),
-		came(60*ms, 29*ms, 87*ms/4)}; !slices.Equal(each, want) {
+	if want := []world.Enqueued{came(10*ms, 3*ms/2, ms-promptly/2), came(20*ms, 5*ms/2, 3*ms/2), came(45*ms, 5*ms/2, 3*ms/2),
+		came(60*ms, 59*ms/2, 15*ms)}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
+	}
+	_, each = f.arrivals(visibility{-3 * ms, 1}) // but not before a call begins
+	if want := []world.Enqueued{came(10*ms, promptly, 0), came(20*ms, 0, 0), came(45*ms, 0, 0), came(60*ms, 26*ms, 26*ms)}; !slices.Equal(each, want) {
+		t.Errorf("jobs that are found 3 ms before the end of their enqueue came as %v, want %v", each, want)
 	}
 	if stalls, late := heldUp(held); !slices.Equal(stalls, held[:1]) || !slices.Equal(late, held[1:]) || len(held) != 2 {
 		t.Errorf("the feeder stood still at %v and was late at %v, want %v", stalls, late, held)
@@ -233,7 +319,8 @@ func TestStoreStalls(t *testing.T) {
 	call(engine.OpClaim, 120*ms, 153*ms) // began in the middle of it, and takes 3 after it
 	call(engine.OpCommit, 200*ms, 205*ms)
 	enqueues := []world.Span{{From: 300 * ms, For: ms}, {From: 310 * ms, For: ms}, {From: 320 * ms, For: 21 * ms}}
-	got := learn([]*probe{p}, nil, new(costs), enqueues, world.Speed{Num: 1, Den: 1}, 0)
+	got := learn(&recording{probes: []*probe{p}}, nil, [engine.NumOps]time.Duration{}, &feeding{made: enqueues},
+		world.Speed{Num: 1, Den: 1}, 0)
 	want := []world.Span{{From: 104 * ms, For: 46 * ms}, {From: 321 * ms, For: 20 * ms}}
 	if !slices.Equal(got.delays.Stalls.Store, want) {
 		t.Errorf("the store stood still at %v, want %v", got.delays.Stalls.Store, want)
@@ -247,31 +334,5 @@ func TestStoreStalls(t *testing.T) {
 	}
 	if want := []world.CallDelay{half(20*ms, 29*ms/2), half(120*ms, 3*ms/2)}; !slices.Equal(got.delays.Calls[engine.OpClaim], want) {
 		t.Errorf("the ways of claims take %v, want %v", got.delays.Calls[engine.OpClaim], want)
-	}
-}
-
-// TestSuffice goes on without a worker that was ever idle, and not without executions.
-func TestSuffice(t *testing.T) {
-	const ms = time.Millisecond
-	some := []world.Sample{{For: 2 * ms}, {For: 3 * ms}}
-	claims := []world.CallDelay{{At: 5 * ms, Request: 7 * ms}}
-	for _, tt := range []struct {
-		name              string
-		wake              []world.Sample
-		claims            []world.CallDelay
-		overruns          []world.Sample
-		enough, neverIdle bool
-		woken             world.Sample
-	}{
-		{"all", some, claims, some, true, false, some[0]},
-		{"never idle", nil, claims, some, true, true, world.Sample{At: 5 * ms, For: 7 * ms}},
-		{"no execution", some, claims, nil, false, false, some[0]},
-		{"nothing", nil, nil, nil, false, true, world.Sample{}},
-	} {
-		d := &timings{delays: world.Delays{Wake: tt.wake, Overrun: tt.overruns}}
-		d.delays.Calls[engine.OpClaim] = tt.claims
-		if got := d.suffice(); got != tt.enough || d.neverIdle != tt.neverIdle || len(d.delays.Wake) > 0 && d.delays.Wake[0] != tt.woken {
-			t.Errorf("%s: %v, never idle %v, woken within %v", tt.name, got, d.neverIdle, d.delays.Wake)
-		}
 	}
 }

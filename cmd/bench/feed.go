@@ -20,8 +20,9 @@ type feeding struct {
 	jobs  []fed
 }
 
-// fed holds when a job was due to be enqueued, how late its enqueue ended, and how long that call took.
+// fed holds a job, when it was due to be enqueued, how late its enqueue ended, and how long that call took.
 type fed struct {
+	job  engine.JobID
 	at   time.Duration // time at which the job was due
 	late time.Duration // delay from at until the end of its enqueue
 	call time.Duration // duration of its enqueue call
@@ -31,9 +32,9 @@ type fed struct {
 // timer that fires a millisecond late, several jobs are enqueued at once, which makes claims larger.
 const promptly = 100 * time.Microsecond
 
-// arrivals returns the spans of time in which due jobs waited for an enqueue call to begin, and the lateness of each
-// job apart from these. ready, in [0, 1], is the share of an enqueue call after which its jobs can be claimed.
-func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enqueued) {
+// arrivals returns the spans of time in which due jobs waited for an enqueue call to begin, and how late each job was
+// apart from these. seen tells when claims find the jobs of a call, never before it begins.
+func (f *feeding) arrivals(seen visibility) (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {
 			held = append(held, world.Span{From: j.at, For: lag})
@@ -41,8 +42,10 @@ func (f *feeding) arrivals(ready float64) (held []world.Span, each []world.Enque
 	}
 	held = merged(held)
 	for _, j := range f.jobs {
-		each = append(each, world.Enqueued{At: j.at, Late: j.late - within(held, j.at, j.at+j.late),
-			Call: time.Duration((1 - ready) * float64(j.call))})
+		late := j.late - within(held, j.at, j.at+j.late)
+		late = max(0, late-j.call, late+seen.after)
+		call := time.Duration(seen.counted*float64(j.call)) + seen.after
+		each = append(each, world.Enqueued{At: j.at, Late: late, Call: min(max(0, call), late)})
 	}
 	return held, each
 }
@@ -138,7 +141,7 @@ func (f *feeder) work(ctx context.Context) error {
 		}
 		ended := f.rig.clock()
 		f.rig.enqueued.Add(int64(len(jobs)))
-		f.rig.feeding.add(ended, ended.Sub(began), due)
+		f.rig.feeding.add(ended, ended.Sub(began), jobs, due)
 		if f.told != nil {
 			for i := range jobs {
 				f.told(&jobs[i], began, ended)
@@ -183,14 +186,14 @@ func (f *feeder) advance() {
 	f.at, f.ahead, f.over = at, j, !ok
 }
 
-func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration) {
+func (f *feeding) add(ended engine.Time, took time.Duration, jobs []engine.NewJob, due []time.Duration) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.calls.add(took, len(due))
 	f.made = append(f.made, world.Span{From: time.Duration(ended) - took, For: took})
-	for _, at := range due {
+	for i, at := range due {
 		late := time.Duration(ended) - at
 		f.late.Record(late)
-		f.jobs = append(f.jobs, fed{at, late, took})
+		f.jobs = append(f.jobs, fed{jobs[i].ID, at, late, took})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -32,19 +33,20 @@ func newPredict() *cobra.Command {
 		Long: `predict compares the simulation with reality. For each policy it measures this machine and
 store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
 how much handlers oversleep, under the arrivals of the scenario with another seed: without
-storms, then in its longest storm, then after it. It simulates the scenario nine times, and
-draws each delay from those measured at about the same moment of the part that is like it, and
-stalls from all that it measured on the store so far. The simulation with the median p99 wait
-of fresh jobs is the prediction. Then it runs the scenario for real under the same seed. It
-prints both, in the time of the scenario, and the error of the prediction relative to the real
-run. Where the error is larger than aimed at (10 % with memory, 15 % with PostgreSQL), it
-prints the measured reason, and how many jobs a quantile is off by: where waits go from
-milliseconds to minutes within a few jobs, one job in a hundred makes an error of a thousand
-percent. With --rounds it runs the real thing that many times under one seed: how far those
-runs lie from the value over all of them is the floor, and an error within it counts as within
-the aim. A table compares how the engines
-worked on both sides, phase by phase: claims and their rows, the share of claims that were
-woken, busy workers, calls and gaps. An interrupt prints the predictions made so far.
+storms, then in its longest storm, then after it. Then it runs the scenario for real. It
+simulates the scenario nine times a round under the same seed, and draws each delay from those
+measured at about the same moment of the part that is like it, and stalls from all that it
+measured on the store so far, but none from the run to predict. The simulation with the median
+p99 wait of fresh jobs is the prediction. It prints both, in the time of the scenario, and the
+error of the prediction relative to the real run. Where the error is larger than aimed at (10 %
+with memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile
+is off by: where waits go from milliseconds to minutes within a few jobs, one job in a hundred
+makes an error of a thousand percent. With --rounds it measures and runs the real thing that
+many times under one seed, and simulates with all measurements in turn: how far the real runs
+lie from the value over all of them is the floor, and an error within it counts as within the
+aim. A table compares how the engines worked on both sides, phase by phase: claims and their
+rows, the share of claims that were woken, busy workers, calls and gaps. An interrupt prints
+the predictions made so far.
 
 Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or than --within.`,
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
@@ -75,9 +77,10 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 type prediction struct {
 	candidate   *candidate
 	aim         float64
-	stalls      *world.Stalls // all that were measured on the store so far
-	calibration *timings
-	simulated   []measure.Run // simulated runs, by seed
+	stalls      *world.Stalls   // all that were measured on the store so far
+	calibration *timings        // timings of the last calibration
+	measured    []*world.Delays // delays, by calibration
+	simulated   []measure.Run   // simulated runs, by seed
 	real        []measure.Run
 	hindsight   []measure.Run // runs simulated with the delays of the real runs
 	played      []*played
@@ -96,7 +99,7 @@ type predicted struct {
 	byRound         []float64 // error of each round alone, relative to its real run; NaN: none
 	floor           float64   // largest difference of a real run from the value over all, relative to that
 	oneFloor        float64   // the same relative to that run: the floor of an error by round
-	hindsight       float64   // value in a simulation with the delays of the real run
+	hindsight       float64   // relative error of a simulation with the delays of the real run
 	aimed           bool
 	why             string // cause of an error beyond the aim
 	apart           *apart // for such an error of a quantile, its size in shares of jobs
@@ -169,7 +172,9 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	return ui.ExitMet
 }
 
-// predict makes a prediction: in each round it simulates the policy and runs it on the store, under the same seed.
+// predict makes a prediction. In each round it calibrates and runs the policy on the store, always under the same seed.
+// Then it simulates each round with the delays of all calibrations in turn, since one may meet a slow minute of the
+// machine. No prediction uses what was measured in its real run.
 func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *prediction, f *predictFlags) error {
 	only, err := sc.Select([]string{p.candidate.policy})
 	if err != nil {
@@ -179,29 +184,40 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 	for i := range p.mechanics {
 		p.mechanics[i] = world.NewMechanics(&settings, f.speed)
 	}
-	for round := range int(f.rounds) {
-		o := playOptions{seed: sc.Seed, speed: f.speed, store: p.candidate.store}
+	o := playOptions{seed: sc.Seed, speed: f.speed, store: p.candidate.store}
+	for range int(f.rounds) {
+		o.learns, o.mechanics = false, nil
 		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.Std(), s.stores); err != nil {
 			return err
 		}
 		delays := p.calibration.delays
+		p.measured = append(p.measured, &delays)
 		p.stalls.Append(&delays.Stalls)
-		delays.Stalls = *p.stalls
-		if err := p.simulate(ctx, only, o.seed, &delays, simulations, p.mechanics[0], &p.simulated); err != nil {
-			return err
-		}
 		o.learns, o.mechanics = true, p.mechanics[1]
 		real, err := play(ctx, only, o, s.stores)
 		if err != nil {
 			return err
 		}
-		p.stalls.Append(&real.timings.delays.Stalls)
-		if err := p.simulate(ctx, only, o.seed, &real.timings.delays, 1, nil, &p.hindsight); err != nil {
-			return err
-		}
 		s.warn(p.candidate, real)
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)
+	}
+	known := *p.stalls
+	known.Engines = slices.Clone(known.Engines) // stalls of the real runs are appended to the lists
+	for _, d := range p.measured {
+		d.Stalls = known
+	}
+	measured := plain.Map(p.measured, (*world.Delays).Overlay)
+	for round, real := range p.played {
+		from := round * simulations
+		if err := p.simulate(ctx, only, o.seed, measured, from, from+simulations, p.mechanics[0], &p.simulated); err != nil {
+			return err
+		}
+		own := &real.timings.delays
+		if err := p.simulate(ctx, only, o.seed, []*world.Overlay{own.Overlay()}, 0, 1, nil, &p.hindsight); err != nil {
+			return err
+		}
+		p.stalls.Append(&own.Stalls) // for the next policy
 		for _, runs := range [][]measure.Run{p.simulated, p.real, p.hindsight} {
 			runs[round].Seed = o.seed + uint64(round) // a summary needs distinct seeds
 		}
@@ -212,17 +228,16 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 // simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
 const simulations = 9
 
-// simulate runs a scenario the given number of times with the given delays, and appends to runs the simulation with the
-// median p99 wait of fresh jobs. It adds the engine statistics of all simulations to m, if not nil.
-func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, d *world.Delays, times int,
-	m *world.Mechanics, runs *[]measure.Run) error {
-	overlay := d.Overlay()
-	overlay.Mechanics = m
+// simulate runs the simulations from one number to before another, with each of the measured delays in turn, and appends
+// to runs the one with the median p99 wait of fresh jobs. It adds the engine statistics of all to m, if not nil.
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, measured []*world.Overlay,
+	from, to int, m *world.Mechanics, runs *[]measure.Run) error {
 	one := *sc
 	one.Seed, one.Seeds = seed, 1
 	var all []measure.Run
-	for draw := range times {
-		overlay.Draw = uint64(draw)
+	for i := from; i < to; i++ {
+		overlay := measured[i%len(measured)]
+		overlay.Mechanics, overlay.Draw = m, uint64(i)
 		more, err := world.Run(ctx, &one, world.Options{Alter: overlay.Alter})
 		if m != nil {
 			m.Over()

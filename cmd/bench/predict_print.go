@@ -51,7 +51,6 @@ type machineJSON struct {
 	Frozen   float64            `json:"store_held_up"`
 	LateP50  float64            `json:"timer_late_p50_s"`
 	LateP99  float64            `json:"timer_late_p99_s"`
-	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle: the wake delay is estimated
 	Calls    map[string]float64 `json:"call_p50_s"`
 	PerJob   map[string]float64 `json:"per_job_s"`
 }
@@ -67,7 +66,10 @@ type errorOfJSON struct {
 	Floor     float64    `json:"floor"`    // largest difference of a real run from the value over all, as a share of that
 	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
 	OneFloor float64 `json:"floor_by_round"`
-	Why      string  `json:"why,omitempty"`
+	// Hindsight is the error of simulations with the delays of the real runs themselves, simulated ÷ real − 1: what
+	// remains when the calibration is right. null: there is none.
+	Hindsight *float64 `json:"hindsight_error"`
+	Why       string   `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
 	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
@@ -109,7 +111,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	if len(p.real) > 1 {
 		when, of = " before the last run", ", the last run"
 	}
-	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle engine %s, a worker busy "+
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an engine for new jobs %s, a worker busy "+
 		"longer than its handler was to take %s", when, c.jobs, c.wake, c.sleep)
 	for op, took := range c.took {
 		if took > 0 {
@@ -122,8 +124,6 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintf(&out, ", a timer of an engine late by %s", spreadOf(c.delays.Late))
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
-	out.WriteString(plain.When(c.neverIdle,
-		"; no worker was ever idle when a job came: waking one is taken for a claim's way to the store"))
 	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
 	if len(p.real) > 1 {
 		out.WriteString(", or within what real runs of the seed differ by")
@@ -210,7 +210,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 			Machine: machineJSON{
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
-				Stalled: c.stalled, Held: c.held, Frozen: c.frozen, Guessed: c.neverIdle,
+				Stalled: c.stalled, Held: c.held, Frozen: c.frozen,
 				LateP50: late[0].Seconds(), LateP99: late[1].Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},
 			},
@@ -225,7 +225,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
 				Error: finite(r.err), Aimed: r.aimed, ByRound: plain.Map(r.byRound, finite),
-				Floor: r.floor, OneFloor: r.oneFloor, Why: r.why, JobsWithin: r.apart}
+				Floor: r.floor, OneFloor: r.oneFloor, Hindsight: finite(r.hindsight), Why: r.why, JobsWithin: r.apart}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 			}

@@ -18,6 +18,7 @@ import (
 	"qsim/engine/memstore"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	layout "qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -267,8 +268,8 @@ func TestRoundsAlone(t *testing.T) {
 	}
 }
 
-// TestHindsight predicts a run: it was simulated with the delays of the calibration, and in
-// hindsight with those of the run itself.
+// TestHindsight predicts two runs: they were simulated with the delays of both calibrations in turn, and in hindsight
+// with those of the run itself.
 func TestHindsight(t *testing.T) {
 	s, f, _, _ := predictSession(t, `
 duration: 20s
@@ -287,26 +288,45 @@ policies: [{kind: fifo}]
 	}
 	p := &prediction{candidate: s.candidates(sc)[0], stalls: new(world.Stalls)}
 	*p.stalls = before
+	f.rounds = 2
 	if err := s.predict(t.Context(), sc, p, f); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.stalls.Over, time.Minute+p.calibration.delays.Stalls.Over+p.played[0].took; got != want {
-		t.Errorf("stalls of %v are known, want those of the calibration and of the run, %v", got, want)
+	if len(p.measured) != 2 {
+		t.Fatalf("%d calibrations for 2 rounds", len(p.measured))
+	}
+	known := p.measured[0].Stalls // of a minute before and of both calibrations
+	if got, want := p.stalls.Over, known.Over+p.played[0].took+p.played[1].took; got != want || known.Over <= time.Minute+p.calibration.delays.Stalls.Over {
+		t.Errorf("stalls of %v are known, want those of the calibrations, %v, and of the runs, %v", got, known.Over, want)
 	}
 	var again []measure.Run
-	known := p.calibration.delays
-	before.Append(&known.Stalls)
-	known.Stalls = before
-	for i, delays := range []*world.Delays{&known, &p.played[0].timings.delays, &p.calibration.delays} {
-		if err := p.simulate(t.Context(), sc, sc.Seed, delays, []int{simulations, 1, simulations}[i], nil, &again); err != nil {
+	for _, tt := range []struct {
+		delays   []*world.Delays
+		from, to int
+	}{
+		{p.measured, 0, simulations},
+		{[]*world.Delays{&p.played[0].timings.delays}, 0, 1},
+		{[]*world.Delays{p.measured[1], p.measured[0]}, 0, simulations},
+		{[]*world.Delays{&p.calibration.delays}, 0, simulations}, // without earlier stalls
+		{p.measured, simulations, 2 * simulations},
+	} {
+		overlays := plain.Map(tt.delays, (*world.Delays).Overlay)
+		if err := p.simulate(t.Context(), sc, sc.Seed, overlays, tt.from, tt.to, nil, &again); err != nil {
 			t.Fatal(err)
 		}
+		for _, d := range tt.delays {
+			if len(d.Wake) == 0 {
+				t.Error("no wake was measured")
+			}
+		}
 	}
-	if again[0].Fingerprint == again[1].Fingerprint || again[0].Fingerprint == again[2].Fingerprint {
-		t.Fatal("the delays of the calibration and of the run, or without earlier stalls, are the same: it shows nothing")
+	for i := range again[:4] {
+		if again[4].Fingerprint == again[i].Fingerprint || i > 0 && again[0].Fingerprint == again[i].Fingerprint {
+			t.Fatal("other delays, draws or stalls make no difference: it shows nothing")
+		}
 	}
-	if p.simulated[0].Fingerprint != again[0].Fingerprint {
-		t.Error("it was not simulated with the delays of the calibration and the stalls known before")
+	if p.simulated[0].Fingerprint != again[0].Fingerprint || p.simulated[1].Fingerprint != again[4].Fingerprint {
+		t.Error("it was not simulated with the delays of both calibrations in turn and all stalls known before")
 	}
 	if p.hindsight[0].Fingerprint != again[1].Fingerprint {
 		t.Error("in hindsight it was not simulated with the delays of the run")

@@ -20,7 +20,7 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 		difference := math.Abs(row.simulated-row.real) / speed.Float()
 		if difference < c.sleep[0].Seconds() || difference < (c.wake[1]-c.wake[0]).Seconds() {
 			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are "+
-				"%s late (median) and waking an idle engine takes %s to %s (median, p99)",
+				"%s late (median) and waking an engine takes %s to %s (median, p99)",
 				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
 		}
 	}

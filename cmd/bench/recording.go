@@ -77,6 +77,13 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
 }
 
+// woken records that an engine learnt that the store had announced ready jobs; missed: for one with an idle worker, the
+// announcement came too early.
+func (r *recording) woken(node int32, at engine.Time, missed bool) {
+	p := r.probes[node]
+	p.wakes = append(p.wakes, wake{at: time.Duration(at), missed: missed})
+}
+
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}
 
 // repeated records the end of a job that the store confirmed only when a commit was repeated: the first answer was

@@ -30,6 +30,8 @@ type rig struct {
 	// called after every store call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 	onTick func(node int32, due, at engine.Time) // called at every deadline of an engine; may be nil
+	// called when an engine learns that jobs became ready, see live.Config.OnWake; may be nil
+	onWake func(node int32, at engine.Time, missed bool)
 
 	enqueued atomic.Int64  // number of jobs that the store has accepted
 	ended    atomic.Int64  // number of jobs done or dead, by the answers to commits
@@ -139,7 +141,8 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 func (r *rig) config(handler live.Handler) live.Config {
 	c := live.Config{
 		Engine: r.wall.Engine(), Engines: len(r.meters), Store: r.store, Handler: handler, Origin: r.origin,
-		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall, OnTick: r.onTick,
+		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall,
+		OnTick: r.onTick, OnWake: r.onWake,
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		CancelWithin: 10 * time.Second,
 	}

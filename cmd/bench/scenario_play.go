@@ -62,9 +62,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	}
 	defer at.close(&err)
 	wall := at.wall
-	var costs *costs
+	var perJob [engine.NumOps]time.Duration
 	if o.learns {
-		if costs, err = measureCosts(ctx, at.store); err != nil {
+		if perJob, err = measureCosts(ctx, at.store); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +72,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	r := newRig(wall, at.store, time.Now())
 	rec := newRecording(r)
 	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked
+	r.onWake = rec.woken
 	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
 	arrivals, until := wall.Length()
 	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
@@ -86,14 +87,11 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec.probes, s.drawn, costs, r.feeding.made, o.speed, arrivals)
+		p.timings = learn(rec, s.drawn, perJob, &r.feeding, o.speed, arrivals)
 		t := p.timings
 		t.jobs = r.enqueued.Load()
 		stalls := &t.delays.Stalls
 		stalls.Over = p.took
-		held, enqueued := r.feeding.arrivals(costs.ready)
-		t.delays.Enqueued = enqueued
-		stalls.Arrivals, t.delays.Held = heldUp(held)
 		t.held, t.frozen = shareOf(stalls.Arrivals, p.took), shareOf(stalls.Store, p.took)
 		for _, spans := range stalls.Engines {
 			t.stalled += shareOf(spans, p.took) / float64(len(stalls.Engines))

@@ -221,7 +221,7 @@ func startWorks(t *testing.T, server *pgserver.Server, b bug) *works {
 	feed, calm := context.WithCancel(t.Context())
 	w.calm = func() { calm(); feeding.Wait() }
 	const ttl = 400 * time.Millisecond
-	c := engineConfig(ttl, b.whole)
+	c := engineConfig(ttl, callTimeout, b.whole)
 	if b.zombies {
 		c.Lease.Heartbeat = 0
 	}

@@ -226,7 +226,7 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	enqueuer.Wait()
 	s.busy.Wait()
 	_ = s.stopAll()
-	for i := range s.workers { // fresh ones, without statement timeouts
+	for i := range s.workers { // patient ones, so that a slow machine does not time out all their calls
 		s.start(i, false)
 	}
 	left := s.drain(ctx)
@@ -299,7 +299,7 @@ func causes(calls []history.Call) map[string]int {
 	return counts
 }
 
-// start starts a worker; in a storm some have small statement timeouts.
+// start starts a worker; in a storm some have small statement timeouts, afterwards all are patient.
 func (s *storm) start(i int, stormy bool) {
 	s.born++
 	dsn := s.server.DSN() + " application_name=worker connect_timeout=2"
@@ -308,7 +308,8 @@ func (s *storm) start(i int, stormy bool) {
 		s.note("worker with a statement timeout", 1)
 	}
 	s.workers[i].history = filepath.Join(s.folder, fmt.Sprintf("worker-%d-life-%d", i+1, s.born))
-	s.workers[i].command = startWorker(s.t, workerSettings{DSN: dsn, Node: int32(i + 1), Fence: s.fence, Whole: s.whole, Seed: s.seed, History: s.workers[i].history})
+	s.workers[i].command = startWorker(s.t, workerSettings{DSN: dsn, Node: int32(i + 1), Fence: s.fence, Whole: s.whole, Patient: !stormy,
+		Seed: s.seed, History: s.workers[i].history})
 }
 
 // stop drains a worker. One whose store does not answer in time abandons jobs, which run

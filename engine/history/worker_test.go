@@ -53,6 +53,7 @@ type workerSettings struct {
 	History string // file
 	Fence   engine.Fence
 	Whole   bool
+	Patient bool // its leases and calls may take 20 times as long
 	Seed    uint64
 }
 
@@ -71,9 +72,10 @@ func storeOptions(f engine.Fence, whole bool) engine.StoreOptions {
 	return engine.StoreOptions{Fence: f, LapseAfter: -1, Promoted: whole, KeepDead: whole}
 }
 
-// engineConfig returns the configuration of an engine: it claims ahead and in batches by default. A whole one has small
-// batches, extends all its leases at once, promotes, leaves both this and recoveries to a leader, and gives jobs up.
-func engineConfig(ttl time.Duration, whole bool) engine.Config {
+// engineConfig returns the configuration of an engine with leases of ttl and the timeout for its calls to the store: it
+// claims ahead and in batches by default. A whole one has small batches, extends all its leases at once, promotes, leaves
+// both this and recoveries to a leader, and gives jobs up.
+func engineConfig(ttl, timeout time.Duration, whole bool) engine.Config {
 	retry := &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}
 	if whole {
 		retry.MaxAttempts = 2
@@ -81,7 +83,7 @@ func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	c := live.Defaults(12, retry)
 	c.Lease = engine.LeaseConfig{TTL: ttl, Heartbeat: ttl / 3, OfNode: whole}
 	c.Reaper.Every = 150 * time.Millisecond
-	c.Commit.Timeout, c.CallTimeout = callTimeout, callTimeout
+	c.Commit.Timeout, c.CallTimeout = timeout, timeout
 	if whole {
 		c.Fetch.Batch, c.Commit.Batch = 16, 16
 		c.Reaper.LeaderOnly = true
@@ -123,15 +125,19 @@ func work(text string) error {
 	}); err != nil {
 		return ignoreEnd(ctx, err)
 	}
+	times := time.Duration(1)
+	if s.Patient {
+		times = 20
+	}
 	return live.Run(ctx, live.Config{
-		Engine: engineConfig(leaseTTL, s.Whole), FirstNode: s.Node,
+		Engine: engineConfig(times*leaseTTL, times*callTimeout, s.Whole), FirstNode: s.Node,
 		// One more than NextLife says: 0 would have it asked again.
 		Generation: generation + 1,
 		Store:      recorded{history.Record(store, file, wallClock), store, store},
 		Handler:    func(ctx context.Context, j *engine.Job) error { return handle(ctx, j, s.Seed) },
 		OnFailure:  func(*engine.Job, engine.ErrorKind, error) {},
 		Logger:     slog.New(slog.DiscardHandler),
-		StopWithin: 2 * time.Second,
+		StopWithin: times * 2 * time.Second,
 	})
 }
 

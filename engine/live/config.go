@@ -78,6 +78,10 @@ type Config struct {
 	// OnTick, if not nil, is called each time an engine handles a deadline, to measure the lateness of
 	// timers: due is the deadline, at the time. From one goroutine for each node.
 	OnTick func(node int32, due, at engine.Time)
+	// OnWake, if not nil, is called each time an engine learns at the time at that the store announced ready jobs, once
+	// for all announcements since the last time. missed: there was one while no engine had an idle worker, and this engine
+	// now has one; see WakeOne. From one goroutine for each node.
+	OnWake func(node int32, at engine.Time, missed bool)
 	// OnFailure, if not nil, is called after every execution that failed, from the goroutine that ran
 	// it, with the error that the handler returned or the *PanicError of a panic. nil: panics are
 	// logged with their stack, other errors are not.

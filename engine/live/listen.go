@@ -99,6 +99,7 @@ func (w *waker) wakeIdle() bool {
 // sayIdle publishes the number of idle workers for the waker, and wakes the loop if it missed a wake while it had none.
 func (l *loop) sayIdle(workers int) {
 	if l.idle.Swap(int32(workers)) == 0 && workers > 0 && l.unheard != nil && l.unheard.Swap(false) {
+		l.missed = true
 		l.box.wake()
 	}
 }

@@ -23,6 +23,7 @@ type loop struct {
 	hangUp  context.CancelFunc
 	idle    atomic.Int32 // number of idle workers of the engine
 	unheard *atomic.Bool // no loop had idle workers at the latest wake; nil: wakes go to all loops
+	missed  bool         // the loop wakes itself, for an announcement that found no loop with idle workers
 
 	at      engine.Time // time of the present step
 	in      inbox
@@ -125,6 +126,10 @@ func (l *loop) step() {
 		l.stopping = true
 		l.cancelAt, l.reportAt = l.at.Add(l.StopWithin), l.at
 		l.engine.Stop(l.at)
+	}
+	if l.in.woken && l.OnWake != nil {
+		l.OnWake(l.node, l.at, l.missed)
+		l.missed = false
 	}
 	if l.in.woken && (l.engine.Idle() > 0 || l.Engine.Fetch.Debounce) && l.at >= l.deaf {
 		l.engine.Wake(l.at)

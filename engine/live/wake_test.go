@@ -340,6 +340,50 @@ func TestOnCall(t *testing.T) {
 	})
 }
 
+// TestOnWake enqueues a job every 10 ms, which takes 35 ms. One engine learns of each at once, also while its worker is
+// busy. Of two that are woken in turn the first idle one does; the third job finds none, and the first to be idle again
+// learns of it then.
+func TestOnWake(t *testing.T) {
+	const ms = time.Millisecond
+	type word struct {
+		node   int32
+		at     time.Duration
+		missed bool
+	}
+	for _, tt := range []struct {
+		engines int
+		want    []word
+	}{
+		{1, []word{{0, 10 * ms, false}, {0, 20 * ms, false}, {0, 30 * ms, false}}},
+		{2, []word{{0, 10 * ms, false}, {1, 20 * ms, false}, {0, 45 * ms, true}}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var words []word
+			c := live.Config{Engine: settings(1), Engines: tt.engines, Wake: live.WakeOne}
+			c.OnWake = func(node int32, at engine.Time, missed bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				words = append(words, word{node, time.Duration(at), missed})
+			}
+			c.Handler = func(context.Context, *engine.Job) error { time.Sleep(35 * ms); return nil }
+			w := newWorld(engine.StoreOptions{})
+			s := start(t, w, c)
+			for i := range 3 {
+				time.Sleep(10 * ms)
+				w.enqueue(t, i+1, i+1)
+			}
+			time.Sleep(time.Second)
+			if err := s.end(); err != nil {
+				t.Error(err)
+			}
+			if !slices.Equal(words, tt.want) {
+				t.Errorf("%d engines learnt of jobs at %v, want %v", tt.engines, words, tt.want)
+			}
+		})
+	}
+}
+
 // TestOnTick keeps the loop busy for 30 ms while a batch lingers for 5 ms: the engine handles that deadline 25 ms late,
 // and no other.
 func TestOnTick(t *testing.T) {

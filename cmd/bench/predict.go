@@ -228,8 +228,9 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 // simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
 const simulations = 9
 
-// simulate runs the simulations from one number to before another, with each of the measured delays in turn, and appends
-// to runs the one with the median p99 wait of fresh jobs. It adds the engine statistics of all to m, if not nil.
+// simulate runs the simulations from one number to before another, with each of the measured delays in turn, and
+// appends to runs the one with the median p99 wait of fresh jobs. It adds the engine statistics of all to m, if not
+// nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, measured []*world.Overlay,
 	from, to int, m *world.Mechanics, runs *[]measure.Run) error {
 	one := *sc

@@ -235,6 +235,10 @@ func TestArrivals(t *testing.T) {
 	if want := []world.Enqueued{came(10*ms, promptly, 0), came(20*ms, 0, 0), came(45*ms, 0, 0), came(60*ms, 26*ms, 26*ms)}; !slices.Equal(each, want) {
 		t.Errorf("jobs that are found 3 ms before the end of their enqueue came as %v, want %v", each, want)
 	}
+	both := &feeding{jobs: []fed{{1, 0, 10 * ms, 10 * ms}, {2, 2 * ms, 8 * ms, ms}}} // the second is held up during the first's call
+	if _, each = both.arrivals(visibility{0, 1}); each[0] != came(0, 3*ms, 3*ms) {
+		t.Errorf("a job whose call lasted while another one was held up came as %+v", each[0])
+	}
 	if stalls, late := heldUp(held); !slices.Equal(stalls, held[:1]) || !slices.Equal(late, held[1:]) || len(held) != 2 {
 		t.Errorf("the feeder stood still at %v and was late at %v, want %v", stalls, late, held)
 	}

@@ -320,6 +320,14 @@ policies: [{kind: fifo}]
 			}
 		}
 	}
+	for i, delays := range [][]*world.Delays{p.measured, p.measured[1:], p.measured[:1]} { // of two in turn, draw 1 is the second's
+		if err := p.simulate(t.Context(), sc, sc.Seed, plain.Map(delays, (*world.Delays).Overlay), 1, 2, nil, &again); err != nil {
+			t.Fatal(err)
+		}
+		if same := again[5+i].Fingerprint == again[5].Fingerprint; same != (i < 2) {
+			t.Errorf("draw 1 of both calibrations, of the second, of the first: %d is the same as the first: %v", i, same)
+		}
+	}
 	for i := range again[:4] {
 		if again[4].Fingerprint == again[i].Fingerprint || i > 0 && again[0].Fingerprint == again[i].Fingerprint {
 			t.Fatal("other delays, draws or stalls make no difference: it shows nothing")
@@ -489,7 +497,7 @@ func TestApart(t *testing.T) {
 	if err != nil || json.Unmarshal(printed, &parsed) != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	if e := parsed.Predictions[0].Metrics[0]; *e.Error != 17 || e.JobsWithin == nil || e.JobsWithin.Real != .5 || e.JobsWithin.Simulated != .486 || !strings.Contains(e.Why, "1.4 points") {
+	if e := parsed.Predictions[0].Metrics[0]; *e.Error != 17 || *e.Hindsight != .01 || e.JobsWithin == nil || e.JobsWithin.Real != .5 || e.JobsWithin.Simulated != .486 || !strings.Contains(e.Why, "1.4 points") {
 		t.Errorf("it printed\n%s", printed)
 	}
 	for _, other := range []predicted{

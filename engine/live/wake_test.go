@@ -340,7 +340,7 @@ func TestOnCall(t *testing.T) {
 	})
 }
 
-// TestOnWake enqueues a job every 10 ms, which takes 35 ms. One engine learns of each at once, also while its worker is
+// TestOnWake enqueues three jobs, and two later on, 10 ms apart, each of which takes 35 ms. One engine learns of each at once, also while its worker is
 // busy. Of two that are woken in turn the first idle one does; the third job finds none, and the first to be idle again
 // learns of it then.
 func TestOnWake(t *testing.T) {
@@ -354,8 +354,8 @@ func TestOnWake(t *testing.T) {
 		engines int
 		want    []word
 	}{
-		{1, []word{{0, 10 * ms, false}, {0, 20 * ms, false}, {0, 30 * ms, false}}},
-		{2, []word{{0, 10 * ms, false}, {1, 20 * ms, false}, {0, 45 * ms, true}}},
+		{1, []word{{0, 10 * ms, false}, {0, 20 * ms, false}, {0, 30 * ms, false}, {0, 230 * ms, false}, {0, 240 * ms, false}}},
+		{2, []word{{0, 10 * ms, false}, {1, 20 * ms, false}, {0, 45 * ms, true}, {0, 230 * ms, false}, {1, 240 * ms, false}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
@@ -369,8 +369,8 @@ func TestOnWake(t *testing.T) {
 			c.Handler = func(context.Context, *engine.Job) error { time.Sleep(35 * ms); return nil }
 			w := newWorld(engine.StoreOptions{})
 			s := start(t, w, c)
-			for i := range 3 {
-				time.Sleep(10 * ms)
+			for i, after := range []time.Duration{10 * ms, 10 * ms, 10 * ms, 200 * ms, 10 * ms} {
+				time.Sleep(after)
 				w.enqueue(t, i+1, i+1)
 			}
 			time.Sleep(time.Second)

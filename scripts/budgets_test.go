@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6698, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1534, 1700},
-	{"cmd/bench", 4934, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4926, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 5092, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1136, 700}, // the page of qsim play, served and static
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_416, 56_000
+	mostLines, goalLines             = 83_408, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -55,16 +55,16 @@ func (t *timings) overrun() time.Duration {
 type probe struct {
 	track
 	late    []world.Span // spans from deadlines of the engine until it handled them
-	wakes   []wake
-	call    callSample // the present call
+	wakes   []wake       // in the order of time
+	call    callSample   // the present call
 	samples [engine.NumOps][]callSample
 }
 
 // wake holds when an engine learnt that the store had announced ready jobs.
 type wake struct {
 	at     time.Duration
-	missed bool         // no engine had an idle worker when the store did
-	stalls []world.Span // stalls of the engine, if wakes computes delays
+	node   int32 // of the engine
+	missed bool  // no engine had an idle worker when the store did
 }
 
 // callSample holds the times of one call to the store.
@@ -193,13 +193,13 @@ func learn(rec *recording, asked map[attempt]time.Duration, perJob [engine.NumOp
 	held, enqueued := f.arrivals(seen)
 	d.Enqueued = enqueued
 	d.Stalls.Arrivals, d.Held = heldUp(held)
-	d.Wake = wakes(probes, f.made, seen.after, d.Stalls.Store)
-	for _, p := range probes {
-		stalls := p.stalls()
+	d.Stalls.Engines = plain.Map(probes, (*probe).stalls)
+	d.Wake = wakes(probes, f.made, seen.after, &d.Stalls)
+	for node, p := range probes {
+		stalls := d.Stalls.Engines[node]
 		for _, s := range p.late {
 			d.Late = append(d.Late, world.Sample{At: s.From, For: s.For - within(stalls, s.From, s.From+s.For)})
 		}
-		d.Stalls.Engines = append(d.Stalls.Engines, stalls)
 		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
 		for op := range p.samples {
 			for _, s := range p.samples[op] {
@@ -224,14 +224,10 @@ func unstalled(d time.Duration) time.Duration {
 // wakes returns the delays from when claims can find new jobs, which is the time after behind the end of their enqueue
 // call, until engines are woken for them: for each wake that of the first jobs since the wake before, if there are any,
 // less stalls of the store and of the engine. An enqueue call may end shortly after the wake for its jobs.
-func wakes(probes []*probe, enqueues []world.Span, after time.Duration, frozen []world.Span) (all []world.Sample) {
+func wakes(probes []*probe, enqueues []world.Span, after time.Duration, stalls *world.Stalls) (all []world.Sample) {
 	var woken []wake
 	for _, p := range probes {
-		stalls := p.stalls()
-		for _, w := range p.wakes {
-			w.stalls = stalls
-			woken = append(woken, w)
-		}
+		woken = append(woken, p.wakes...)
 	}
 	slices.SortFunc(woken, func(a, b wake) int { return cmp.Compare(a.at, b.at) })
 	found := plain.Map(enqueues, func(s world.Span) time.Duration { return max(s.From, s.From+s.For+after) })
@@ -239,7 +235,7 @@ func wakes(probes []*probe, enqueues []world.Span, after time.Duration, frozen [
 	for _, w := range woken {
 		n, _ := slices.BinarySearch(found, w.at+promptly)
 		if n > 0 && !w.missed {
-			took := w.at - found[0] - within(frozen, found[0], w.at) - within(w.stalls, found[0], w.at)
+			took := w.at - found[0] - within(stalls.Store, found[0], w.at) - within(stalls.Engines[w.node], found[0], w.at)
 			all = append(all, world.Sample{At: found[0], For: max(0, took)})
 		}
 		found = found[n:]

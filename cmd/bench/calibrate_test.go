@@ -93,13 +93,15 @@ func TestWakes(t *testing.T) {
 	const ms = time.Millisecond
 	a := probe{wakes: []wake{{at: 10 * ms}, {at: 20 * ms}, {at: 50 * ms}}}
 	b := probe{wakes: []wake{{at: 10*ms + 1}, {at: 30 * ms}, {at: 60 * ms}, {at: 80 * ms}, {at: 100 * ms, missed: true}, {at: 110 * ms}}}
-	b.samples[engine.OpClaim] = []callSample{{ended: engine.Time(25 * ms), hop: 4 * ms}} // a stall
+	for i := range b.wakes {
+		b.wakes[i].node = 1
+	}
 	var enqueues []world.Span
 	for _, end := range []time.Duration{4 * ms, 7 * ms, 13 * ms, 22 * ms, 45 * ms, 50*ms + promptly/2, 60*ms + 2*promptly, 90 * ms, 108 * ms} {
 		enqueues = append(enqueues, world.Span{From: end - ms, For: ms})
 	}
 	slices.Reverse(enqueues)
-	frozen := []world.Span{{From: 14 * ms, For: 3 * ms}}
+	stalls := &world.Stalls{Store: []world.Span{{From: 14 * ms, For: 3 * ms}}, Engines: [][]world.Span{nil, {{From: 25 * ms, For: 4 * ms}}}}
 	sample := func(at, took time.Duration) world.Sample { return world.Sample{At: at, For: took} }
 	for _, tt := range []struct {
 		after time.Duration
@@ -112,12 +114,12 @@ func TestWakes(t *testing.T) {
 		{-3 * ms, []world.Sample{sample(3*ms, 7*ms), sample(12*ms, 5*ms), sample(21*ms, 5*ms), sample(44*ms, 6*ms), // as it begins
 			sample(59*ms+2*promptly, ms-2*promptly), sample(107*ms, 3*ms)}},
 	} {
-		if got := wakes([]*probe{&a, &b}, enqueues, tt.after, frozen); !slices.Equal(got, tt.want) {
+		if got := wakes([]*probe{&a, &b}, enqueues, tt.after, stalls); !slices.Equal(got, tt.want) {
 			t.Errorf("with jobs found after %v, wakes took %v, want %v", tt.after, got, tt.want)
 		}
 	}
 	only := probe{wakes: []wake{{at: 50 * ms}}}
-	if got := wakes([]*probe{&only}, []world.Span{{From: 50 * ms, For: promptly / 2}}, 0, nil); len(got) != 1 || got[0].For != 0 {
+	if got := wakes([]*probe{&only}, []world.Span{{From: 50 * ms, For: promptly / 2}}, 0, stalls); len(got) != 1 || got[0].For != 0 {
 		t.Errorf("a wake just before the end of an enqueue took %v, want no time", got)
 	}
 }
@@ -165,7 +167,7 @@ func TestVisibility(t *testing.T) {
 	(*last)[len(*last)-1].took += 6 * ms
 	(*last)[len(*last)-1].ended += engine.Time(6 * ms)
 	takings := rec.takings(jobs, stall, ms)
-	if got, want := visibilityOf(takings), (visibility{ms/2 + 1, .75}); got != want {
+	if got, want := visibilityOf(takings), (visibility{ms / 2, .75}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if last := (taking{-10 * ms, 5 * ms / 2, 11 * ms / 2, 4 * ms}); len(takings) != 6 || !slices.Contains(takings, last) {
@@ -179,7 +181,7 @@ func TestVisibility(t *testing.T) {
 		{"nothing", nil, visibility{}},
 		{"agreed around the end", []taking{{-ms, ms, 2 * ms, 2 * ms}}, visibility{0, .5}},
 		{"agreed before the end", []taking{{-3 * ms, -2 * ms, -ms, 2 * ms}}, visibility{-2 * ms, .5}},
-		{"agreed after the end", []taking{{2 * ms, 3 * ms, 9 * ms, 2 * ms}}, visibility{2*ms + 1, 1}},
+		{"agreed after the end", []taking{{2 * ms, 3 * ms, 9 * ms, 2 * ms}}, visibility{2 * ms, 1}},
 		{"less than nothing", []taking{{-ms, ms, 0, 2 * ms}}, visibility{}},
 	} {
 		if got := visibilityOf(tt.all); got != tt.want {

@@ -202,10 +202,8 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)
 	}
-	known := *p.stalls
-	known.Engines = slices.Clone(known.Engines) // stalls of the real runs are appended to the lists
 	for _, d := range p.measured {
-		d.Stalls = known
+		d.Stalls = *p.stalls
 	}
 	measured := plain.Map(p.measured, (*world.Delays).Overlay)
 	for round, real := range p.played {

@@ -81,7 +81,7 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 // announcement came too early.
 func (r *recording) woken(node int32, at engine.Time, missed bool) {
 	p := r.probes[node]
-	p.wakes = append(p.wakes, wake{at: time.Duration(at), missed: missed})
+	p.wakes = append(p.wakes, wake{time.Duration(at), node, missed})
 }
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}

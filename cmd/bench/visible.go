@@ -70,7 +70,7 @@ func (p *probe) leased(yield func(claim callSample, e *engine.Event) bool) {
 }
 
 // visibilityOf returns the visibility that contradicts the fewest claims, those that took a job before and those that
-// did not from then on; of several times that nearest to the end of the enqueue call. The wait is the median.
+// did not after; of several times that nearest to the end of the enqueue call. The wait is the median.
 func visibilityOf(all []taking) (v visibility) {
 	if len(all) == 0 {
 		return v
@@ -83,11 +83,9 @@ func visibilityOf(all []taking) (v visibility) {
 	slices.Sort(shares)
 	v.counted = min(1, max(0, shares[len(shares)/2]))
 	least := len(all) + 1
-	for _, after := range slices.Concat([]time.Duration{0}, taken, plain.Map(before, func(t time.Duration) time.Duration {
-		return t + 1
-	})) {
+	for _, after := range slices.Concat([]time.Duration{0}, taken, before) {
 		early, _ := slices.BinarySearch(taken, after)
-		fine, _ := slices.BinarySearch(before, after)
+		fine, _ := slices.BinarySearch(before, after+1)
 		if wrong := early + len(all) - fine; wrong < least || wrong == least && after.Abs() < v.after.Abs() {
 			least, v.after = wrong, after
 		}

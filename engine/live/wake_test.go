@@ -340,9 +340,9 @@ func TestOnCall(t *testing.T) {
 	})
 }
 
-// TestOnWake enqueues three jobs, and two later on, 10 ms apart, each of which takes 35 ms. One engine learns of each at once, also while its worker is
-// busy. Of two that are woken in turn the first idle one does; the third job finds none, and the first to be idle again
-// learns of it then.
+// TestOnWake enqueues three jobs, and two later on, 10 ms apart, each of which takes 35 ms. One engine learns of each at
+// once, also while its worker is busy. Of two that are woken in turn the first idle one does; the third job finds none,
+// and the first to be idle again learns of it then.
 func TestOnWake(t *testing.T) {
 	const ms = time.Millisecond
 	type word struct {

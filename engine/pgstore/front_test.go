@@ -64,7 +64,8 @@ func TestOldSnapshot(t *testing.T) {
 		}
 		return l, took
 	}
-	patience := func() time.Duration { return max(frontEvery, 10*slowest) + 5*time.Second }
+	// The store rests for ten times the claim before, and the next one takes its time.
+	patience := func() time.Duration { return max(frontEvery+5*time.Second, 12*slowest) }
 	enqueue(1000, 0)
 	_, front := claim(10)
 	if !s.fronts.dear {

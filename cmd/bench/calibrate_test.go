@@ -91,10 +91,10 @@ func TestLearn(t *testing.T) {
 // after a wake is its reason.
 func TestWakes(t *testing.T) {
 	const ms = time.Millisecond
-	a := probe{wakes: []wake{{at: 10 * ms}, {at: 20 * ms}, {at: 50 * ms}}}
-	b := probe{wakes: []wake{{at: 10*ms + 1}, {at: 30 * ms}, {at: 60 * ms}, {at: 80 * ms}, {at: 100 * ms, missed: true}, {at: 110 * ms}}}
-	for i := range b.wakes {
-		b.wakes[i].node = 1
+	rec := &recording{probes: []*probe{new(probe), new(probe)}}
+	for _, w := range []wake{{10 * ms, 0, false}, {20 * ms, 0, false}, {50 * ms, 0, false}, {10*ms + 1, 1, false}, {30 * ms, 1, false},
+		{60 * ms, 1, false}, {80 * ms, 1, false}, {100 * ms, 1, true}, {110 * ms, 1, false}} {
+		rec.woken(w.node, engine.Time(w.at), w.missed)
 	}
 	var enqueues []world.Span
 	for _, end := range []time.Duration{4 * ms, 7 * ms, 13 * ms, 22 * ms, 45 * ms, 50*ms + promptly/2, 60*ms + 2*promptly, 90 * ms, 108 * ms} {
@@ -114,7 +114,7 @@ func TestWakes(t *testing.T) {
 		{-3 * ms, []world.Sample{sample(3*ms, 7*ms), sample(12*ms, 5*ms), sample(21*ms, 5*ms), sample(44*ms, 6*ms), // as it begins
 			sample(59*ms+2*promptly, ms-2*promptly), sample(107*ms, 3*ms)}},
 	} {
-		if got := wakes([]*probe{&a, &b}, enqueues, tt.after, stalls); !slices.Equal(got, tt.want) {
+		if got := wakes(rec.probes, enqueues, tt.after, stalls); !slices.Equal(got, tt.want) {
 			t.Errorf("with jobs found after %v, wakes took %v, want %v", tt.after, got, tt.want)
 		}
 	}

@@ -313,7 +313,7 @@ func TestPageLost(t *testing.T) {
 // TestChosen shows as chosen only those policies that are: the label of one may be the kind of others.
 func TestChosen(t *testing.T) {
 	s := server(t, strings.Replace(small, "label: Shared FIFO}", "label: other}\n  - {kind: fifo}", 1))
-	_, lines := post(s, "run", `{"policies": ["other"], "sets": [{"path": "seeds", "value": "1"}]}`)
+	_, lines := post(t, s, "run", `{"policies": ["other"], "sets": [{"path": "seeds", "value": "1"}]}`)
 	if is := fmt.Sprint(decode[scene](t, lines[0]).Policies); is != "[{other true true} {fifo false true} {Weighted 80/20 false true}]" {
 		t.Error(is)
 	}

@@ -20,14 +20,14 @@ import (
 func TestLimits(t *testing.T) {
 	large := server(t, small)
 	large.o.Fits = func(sc *scenarios.Scenario) error { return fmt.Errorf("%d workers take too much", sc.Engine.Workers) }
-	if _, lines := post(large, "run", `{}`); len(lines) != 1 || !strings.Contains(lines[0], `"error":true,"message":"8 workers take too much"`) {
+	if _, lines := post(t, large, "run", `{}`); len(lines) != 1 || !strings.Contains(lines[0], `"error":true,"message":"8 workers take too much"`) {
 		t.Errorf("%q", lines)
 	}
 	var sets []string
 	for i := range 24 {
 		sets = append(sets, fmt.Sprintf(`{"path": "policies.+", "value": "{kind: fifo, label: f%d}"}`, i))
 	}
-	_, lines := post(server(t, small), "run", `{"sets": [`+strings.Join(sets, ",")+`]}`)
+	_, lines := post(t, server(t, small), "run", `{"sets": [`+strings.Join(sets, ",")+`]}`)
 	if len(lines) != 1 || !strings.Contains(lines[0], "shows 24 policies at once, and here are 26") {
 		t.Errorf("%q", lines)
 	}

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"qsim/results"
@@ -53,11 +54,15 @@ func server(t testing.TB, source string) *Server {
 	return New("127.0.0.1", Options{Name: name, Source: []byte(source), Run: sc.Name, Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
 }
 
-// post sends a request to a server, and returns the status and the lines of the answer.
-func post(s *Server, path, body string) (int, []string) {
+// post sends a request to a server, and returns the status and the lines of the answer. Its minute is not over while the
+// server computes.
+func post(t *testing.T, s *Server, path, body string) (int, []string) {
+	t.Helper()
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+s.Path()+path, strings.NewReader(body))
-	s.ServeHTTP(w, r)
+	synctest.Test(t, func(*testing.T) {
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+s.Path()+path, strings.NewReader(body))
+		s.ServeHTTP(w, r)
+	})
 	return w.Code, strings.Split(strings.TrimSpace(w.Body.String()), "\n")
 }
 
@@ -73,7 +78,7 @@ func decode[T any](t *testing.T, line string) (v T) {
 // equals that of `qsim run`.
 func TestRun(t *testing.T) {
 	s := server(t, small)
-	code, lines := post(s, "run", `{"sets": [{"path": "engine.workers", "value": "6"}, {"path": "policies.+", "value": "{kind: lifo}"}], "policies": ["Shared FIFO", "lifo"]}`)
+	code, lines := post(t, s, "run", `{"sets": [{"path": "engine.workers", "value": "6"}, {"path": "policies.+", "value": "{kind: lifo}"}], "policies": ["Shared FIFO", "lifo"]}`)
 	if code != 200 || len(lines) < 5 {
 		t.Fatalf("%d, %d lines: %q", code, len(lines), lines)
 	}
@@ -129,7 +134,7 @@ func TestRun(t *testing.T) {
 
 // TestSure adds no more seeds once the intervals are narrow, and shows all that were simulated.
 func TestSure(t *testing.T) {
-	_, lines := post(server(t, strings.Replace(small, "fresh.wait.p99, during: down, below: 10m", "attempts.mean, below: 100", 1)), "run", `{}`)
+	_, lines := post(t, server(t, strings.Replace(small, "fresh.wait.p99, during: down, below: 10m", "attempts.mean, below: 100", 1)), "run", `{}`)
 	if last := decode[result](t, lines[len(lines)-1]); last.Seeds != 10 || !last.Done || last.Sure != "Sure: after 10 seeds every interval of what is judged is within ± 5%." {
 		t.Errorf("after %d seeds, done %v: %s", last.Seeds, last.Done, last.Sure)
 	}
@@ -162,7 +167,7 @@ func TestProblems(t *testing.T) {
 		{"a file by an alias", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: &k file, *k : a.csv}"}]}`, 0, "no file can be named here"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, lines := post(s, "run", tt.body)
+			code, lines := post(t, s, "run", tt.body)
 			if code != 200 || len(lines) != 1 {
 				t.Fatalf("%d: %q", code, lines)
 			}
@@ -178,7 +183,7 @@ func TestProblems(t *testing.T) {
 
 // TestWarnings names the place in the scenario's text, and runs all the same.
 func TestWarnings(t *testing.T) {
-	_, lines := post(server(t, small), "run", `{"sets": [{"path": "duration", "value": "60s"}]}`)
+	_, lines := post(t, server(t, small), "run", `{"sets": [{"path": "duration", "value": "60s"}]}`)
 	got := decode[scene](t, lines[0]).Problems
 	if len(got) != 1 || got[0].Error || got[0].Set != -1 || !strings.HasSuffix(got[0].Place, "small.yaml:12:22") || !strings.Contains(got[0].Message, "after the arrivals end") || len(lines) < 4 {
 		t.Errorf("%d lines, %+v", len(lines), got)
@@ -282,7 +287,7 @@ func ask1(t *testing.T, ctx context.Context, to *httptest.Server, s *Server, bod
 
 // TestTrace follows the job that waited longest, and names the others that are worth a look.
 func TestTrace(t *testing.T) {
-	code, lines := post(server(t, small), "trace", `{"policy": "Shared FIFO", "find": "worst-wait"}`)
+	code, lines := post(t, server(t, small), "trace", `{"policy": "Shared FIFO", "find": "worst-wait"}`)
 	if code != 200 || len(lines) != 2 {
 		t.Fatalf("%d: %q", code, lines)
 	}
@@ -290,7 +295,7 @@ func TestTrace(t *testing.T) {
 	if l.Seed != 1 || len(l.Findings) != 5 || l.Findings[0].Find != "worst-wait" || !strings.HasPrefix(l.Words, l.Findings[0].Job+" under Shared FIFO with seed 1: ") {
 		t.Errorf("%+v", l)
 	}
-	if _, lines := post(server(t, small), "trace", `{"policy": "none"}`); len(lines) != 2 || !strings.Contains(lines[1], `no policy is named`) {
+	if _, lines := post(t, server(t, small), "trace", `{"policy": "none"}`); len(lines) != 2 || !strings.Contains(lines[1], `no policy is named`) {
 		t.Errorf("%q", lines)
 	}
 }

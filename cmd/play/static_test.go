@@ -85,7 +85,7 @@ func staticPageWorks(t *testing.T, folder string) {
 	tb.Picture(*pictures, "static")
 	accessible(t, tb)
 
-	_, lines := post(server(t, small), "run", `{}`)
+	_, lines := post(t, server(t, small), "run", `{}`)
 	want := decode[result](t, lines[len(lines)-1])
 	asked := browsertest.Eval[string](tb, `fetch("run", {body: JSON.stringify({scenario: "small.yaml", sets: [], policies: [], metrics: []}), signal: new AbortController().signal}).then(r => r.text())`)
 	lines = strings.Split(strings.TrimSpace(asked), "\n")

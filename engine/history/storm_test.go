@@ -187,7 +187,7 @@ func TestStormFinds(t *testing.T) {
 // weather runs a storm and checks the histories.
 func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), p.lasts+5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), p.lasts+10*time.Minute)
 	defer cancel()
 	s := &storm{plan: p, t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(p.seed, 1)), done: map[string]int{}}
 	// What is committed must survive a crash of the server, though not of the machine.

@@ -46,7 +46,7 @@ const connections = 4
 func startWorker(t *testing.T, ctx context.Context, dsn string, node int) *workerProcess {
 	t.Helper()
 	w := &workerProcess{Cmd: command(ctx, nil, "worker", "--dsn", fmt.Sprintf("%s pool_max_conns=%d", dsn, connections), "--schema", "together", "--node", strconv.Itoa(node), "--workers", "8",
-		"--prefetch", "40", "--work", "15ms", "--fails", "5%", "--ttl", "1s", "--effects")}
+		"--prefetch", "40", "--work", "15ms", "--fails", "5%", "--ttl", "2s", "--effects")}
 	w.Stdout, w.Stderr = w, w
 	if err := w.Start(); err != nil {
 		t.Fatal(err)

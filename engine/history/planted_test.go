@@ -131,7 +131,7 @@ type works struct {
 	rows                     *pgxpool.Pool
 	mu                       sync.Mutex
 	notes                    []*bytes.Buffer // all of one moment: what follows from what is noted is not
-	ttl                      time.Duration // of leases; calls may take a little longer
+	ttl                      time.Duration   // of leases; calls may take a little longer
 	calm, end, restart, stop func()
 }
 

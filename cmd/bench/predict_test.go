@@ -437,6 +437,8 @@ func TestTitleOfPrediction(t *testing.T) {
 		want  string
 	}{
 		{[]predicted{close, row("throughput", -.021, true, false)}, .6, 0, "The simulation predicts fifo on memory at 20x within 3%, in all 2 metrics that it is judged by"},
+		{[]predicted{close, row("fresh.wait.p50", 13.7, true, false), row("throughput", -.1, true, false)}, .6, 0,
+			"The simulation predicts fifo on memory at 20x within 10% in 2 of 3 judged metrics, and is off in the rest by no more than one real run"},
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true), row("dead.count", 9, false, false)}, 0, 0,
 			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%"},
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true)}, .48, 0,

@@ -41,12 +41,13 @@ func Prediction(s *measure.Settings, sum *results.Summary, title, version string
 	}
 	var figures []Figure
 	for _, chart := range []struct {
-		name string
-		draw func(*drawing) *sheet
-	}{{"1-prediction-wait", waitChart}, {"2-prediction-ccdf", distributionChart}} {
+		name, key string
+		draw      func(*drawing) *sheet
+	}{{"1-prediction-wait", "line = median", waitChart}, {"2-prediction-ccdf", "all pooled", distributionChart}} {
 		sheet := chart.draw(d)
-		// The finding is how close the two are, and not which of them is better.
+		// The finding is how close the two are, and not which of them is better. All rounds are of one seed.
 		sheet.Name, sheet.Title = chart.name, clean(title)
+		sheet.Footer = sourceLine(s.Scenario, d.version, s.ConfigHash, plain.Plural(d.seeds, "round"), chart.key)
 		figures = append(figures, sheet.render())
 	}
 	return figures, nil

@@ -33,7 +33,8 @@ func TestPrediction(t *testing.T) {
 		if !bytes.Equal(bitmapOf(t, &figure), bitmapOf(t, &again[i])) || !bytes.Equal(figure.SVG, again[i].SVG) {
 			t.Errorf("%s differs from one call to the next", figure.Name)
 		}
-		if figure.Title != strings.TrimSpace(title) || !strings.HasPrefix(figure.Alt, figure.Title+". ") || !strings.Contains(figure.Alt, "simulated") {
+		if figure.Title != strings.TrimSpace(title) || !strings.HasPrefix(figure.Alt, figure.Title+". ") || !strings.Contains(figure.Alt, "simulated") ||
+			!strings.Contains(string(figure.SVG), " · 1 round · ") || strings.Contains(string(figure.SVG), "seed") {
 			t.Errorf("title %q, words %q", figure.Title, figure.Alt)
 		}
 		decoder := xml.NewDecoder(bytes.NewReader(figure.SVG))

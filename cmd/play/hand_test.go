@@ -43,9 +43,18 @@ func finger(tb *browsertest.Tab, from, to [2]float64) {
 	at("touchEnd")
 }
 
-// middle returns the centre of an element, which it scrolls into view.
+// middle returns the centre of an element, which it scrolls into view. Until two frames show it in the same place, a
+// finger may still touch what was there before.
 func middle(tb *browsertest.Tab, selector string) (at [2]float64) {
-	p := browsertest.Eval[[]float64](tb, fmt.Sprintf(`(e => { e.scrollIntoView({block: "nearest"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(document.querySelector(%q))`, selector))
+	p := browsertest.Eval[[]float64](tb, fmt.Sprintf(`new Promise(done => {
+		const e = document.querySelector(%q), look = was => {
+			e.scrollIntoView({block: "nearest"});
+			const r = e.getBoundingClientRect(), is = [r.x + r.width / 2, r.y + r.height / 2];
+			if (String(is) === String(was)) return done(is);
+			setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => look(is))), 100);
+		};
+		look();
+	})`, selector))
 	return [2]float64{p[0], p[1]}
 }
 

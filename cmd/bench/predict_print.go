@@ -253,15 +253,15 @@ func (p *prediction) title(speed string) string {
 	}
 	worst := slices.MaxFunc(judged, func(a, b predicted) int { return cmp.Compare(off(&a), off(&b)) })
 	met := plain.Count(judged, func(r predicted) bool { return r.why == "" })
+	aimed := plain.Count(judged, func(r predicted) bool { return off(&r) <= p.aim })
 	held := p.calibration.held
 	busy := plain.When(held >= lateJobs,
 		fmt.Sprintf(": the machine was too busy, arrivals were held up for %.0f%% of the time", held*100))
 	switch {
-	case met == len(judged) && off(&worst) <= p.aim:
+	case aimed == len(judged):
 		return fmt.Sprintf("The simulation predicts %s within %.0f%%, in all %d metrics that it is judged by", what,
 			math.Ceil(off(&worst)*100), met)
 	case met == len(judged):
-		aimed := plain.Count(judged, func(r predicted) bool { return off(&r) <= p.aim })
 		return fmt.Sprintf("The simulation predicts %s within %.0f%% in %d of %d judged metrics, "+
 			"and is off in the rest by no more than one real run", what, p.aim*100, aimed, met)
 	}
@@ -270,7 +270,7 @@ func (p *prediction) title(speed string) string {
 		wrong = "wrong about"
 	}
 	return fmt.Sprintf("The simulation of %s is %s the %s; %d of %d judged metrics are within %.0f%%%s", what, wrong,
-		worst.Query.Label(), met, len(judged), p.aim*100, busy)
+		worst.Query.Label(), aimed, len(judged), p.aim*100, busy)
 }
 
 // off returns the size of a metric's error; without an error, +Inf if the metric decides the verdict, and 0 if not.

@@ -441,6 +441,8 @@ func TestTitleOfPrediction(t *testing.T) {
 			"The simulation predicts fifo on memory at 20x within 10% in 2 of 3 judged metrics, and is off in the rest by no more than one real run"},
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true), row("dead.count", 9, false, false)}, 0, 0,
 			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%"},
+		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true), row("throughput", .3, true, false)}, 0, 0,
+			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 3 judged metrics are within 10%"},
 		{[]predicted{close, row("fresh.wait.p50", 1.397, true, true)}, .48, 0,
 			"The simulation of fifo on memory at 20x is off by 140% in the median wait of fresh jobs; 1 of 2 judged metrics are within 10%: the machine was too busy, arrivals were held up for 48% of the time"},
 		{[]predicted{close, row("duplicates.count", math.Inf(1), true, true)}, 0, 0,

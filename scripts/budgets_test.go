@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1376, 1300},
+	{"engine/live", 1389, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3210, 2250},
 	{"engine/pgstore", 2906, 2130},
@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6699, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1534, 1700},
-	{"cmd/bench", 4921, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4957, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 5092, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1136, 700}, // the page of qsim play, served and static
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_404, 56_000
+	mostLines, goalLines             = 83_453, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

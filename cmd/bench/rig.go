@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +26,8 @@ type rig struct {
 	store   engine.Store
 	origin  time.Time
 	clock   func() engine.Time
-	meters  []meter // durations of calls, by node
+	meters  []meter                           // durations of calls, by node
+	doubts  []map[engine.BatchID]engine.Batch // commits of which no call has been answered, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
 	// called after every store call, before its event; may be nil
@@ -78,6 +81,9 @@ func (p *phase) perJob() time.Duration {
 func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
 		timeUp: make(chan struct{})}
+	for range r.meters {
+		r.doubts = append(r.doubts, map[engine.BatchID]engine.Batch{})
+	}
 	r.start(origin)
 	return r
 }
@@ -131,11 +137,31 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 		return cause
 	case errors.Is(cause, context.Canceled):
 		return context.Canceled
-	case errors.As(err, &abandoned):
-		return nil // jobs in flight are still in the store, and counted there
+	case errors.As(err, &abandoned): // jobs in flight are still in the store, and counted there
+		return r.resolve(context.WithoutCancel(ctx))
 	default:
-		return err
+		return cmp.Or(err, r.resolve(context.WithoutCancel(ctx)))
 	}
+}
+
+// resolve sends the commits that no call was answered of once more, after the run: only the store knows whether they
+// took effect, and so whether it has lost the jobs that it does not hold.
+func (r *rig) resolve(ctx context.Context) error {
+	for _, batches := range r.doubts {
+		for _, b := range batches {
+			results, err := r.store.Commit(ctx, b, nil)
+			if err != nil {
+				return storeError("commit", err)
+			}
+			for i := range results {
+				if results[i].Status == engine.Applied {
+					results[i].Status = engine.Applied.Again() // no engine has recorded its event
+				}
+			}
+			r.count(&b, results, r.clock())
+		}
+	}
+	return nil
 }
 
 func (r *rig) config(handler live.Handler) live.Config {
@@ -163,16 +189,26 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 		r.onTook(node, c, reply, asked, began, ended)
 	}
 	if reply.Err != nil {
+		if c.Op == engine.OpCommit {
+			b := c.Batch
+			b.Outcomes = slices.Clone(b.Outcomes)
+			r.doubts[node][b.ID] = b
+		}
 		r.onError(c.Op.String(), reply.Err)
 		return
 	}
 	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
-	if c.Op != engine.OpCommit {
-		return
+	if c.Op == engine.OpCommit {
+		delete(r.doubts[node], c.Batch.ID)
+		r.count(&c.Batch, reply.Results, ended)
 	}
+}
+
+// count counts the jobs that a commit ended.
+func (r *rig) count(b *engine.Batch, results []engine.Result, ended engine.Time) {
 	done := int64(0)
-	for i := range reply.Results {
-		o, result := &c.Batch.Outcomes[i], &reply.Results[i]
+	for i := range results {
+		o, result := &b.Outcomes[i], &results[i]
 		if s := result.Status; (s == engine.Applied || s == engine.Applied.Again()) &&
 			(o.Verb == engine.Ack || o.Verb == engine.Bury) {
 			done++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -125,6 +126,57 @@ func TestLossIsFound(t *testing.T) {
 			t.Errorf("the command ends with %v, want exit %d", err, ui.ExitInvariant)
 		}
 	})
+}
+
+// mute is a store that answers no commit before its timeout, whether it takes effect or not.
+type mute struct {
+	*memstore.Store
+	deaf bool
+}
+
+func (s mute) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) (results []engine.Result, err error) {
+	_, limited := ctx.Deadline()
+	if !limited || !s.deaf {
+		results, err = s.Store.Commit(ctx, b, dst)
+	}
+	if limited {
+		<-ctx.Done()
+		return dst, ctx.Err()
+	}
+	return results, err
+}
+
+// TestUnansweredEnds runs a scenario on a store that answers no commit, each of which is sent many times or just once:
+// jobs that ended count as such, and none as lost.
+func TestUnansweredEnds(t *testing.T) {
+	for _, tt := range []struct {
+		timeout string
+		deaf    bool
+	}{{"1s", false}, {"1s", true}, {"1h", false}} {
+		t.Run(fmt.Sprintf("%s, deaf %v", tt.timeout, tt.deaf), func(t *testing.T) {
+			t.Parallel()
+			sc, wrong := scenarios.Load("mute", []byte(`
+duration: 1m
+drain: 1m
+warmup: 0s
+engine: {workers: 8, commit: {timeout: `+tt.timeout+`}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 20/s}, service: 200ms, fails: {rate: 50%}}]
+retry: {max-attempts: 1}
+policies: [{kind: fifo}]
+`), nil)
+			if len(wrong) > 0 {
+				t.Fatal(wrong)
+			}
+			stores := &stores{around: func(s engine.Store) engine.Store { return mute{s.(*memstore.Store), tt.deaf} }}
+			p, err := play(t.Context(), sc, playOptions{seed: 1, speed: world.Speed{Num: 60, Den: 1}, store: memory}, stores)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.lost != 0 || p.untold != 0 || p.done+p.dead == 0 || p.done+p.dead+p.left != p.jobs {
+				t.Errorf("of %d jobs %d done, %d dead, %d left, %d lost, %d untold", p.jobs, p.done, p.dead, p.left, p.lost, p.untold)
+			}
+		})
+	}
 }
 
 // lasting is a store whose calls take a given time, and a given time more for each job.

@@ -143,18 +143,23 @@ func (l *loop) land(f *flight) {
 	if f.owes() {
 		l.owed--
 	}
-	if l.OnCall != nil {
-		l.OnCall(l.node, &f.Call, &f.Reply, f.asked, f.began, f.ended)
-	}
 	if f.Err != nil {
 		l.complain(f)
 		if f.Op == engine.OpClaim {
 			l.deaf = l.at.Add(cmp.Or(l.Engine.Fetch.ErrorPause, l.Engine.Fetch.Poll))
 		}
 	}
-	f.Record(l.at, l.recorder, &l.scratch)
+	l.note(f)
 	l.engine.Handle(l.at, &f.Call)
 	l.landed = append(l.landed, f)
+}
+
+// note reports the answer of a store call to those who listen.
+func (l *loop) note(f *flight) {
+	if l.OnCall != nil {
+		l.OnCall(l.node, &f.Call, &f.Reply, f.asked, f.began, f.ended)
+	}
+	f.Record(l.at, l.recorder, &l.scratch)
 }
 
 // complain logs an error of the store, at most once a second for each operation.

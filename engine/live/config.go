@@ -69,11 +69,11 @@ type Config struct {
 	// far as the store answered, with the time of the answer. Each Recorder is called from one goroutine in the order of
 	// time; events of different nodes have no order. nil: no events.
 	Recorder func(node int32) engine.Recorder
-	// OnCall, if not nil, is called after every answer of the store, an error included, before the
-	// engine gets it; from one goroutine for each node, which waits for it. asked is the time
-	// at which the engine asked for the call, began and ended those of the call and its answer; these
-	// are equal for a call that was not made, because its timeout was over before its turn. c and r
-	// are valid until OnCall returns.
+	// OnCall, if not nil, is called after every answer of the store, an error included, before the engine gets it, and
+	// for answers that come only when Run abandons what is left; from one goroutine for each node, which waits for it.
+	// asked is the time at which the engine asked for the call, began and ended those of the call and its answer; these
+	// are equal for a call that was not made, because its timeout was over before its turn. c and r are valid until OnCall
+	// returns.
 	OnCall func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 	// OnTick, if not nil, is called each time an engine handles a deadline, to measure the lateness of
 	// timers: due is the deadline, at the time. From one goroutine for each node.

@@ -51,8 +51,16 @@ func (l *loop) close() {
 	k.parked.Broadcast()
 	l.hangUp()
 	l.timer.Reset(l.CancelWithin)
-	for !l.gone() {
-		if l.box.swap(&l.in) {
+	for ended := false; !ended; {
+		ended = l.gone()
+		some := l.box.swap(&l.in)
+		l.at = l.now()
+		for _, f := range l.in.replies {
+			if f != nil {
+				l.note(f) // what the store did is true, although the engine need not know any more
+			}
+		}
+		if some || ended {
 			continue
 		}
 		select {

@@ -15,7 +15,7 @@ func (p Ordered) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Order: p.Order, Rule: p.Rule, Limit: v.Idle})
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that claims go by the order.
+// Guarantees returns the guarantee that no worker idles while a job is ready, and that they are claimed in its order.
 func (p Ordered) Guarantees() Promise {
 	return Promise{Conserving: true, Ordered: true, Order: p.Order, Rule: p.Rule}
 }

@@ -29,7 +29,7 @@ type MapPanel struct {
 	Measured, Full int
 }
 
-// MapTile is a rectangle of a map with the value of the point nearest to it.
+// MapTile is a rectangle of a map with the value of the nearest point at which it was simulated.
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
 	Value          MapValue

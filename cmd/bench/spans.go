@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// stallFrom is the shortest delay that counts as a stall, a pause of a whole engine, the feeder or the store: an answer
-// is not read, jobs come late, or no call is answered.
+// stallFrom is the shortest delay that counts as a stall: a pause of a whole engine (an answer is not read), of the
+// feeder (jobs come late) or of the store (no call is answered).
 const stallFrom = 2 * time.Millisecond
 
 // merged sorts spans of time and joins those that overlap.

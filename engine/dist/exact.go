@@ -173,11 +173,12 @@ func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
 	return portableLog(below), density / below
 }
 
-// foldedStart returns foldedTail for v < ½, where the difference of two probabilities would lose precision:
+// foldedStart is the lower tail of foldedTail, log P(|X| < v) with v = e^y and X normal with mean m and deviation 1,
+// for v < ½, where the difference of two values of the normal CDF would lose precision; φ is the normal density:
 //
 //	P(|X| < v) = 2φ(m)·∫₀ᵛ e^(-s²/2)·cosh(ms) ds = 2φ(m)·v·Σ He₂ₙ(m)·v²ⁿ / (2n+1)!
 //
-// because e^(ms-s²/2) generates the Hermite polynomials, He ₙ₊₁ = m·Heₙ - n·Heₙ₋₁.
+// because e^(ms-s²/2) generates the Hermite polynomials, Heₙ₊₁ = m·Heₙ - n·Heₙ₋₁.
 func foldedStart(m, v, y float64) (value, slope float64) {
 	square, mv := float64(v*v), float64(m*v)
 	sum, before, last := 1.0, 1.0, mv // Heₙ(m)·vⁿ/n! for n = 0 and 1

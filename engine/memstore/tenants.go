@@ -171,8 +171,8 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved updates the search trees over tenants once a ready row has joined or left a tenant's cell: another row may
-// stand for the tenant now.
+// moved updates the search trees over tenants, which hold the first row of each, once a ready row has joined or left
+// the jobs of a tenant in one lane (priority and kind): another row may be its first now.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {

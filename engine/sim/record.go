@@ -29,7 +29,7 @@ func (s *Sim) record(e engine.Event) {
 // lives maps each event kind to the change that it makes in the number of jobs that are neither done nor dead.
 var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
 
-// Record adds any event to the digest and passes it on.
+// Record adds an event to the digest, a hash of all events of the run, and passes it to the recorder of the simulation.
 func (s witness) Record(e *engine.Event) {
 	e.At = s.now
 	s.digest.Add(e)
@@ -37,7 +37,7 @@ func (s witness) Record(e *engine.Event) {
 	s.listening.Record(e)
 }
 
-// Called adds the event of a store call to the digest and passes it on.
+// Called does so with the event of a store call.
 func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 	s.digest.AddCalled(s.now, node, op, rows)
 	s.listening.Called(s.now, node, op, rows)

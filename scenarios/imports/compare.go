@@ -64,7 +64,7 @@ func (c *Comparison) Close() bool {
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
-// measured lists the waits to compare, with the metric and the recorded histogram of each.
+// measured lists the waits in which a simulation is compared with the records: its metric, and the recorded histogram.
 var measured = []struct {
 	what, metric string
 	of           func(c *Class) *measure.Histogram

@@ -136,8 +136,8 @@ func (sc *Scenario) TenantID(class, index int) engine.TenantID { return sc.tenan
 // caller must not change the list. Number 0 stands for no tenant.
 func (sc *Scenario) TenantNames() []string { return sc.tenantNames }
 
-// TraceTenant returns the tenant of a class (an index of Jobs) in a line of a trace: by its name if the class has
-// names, else by its index from 0.
+// TraceTenant finds the tenant that a line of a recorded trace names, among those of a class (an index of Jobs): name
+// is that of a tenant if the class's tenants have names, else its index from 0.
 func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) {
 	index := sc.Jobs[class].Tenants.index(name)
 	if index < 0 {

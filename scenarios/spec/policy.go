@@ -72,7 +72,7 @@ func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) 
 	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label})
 }
 
-// customKind is the kind of a policy that Compare added.
+// customKind is the policy kind of those that a caller adds as Go code, by Compare; no registered kind has its name.
 const customKind = "custom"
 
 // PolicyMaker returns a function that makes, for a single node, the policy with index i.

@@ -51,7 +51,7 @@ type Diagnosis struct {
 	Findings         []Finding // verdicts, the worst first
 }
 
-// Finding is the result of applying one incident to a scenario.
+// Finding is what an incident, such as an outage that a real system had, does to a scenario with its trouble added.
 type Finding struct {
 	Incident string
 	Exposure Exposure

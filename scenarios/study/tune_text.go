@@ -66,7 +66,8 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	add("Not tried: %s.", plain.Joined(", and ", p.missing(a), "what lies between the values given"))
 }
 
-// sayBracket adds the sentences for a search in which a value better than the best setting is still unclear.
+// sayBracket adds the sentences for a search that cannot say whether a value beyond the best one known to meet all
+// objectives meets them too.
 func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
 	best, beyond, most := text(a.tried[a.best]), "above", "at most"

@@ -37,7 +37,7 @@ const noNode NodeID = -1
 // IsZero reports whether the number stands for no node, which JSON leaves out.
 func (n NodeID) IsZero() bool { return n < 0 }
 
-// tell converts an engine's event to a Fact, with its sentence.
+// tell converts an engine's event to a Fact, a line of the trace, with the sentence that describes the event.
 func (s *Simulation) tell(e *engine.Event) Fact {
 	f := newFact(Span(e.At), e.Kind.String(), s.words(e))
 	f.Attempt, f.Node = deliveries(e), NodeID(e.Node)

@@ -193,7 +193,7 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// disagreement is the error for a metric that differs from the observer's own value.
+// disagreement is the error for a metric that differs from the value that an observer counts for itself.
 type disagreement string
 
 // Error returns the metric with its reported value and the observer's own.

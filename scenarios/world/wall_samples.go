@@ -55,7 +55,8 @@ func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
 // together then, and a backlog forms that as many slow calls spread over the run would not cause.
 const moment = 50 * time.Millisecond
 
-// momentLeast is the least number of delays to draw one from: if fewer lie in the window, it is made longer.
+// momentLeast is the least number of measured delays to draw one from: if fewer were measured about that moment, those
+// measured next before and after it count too.
 const momentLeast = 8
 
 // timedMeasurement is a measurement with the time at which it was taken.

@@ -22,12 +22,13 @@ import (
 // rig runs the engines of one policy on one store: it feeds them jobs, times their calls, and stops them when no job is
 // left. Its clock reads 0 when the engines start.
 type rig struct {
-	wall    *world.Wall
-	store   engine.Store
-	origin  time.Time
-	clock   func() engine.Time
-	meters  []meter                           // durations of calls, by node
-	doubts  []map[engine.BatchID]engine.Batch // commits of which no call has been answered, by node
+	wall   *world.Wall
+	store  engine.Store
+	origin time.Time
+	clock  func() engine.Time
+	meters []meter // durations of calls, by node
+	// by node, the commits of which no call has been answered although one failed; nil: one was answered, others may be
+	doubts  []map[engine.BatchID]*engine.Batch
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
 	// called after every store call, before its event; may be nil
@@ -82,7 +83,7 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
 		timeUp: make(chan struct{})}
 	for range r.meters {
-		r.doubts = append(r.doubts, map[engine.BatchID]engine.Batch{})
+		r.doubts = append(r.doubts, map[engine.BatchID]*engine.Batch{})
 	}
 	r.start(origin)
 	return r
@@ -149,7 +150,10 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 func (r *rig) resolve(ctx context.Context) error {
 	for _, batches := range r.doubts {
 		for _, b := range batches {
-			results, err := r.store.Commit(ctx, b, nil)
+			if b == nil {
+				continue
+			}
+			results, err := r.store.Commit(ctx, *b, nil)
 			if err != nil {
 				return storeError("commit", err)
 			}
@@ -158,7 +162,7 @@ func (r *rig) resolve(ctx context.Context) error {
 					results[i].Status = engine.Applied.Again() // no engine has recorded its event
 				}
 			}
-			r.count(&b, results, r.clock())
+			r.count(b, results, r.clock())
 		}
 	}
 	return nil
@@ -188,39 +192,48 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 	if r.onTook != nil {
 		r.onTook(node, c, reply, asked, began, ended)
 	}
+	if c.Op == engine.OpCommit {
+		r.onCommit(r.doubts[node], &c.Batch, reply, ended)
+	}
 	if reply.Err != nil {
-		if c.Op == engine.OpCommit {
-			b := c.Batch
-			b.Outcomes = slices.Clone(b.Outcomes)
-			r.doubts[node][b.ID] = b
-		}
 		r.onError(c.Op.String(), reply.Err)
 		return
 	}
 	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
-	if c.Op == engine.OpCommit {
-		delete(r.doubts[node], c.Batch.ID)
-		r.count(&c.Batch, reply.Results, ended)
+}
+
+// onCommit counts the jobs that a commit ended at its first answer: copies of it may be under way, since it is sent again
+// if its answer is late, and each of them, or none, may be answered.
+func (r *rig) onCommit(doubts map[engine.BatchID]*engine.Batch, b *engine.Batch, reply *engine.Reply, at engine.Time) {
+	switch before, sent := doubts[b.ID]; {
+	case sent && before == nil:
+	case reply.Err == nil:
+		if r.count(b, reply.Results, at) || sent {
+			doubts[b.ID] = nil
+		}
+	case !sent:
+		doubts[b.ID] = &engine.Batch{ID: b.ID, Settled: b.Settled, Outcomes: slices.Clone(b.Outcomes)}
 	}
 }
 
-// count counts the jobs that a commit ended.
-func (r *rig) count(b *engine.Batch, results []engine.Result, ended engine.Time) {
+// count counts the jobs that a commit ended, and reports whether the store has told so before.
+func (r *rig) count(b *engine.Batch, results []engine.Result, at engine.Time) (again bool) {
 	done := int64(0)
 	for i := range results {
-		o, result := &b.Outcomes[i], &results[i]
-		if s := result.Status; (s == engine.Applied || s == engine.Applied.Again()) &&
-			(o.Verb == engine.Ack || o.Verb == engine.Bury) {
+		o, s := &b.Outcomes[i], results[i].Status
+		again = again || s.Again() == s
+		if (s == engine.Applied || s == engine.Applied.Again()) && (o.Verb == engine.Ack || o.Verb == engine.Bury) {
 			done++
 			if r.onEnd != nil {
-				r.onEnd(o, result, ended)
+				r.onEnd(o, &results[i], at)
 			}
 		}
 	}
 	if done > 0 {
-		r.latest.Store(int64(ended))
+		r.latest.Store(int64(at))
 		r.ended.Add(done)
 	}
+	return again
 }
 
 // onError ends a run after a failed store call, which makes its measurements meaningless; a timeout is only counted.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -128,32 +129,34 @@ func TestLossIsFound(t *testing.T) {
 	})
 }
 
-// mute is a store that answers no commit before its timeout, whether it takes effect or not.
+// mute is a store that answers no commit before its timeout, whether it takes effect or not, unless it was sent before.
 type mute struct {
 	*memstore.Store
-	deaf bool
+	deaf, twice bool
+	sent        sync.Map
 }
 
-func (s mute) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) (results []engine.Result, err error) {
+func (s *mute) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) (results []engine.Result, err error) {
 	_, limited := ctx.Deadline()
+	_, before := s.sent.LoadOrStore(b.ID, true)
 	if !limited || !s.deaf {
 		results, err = s.Store.Commit(ctx, b, dst)
 	}
-	if limited {
+	if limited && !(before && s.twice) {
 		<-ctx.Done()
 		return dst, ctx.Err()
 	}
 	return results, err
 }
 
-// TestUnansweredEnds runs a scenario on a store that answers no commit, each of which is sent many times or just once:
-// jobs that ended count as such, and none as lost.
+// TestUnansweredEnds runs a scenario on a store that answers no commit, each of which is sent many times or just once, or
+// answers it the second time: jobs that ended count as such, once, and none as lost.
 func TestUnansweredEnds(t *testing.T) {
 	for _, tt := range []struct {
-		timeout string
-		deaf    bool
-	}{{"1s", false}, {"1s", true}, {"1h", false}} {
-		t.Run(fmt.Sprintf("%s, deaf %v", tt.timeout, tt.deaf), func(t *testing.T) {
+		timeout     string
+		deaf, twice bool
+	}{{"1s", false, false}, {"1s", true, false}, {"1h", false, false}, {"1s", false, true}} {
+		t.Run(fmt.Sprintf("%s, deaf %v, twice %v", tt.timeout, tt.deaf, tt.twice), func(t *testing.T) {
 			t.Parallel()
 			sc, wrong := scenarios.Load("mute", []byte(`
 duration: 1m
@@ -167,12 +170,14 @@ policies: [{kind: fifo}]
 			if len(wrong) > 0 {
 				t.Fatal(wrong)
 			}
-			stores := &stores{around: func(s engine.Store) engine.Store { return mute{s.(*memstore.Store), tt.deaf} }}
+			stores := &stores{around: func(s engine.Store) engine.Store {
+				return &mute{Store: s.(*memstore.Store), deaf: tt.deaf, twice: tt.twice}
+			}}
 			p, err := play(t.Context(), sc, playOptions{seed: 1, speed: world.Speed{Num: 60, Den: 1}, store: memory}, stores)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.lost != 0 || p.untold != 0 || p.done+p.dead == 0 || p.done+p.dead+p.left != p.jobs {
+			if p.lost != 0 || p.untold != 0 || p.done+p.dead == 0 || p.done+p.dead+p.left != p.jobs || p.duplicates != 0 || tt.twice && p.left > 0 {
 				t.Errorf("of %d jobs %d done, %d dead, %d left, %d lost, %d untold", p.jobs, p.done, p.dead, p.left, p.lost, p.untold)
 			}
 		})

@@ -125,6 +125,10 @@ func (r *reconciler) job(events []engine.Event) {
 			latest = e.At
 			r.balance.Enqueued++
 		case engine.Leased, engine.LeaseTaken, engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+			if e.Kind == engine.Acked && l.state == engine.Done || e.Kind == engine.Buried && l.state == engine.Dead {
+				e.Kind = 0 // it was answered twice
+				continue
+			}
 			if l.known && e.Age > 0 { // the store executed the call before its answer came
 				e.At = min(e.At, l.born.Add(e.Age))
 			}

@@ -406,6 +406,7 @@ func TestReconcileLeftovers(t *testing.T) {
 		{Kind: engine.Leased, Job: 5, At: ms(2), Token: 1, Age: time.Millisecond, Delivery: 1},
 		{Kind: engine.Finished, Job: 5, At: ms(4), Token: 1, Delivery: 1},
 		{Kind: engine.Acked, Job: 5, At: ms(6), Token: 1, Age: 4 * time.Millisecond, From: engine.InFlight}, // done
+		{Kind: engine.Acked, Job: 5, At: ms(8), Token: 1, Age: 4 * time.Millisecond, From: engine.InFlight}, // told again
 		{Kind: engine.Finished, Job: 5, At: ms(7), Token: 0, Delivery: 1},                                   // and once more
 	}
 	slices.Reverse(events)

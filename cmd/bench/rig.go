@@ -202,8 +202,8 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
 }
 
-// onCommit counts the jobs that a commit ended at its first answer: copies of it may be under way, since it is sent again
-// if its answer is late, and each of them, or none, may be answered.
+// onCommit counts the jobs that a commit ended at its first answer: copies of it may be under way, since it is sent
+// again if its answer is late, and each of them, or none, may be answered.
 func (r *rig) onCommit(doubts map[engine.BatchID]*engine.Batch, b *engine.Batch, reply *engine.Reply, at engine.Time) {
 	switch before, sent := doubts[b.ID]; {
 	case sent && before == nil:

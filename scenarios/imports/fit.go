@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"qsim/engine/dist"
 	"qsim/engine/keyed"
 )
 
@@ -117,10 +118,20 @@ func thinned(sorted []float64, most int) []float64 {
 	return chosen.values()
 }
 
+// estimated returns the most likely distribution of sorted values, the distribution of the simulation that is equal to
+// it, and the parameters; false if there is none.
+func (f *candidate) estimated(sorted []float64) (s shape, drawn dist.Dist, parameters []FitParameter, ok bool) {
+	if s, parameters = f.estimate(sorted); s == nil {
+		return nil, drawn, nil, false
+	}
+	drawn, err := f.of(parameters[0].Value, parameters[len(parameters)-1].Value)
+	return s, drawn, parameters, err == nil
+}
+
 // fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.
 func (f *candidate) fit(sorted []float64) (Fit, bool) {
-	d, parameters := f.estimate(sorted)
-	if d == nil {
+	d, drawn, parameters, ok := f.estimated(sorted)
+	if !ok {
 		return Fit{}, false
 	}
 	likelihood := 0.0
@@ -128,7 +139,7 @@ func (f *candidate) fit(sorted []float64) (Fit, bool) {
 		likelihood += d.LogProb(x)
 	}
 	fit := Fit{Kind: f.kind, Parameters: parameters, Distance: distance(sorted, d.CDF), P: math.NaN(),
-		P50: d.Quantile(0.5), P99: d.Quantile(0.99), Score: float64(f.free)*math.Log(float64(len(sorted))) - 2*likelihood}
+		P50: drawn.Sample(0.5), P99: drawn.Sample(0.99), Score: float64(f.free)*math.Log(float64(len(sorted))) - 2*likelihood}
 	if floats.HasNaN([]float64{fit.Distance, fit.P50, fit.P99, fit.Score}) || math.IsInf(fit.Score, 0) {
 		return Fit{}, false
 	}
@@ -145,24 +156,16 @@ const (
 // González Manteiga, Presedo Quindimil: Bootstrap based goodness-of-fit-tests (1993). Its draws are the same each time.
 func (f *candidate) p(sorted []float64) float64 {
 	tested := thinned(sorted, mostTested)
-	own, parameters := f.estimate(tested)
-	if own == nil {
+	own, drawn, _, ok := f.estimated(tested)
+	if !ok {
 		return 0
-	}
-	draw := own.Quantile
-	if f.drawn != nil {
-		dist, err := f.drawn(parameters)
-		if err != nil {
-			return 0
-		}
-		draw = dist.Sample
 	}
 	far := distance(tested, own.CDF)
 	rand, above := keyed.Rand{Seed: 1}, 0
 	values := make([]float64, len(tested))
 	for r := range resamples {
 		for i := range values {
-			values[i] = draw(rand.Uniform(keyed.ForRunTime, uint64(i), uint64(r), 0))
+			values[i] = drawn.Sample(rand.Uniform(keyed.ForRunTime, uint64(i), uint64(r), 0))
 		}
 		slices.Sort(values)
 		again, _ := f.estimate(values)

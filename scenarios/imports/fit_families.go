@@ -11,11 +11,10 @@ import (
 	"qsim/results/plain"
 )
 
-// shape is a distribution with its distribution function, density and quantiles.
+// shape is a distribution with its distribution function and density.
 type shape interface {
 	CDF(x float64) float64
 	LogProb(x float64) float64
-	Quantile(p float64) float64
 }
 
 // candidate is a family of distributions whose parameters are to be estimated.
@@ -26,30 +25,29 @@ type candidate struct {
 	// estimate returns the distribution under which sorted values are most likely, nil if there is none, and its
 	// parameters as a scenario has them.
 	estimate func(sorted []float64) (shape, []FitParameter)
-	// drawn returns the simulation's distribution with these parameters, to draw from quicker than by Quantile; nil:
-	// Quantile is quick.
-	drawn func(parameters []FitParameter) (dist.Dist, error)
+	// of returns the simulation's distribution with the values of the first and the last of these parameters.
+	of func(first, last float64) (dist.Dist, error)
 }
 
 var candidates = []candidate{
 	{kind: "exponential", free: 1, estimate: func(v []float64) (shape, []FitParameter) {
 		mean := stat.Mean(v, nil)
 		return provided(mean > 0, distuv.Exponential{Rate: 1 / mean}, inTime("mean", mean))
-	}},
-	{kind: "uniform", free: 2, estimate: func(v []float64) (shape, []FitParameter) {
+	}, of: func(mean, _ float64) (dist.Dist, error) { return dist.Exponential(mean) }},
+	{kind: "uniform", free: 2, of: dist.Uniform, estimate: func(v []float64) (shape, []FitParameter) {
 		low, high := v[0], v[len(v)-1]
 		return provided(low < high, distuv.Uniform{Min: low, Max: high}, inTime("min", low), inTime("max", high))
 	}},
-	{kind: "normal", free: 2, estimate: estimateNormal, drawn: byTwo(dist.Normal)},
-	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal},
-	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: byTwo(dist.Gamma)},
+	{kind: "normal", free: 2, estimate: estimateNormal, of: dist.Normal},
+	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal, of: dist.LogNormalMeanCV},
+	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, of: dist.Gamma},
 	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the simpler family
 	// does.
 	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang,
-		drawn: byTwo(func(mean, k float64) (dist.Dist, error) { return dist.Erlang(mean, int(k)) })},
-	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull},
-	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, drawn: byTwo(dist.HyperExponential)},
-	{kind: "pareto", free: 2, positive: true, estimate: func(v []float64) (shape, []FitParameter) {
+		of: func(mean, k float64) (dist.Dist, error) { return dist.Erlang(mean, int(k)) }},
+	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull, of: dist.Weibull},
+	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, of: dist.HyperExponential},
+	{kind: "pareto", free: 2, positive: true, of: dist.Pareto, estimate: func(v []float64) (shape, []FitParameter) {
 		low := v[0]
 		alpha := 1 / (meanLog(v) - math.Log(low))
 		return provided(low > 0 && alpha > 1 && alpha < 1e3, distuv.Pareto{Xm: low, Alpha: alpha}, inTime("min", low),
@@ -67,10 +65,6 @@ func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitP
 
 func inTime(name string, seconds float64) FitParameter { return FitParameter{name, seconds, true} }
 func number(name string, value float64) FitParameter   { return FitParameter{name, value, false} }
-
-func byTwo(of func(a, b float64) (dist.Dist, error)) func(p []FitParameter) (dist.Dist, error) {
-	return func(p []FitParameter) (dist.Dist, error) { return of(p[0].Value, p[1].Value) }
-}
 
 func meanLog(v []float64) float64 {
 	sum := 0.0
@@ -177,8 +171,6 @@ func (f folded) LogProb(x float64) float64 {
 		math.Log1p(math.Exp(-2*f.mean*x/(f.deviation*f.deviation)))
 }
 
-func (f folded) Quantile(p float64) float64 { return invert(f.CDF, p, f.mean+f.deviation) }
-
 // estimateNormal returns the most likely folded normal distribution, by a fixed-point iteration (Leone, Nelson,
 // Nottingham: The folded normal distribution, 1961): mean = average of x·tanh(mean·x÷sd²), and sd² = average of x² −
 // mean². If the mean is several sd above 0, these are mean and deviation of the sample.
@@ -229,8 +221,6 @@ func (h hyperexponential) LogProb(x float64) float64 {
 	return max(first, second) + math.Log1p(math.Exp(-math.Abs(first-second)))
 }
 
-func (h hyperexponential) Quantile(p float64) float64 { return invert(h.CDF, p, h.mean) }
-
 // estimateHyperexponential returns the most likely hyperexponential distribution, by expectation and maximization
 // (Dempster, Laird, Rubin 1977). With w the probability that a value is of the first branch, W the sum of w, A the sum
 // of w·x and B the sum of (1-w)·x, the mean is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It
@@ -269,23 +259,4 @@ func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 	r := 2*h.share - 1
 	cv := math.Sqrt((1 + r*r) / (1 - r*r))
 	return provided(cv > 1 && cv < 1000, h, inTime("mean", h.mean), number("cv", cv))
-}
-
-// invert returns the quantile for probability p of a distribution function on [0, ∞), by bisection; near is a guess.
-func invert(cdf func(float64) float64, p, near float64) float64 {
-	low, high := 0.0, near
-	for i := 0; cdf(high) < p; i++ {
-		if low, high = high, 2*high; i > 200 {
-			return math.Inf(1)
-		}
-	}
-	for range 100 {
-		middle := (low + high) / 2
-		if cdf(middle) < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high
 }

@@ -122,12 +122,12 @@ func When(holds bool, words string) string {
 	return Either(holds, words, "")
 }
 
-// Either returns words if a condition holds, and else the others.
-func Either(holds bool, words, others string) string {
+// Either returns one value, such as words, if a condition holds, and else the other.
+func Either[T any](holds bool, one, other T) T {
 	if holds {
-		return words
+		return one
 	}
-	return others
+	return other
 }
 
 // Joined joins texts with a separator between them, leaving out empty texts.

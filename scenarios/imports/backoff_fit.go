@@ -178,10 +178,7 @@ func jitterOf(pauses []Pause, blur float64) jitter {
 		w := math.Sqrt(float64(p.Seen)) * high / (high + 4*blur)
 		sum, weight = sum+w*low/high, weight+w
 	}
-	ratio := 1.0
-	if weight > 0 {
-		ratio = sum / weight
-	}
+	ratio := plain.Either(weight > 0, sum/weight, 1)
 	// Half of the delay is also nearly that of ±30%: chance and waits say how near is the same.
 	halved := min(0.06, 0.015+0.3/math.Sqrt(float64(max(seen, 1)))+blurred)
 	middle := func(low, high float64) float64 { return (low + high) / 2 }
@@ -258,8 +255,5 @@ func grain(b *policies.Backoff, n int) float64 {
 		return 0
 	}
 	a := b.Jitter.Addend()
-	if a.Grows == policies.GrowDraw {
-		return float64(n) * a.Step.Seconds()
-	}
-	return a.Step.Seconds()
+	return float64(plain.Either(a.Grows == policies.GrowDraw, n, 1)) * a.Step.Seconds()
 }

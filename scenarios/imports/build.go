@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -123,11 +125,8 @@ func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 			return fmt.Errorf("%s is what is imported: give the scenario another name with -o", path)
 		}
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if w.target.Force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	file, err := os.OpenFile(path, mode, 0o644)
+	existing := plain.Either(w.target.Force, os.O_TRUNC, os.O_EXCL)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|existing, 0o644)
 	if err != nil {
 		return err
 	}
@@ -156,12 +155,8 @@ func (w *writing) trace(c *Class, arrivals []arrival) error {
 
 // appendSeconds appends a duration in seconds, with all digits but no trailing zeros, to the text.
 func appendSeconds(to []byte, d time.Duration) []byte {
-	to = strconv.AppendInt(to, int64(d/time.Second), 10)
-	if rest := int64(d % time.Second); rest > 0 {
-		text := strconv.FormatInt(rest+int64(time.Second), 10)
-		to = append(append(to, '.'), strings.TrimRight(text[1:], "0")...)
-	}
-	return to
+	to = fmt.Appendf(to, "%d.%09d", d/time.Second, d%time.Second)
+	return bytes.TrimRight(bytes.TrimRight(to, "0"), ".")
 }
 
 // tenant returns the name of a tenant in a trace file; all jobs without a tenant share one name.

@@ -194,10 +194,7 @@ func (n *classNames) split(groups []labelGroup, room int) (kept []labelGroup) {
 		}
 	}
 	for _, g := range groups {
-		to := frequent
-		if g.priority.known {
-			to = nearest(kept, g.priority.value)
-		}
+		to := plain.Either(g.priority.known, nearest(kept, g.priority.value), frequent)
 		if g.priority.known && g.priority.value == kept[to].priority.value {
 			continue // it is kept itself
 		}

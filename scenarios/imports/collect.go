@@ -148,12 +148,7 @@ func (c *collected) try(j *job, i int) {
 	}
 	hash := j.key.hash(uint64(t.number))
 	if t.started.known() && t.finished.known() && t.ended {
-		run := t.finished.since(t.started).Seconds()
-		if t.failure == 0 {
-			c.service.add(hash, run)
-		} else {
-			c.takes.add(hash, run)
-		}
+		plain.Either(t.failure == 0, &c.service, &c.takes).add(hash, t.finished.since(t.started).Seconds())
 	}
 	switch {
 	case !t.started.known():
@@ -239,10 +234,7 @@ func (b bin) plus(c bin) bin { return bin{b.attempts + c.attempts, b.failed + c.
 const mostBins = 4096
 
 func (t *timeline) add(at timestamp, failed bool) {
-	one := bin{attempts: 1}
-	if failed {
-		one.failed = 1
-	}
+	one := bin{attempts: 1, failed: plain.Either[int64](failed, 1, 0)}
 	index := int64(at) / int64(t.width)
 	t.bins[index] = t.bins[index].plus(one)
 	for len(t.bins) > mostBins {

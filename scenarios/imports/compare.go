@@ -8,6 +8,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/world"
 )
 
@@ -78,10 +79,7 @@ var measured = []struct {
 // that are not recorded are left out.
 func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all []Comparison, err error) {
 	sc := w.Scenario
-	classes := r.Classes
-	if len(classes) == 1 {
-		classes = nil // the class stands for all jobs
-	}
+	classes := plain.Either(len(r.Classes) == 1, nil, r.Classes) // a single class stands for all jobs
 	var queries []measure.Query
 	for i := range classes {
 		for _, m := range measured {

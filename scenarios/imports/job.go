@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"qsim/results/plain"
 )
 
 // job holds all recorded facts about one job and its attempts.
@@ -150,10 +152,7 @@ func (j *job) number() {
 
 // when returns the begin of an attempt or, if that is not known, its end.
 func (t *try) when() timestamp {
-	if t.started.known() {
-		return t.started
-	}
-	return t.finished
+	return plain.Either(t.started.known(), t.started, t.finished)
 }
 
 // settle determines when the job arrived and how it ended.
@@ -196,10 +195,7 @@ func (r *reader) checkTimes(j *job) {
 		if !t.started.known() {
 			continue
 		}
-		due := t.due
-		if t.number == 1 {
-			due = j.ready
-		}
+		due := plain.Either(t.number == 1, j.ready, t.due)
 		switch {
 		case !due.known() || t.started >= due:
 		case due.since(t.started) <= 1e9:

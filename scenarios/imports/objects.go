@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // objects reads a JSON file of records: objects one after the other, or arrays of objects, also in an object under
@@ -92,11 +94,8 @@ func (o *objects) more() error {
 			value = inner
 		}
 	}
-	if list, ok := value.([]any); ok {
-		o.queued = list
-	} else {
-		o.queued = []any{value}
-	}
+	list, ok := value.([]any)
+	o.queued = plain.Either(ok, list, []any{value})
 	return nil
 }
 

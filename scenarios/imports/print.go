@@ -2,7 +2,6 @@ package imports
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,24 +15,18 @@ import (
 )
 
 // report is the text of an import's report under construction.
-type report struct {
-	strings.Builder
-	err error // first error of a write
-}
+type report struct{ strings.Builder }
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
 
 // table adds a table to the report, unless it has no rows; left is the number of columns that are aligned to the left.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
-		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.TableOptions{}))
+		_ = text.WriteCells(b, header, rows, left, text.TableOptions{}) // a Builder does not fail
 	}
 }
 
 func (b *report) write(out io.Writer) error {
-	if b.err != nil {
-		return b.err
-	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }

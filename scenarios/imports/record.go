@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // record holds the columns of one row about a job and an attempt, in as few bytes as possible.
@@ -169,10 +171,7 @@ func kindOfError(text string) string {
 	if cut := errorWord.ReplaceAllString(head, ""); strings.TrimSpace(cut) != "" {
 		head = cut
 	}
-	if name := slug(head, false); name != "" {
-		return name
-	}
-	return "error"
+	return cmp.Or(slug(head, false), "error")
 }
 
 var (
@@ -183,17 +182,13 @@ var (
 
 // slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left.
 func slug(text string, digits bool) string {
-	other := noLetter
-	if digits {
-		other = noSign
-	}
 	text = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			return r - 'A' + 'a'
 		}
 		return r
 	}, hump.ReplaceAllString(text, "$1-$2"))
-	name := strings.Trim(other.ReplaceAllString(text, "-"), "-")
+	name := strings.Trim(plain.Either(digits, noSign, noLetter).ReplaceAllString(text, "-"), "-")
 	return strings.TrimRight(name[:min(len(name), longestKind)], "-")
 }
 

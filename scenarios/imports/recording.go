@@ -207,10 +207,7 @@ func (g *gathering) job(j *job) {
 			g.changes = append(g.changes, change{t.started, 1}, change{t.finished, -1})
 		}
 	}
-	tenant := j.tenant
-	if g.tenants.full {
-		tenant = 0
-	}
+	tenant := plain.Either(g.tenants.full, 0, j.tenant)
 	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant, j.key.hash(0)})
 }
 
@@ -224,9 +221,7 @@ const (
 func (g *gathering) finish() error {
 	f := g.found
 	f.all, f.origin, f.Length = g.all.class, g.first, g.last.since(g.first)
-	if g.lastRun > g.last {
-		f.Tail = g.lastRun.since(g.last)
-	}
+	f.Tail = max(g.lastRun, g.last).since(g.last)
 	if g.timestamps.relative != yes {
 		f.Start = time.Unix(0, int64(g.first)).UTC()
 	}

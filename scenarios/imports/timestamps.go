@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"qsim/results/plain"
 )
 
 // timestamp is a time in nanoseconds since 1970, or since the unknown origin of the file's numbers.
@@ -202,10 +204,8 @@ func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
 		return found[0], nil
 	}
 	m.repeated = true
-	if m.last.known() && found[0] < m.last-(found[1]-found[0])/2 {
-		return found[1], nil
-	}
-	return found[0], nil
+	second := m.last.known() && found[0] < m.last-(found[1]-found[0])/2
+	return plain.Either(second, found[1], found[0]), nil
 }
 
 // shorten returns text in quotes for a message, cut to fit on a line.

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,10 +91,7 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		end = min(end, last) // later events are unknown
 	}
 	c.close(end)
-	if flushed := c.out.Flush(); c.err == nil {
-		c.err = flushed
-	}
-	if c.err != nil {
+	if c.err = cmp.Or(c.err, c.out.Flush()); c.err != nil {
 		return stopped, fmt.Errorf("write trace: %w", c.err)
 	}
 	return stopped, err
@@ -335,9 +333,7 @@ func (c *chrome) span(s *slice, to time.Duration, arguments any) {
 
 func (c *chrome) event(e chromeEvent) {
 	text, err := json.Marshal(e)
-	if c.err == nil {
-		c.err = err
-	}
+	c.err = cmp.Or(c.err, err)
 	separator := plain.When(c.lines >= 2, ",") // none behind the head of the document
 	c.lines++
 	c.write(separator + "\n" + string(text))

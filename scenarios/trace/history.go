@@ -220,10 +220,7 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 			return i
 		}
 	}
-	if e.Kind == engine.Leased || e.Kind == engine.Enqueued {
-		return -1
-	}
-	return len(all) - 1
+	return plain.Either(e.Kind == engine.Leased || e.Kind == engine.Enqueued, -1, len(all)-1)
 }
 
 func (t *jobTracer) move(e *engine.Event) {
@@ -359,10 +356,7 @@ func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 func (t *jobTracer) finish() {
 	for i := range t.history.Attempts {
 		a := &t.history.Attempts[i]
-		end := t.s.End()
-		if a.until > 0 {
-			end = max(a.until, time.Duration(a.Leased))
-		}
+		end := plain.Either(a.until > 0, max(a.until, time.Duration(a.Leased)), t.s.End())
 		a.Storms = t.s.Storms(time.Duration(a.Leased), end)
 		if a.heartbeats > 0 {
 			a.note("%s prolonged its lease", plain.Plural(a.heartbeats, "heartbeat"))

@@ -139,10 +139,7 @@ func pad(text string, columns int) string {
 
 // writeLine writes lead, which is columns wide, and words after it, wrapped with further lines below the words.
 func writeLine(b *strings.Builder, lead string, columns int, words string, width int) {
-	room := 0
-	if width > 0 {
-		room = max(width-columns, 24)
-	}
+	room := plain.Either(width > 0, max(width-columns, 24), 0)
 	for _, line := range text.Wrapped(words, room) {
 		b.WriteString(lead + strings.Repeat(" ", max(columns-utf8.RuneCountInString(lead), 0)) + line + "\n")
 		lead = ""

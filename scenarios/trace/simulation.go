@@ -18,6 +18,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -91,10 +92,7 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 		cfg.Recorder = &watcher{next: cfg.Recorder, see: see, cancel: cancel}
 	}})
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, context.Canceled) {
-		if errors.Is(cause, errEnough) {
-			return nil
-		}
-		return cause
+		return plain.Either(errors.Is(cause, errEnough), nil, cause)
 	}
 	return err
 }

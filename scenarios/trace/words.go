@@ -66,20 +66,14 @@ func shed(e *engine.Event) bool {
 
 // deliveries returns the number of attempts at a job up to an event; a shed (buried, not claimed) job had one fewer.
 func deliveries(e *engine.Event) int32 {
-	if shed(e) {
-		return e.Delivery - 1
-	}
-	return e.Delivery
+	return plain.Either(shed(e), e.Delivery-1, e.Delivery)
 }
 
 // stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
 func stateAfter(e *engine.Event) string {
 	switch e.Kind {
 	case engine.Enqueued, engine.Nacked:
-		if e.Delay > 0 {
-			return "waiting"
-		}
-		return "ready"
+		return plain.Either(e.Delay > 0, "waiting", "ready")
 	case engine.Promoted, engine.Redriven, engine.Returned:
 		return "ready"
 	case engine.Leased:
@@ -153,11 +147,8 @@ func (s *Simulation) words(e *engine.Event) string {
 	return os.Expand(sentence, func(name string) string { return fields[name](s, e) })
 }
 
-// field is a function that returns the text of an event for a placeholder of a sentence, such as "2" for $node.
-type field func(s *Simulation, e *engine.Event) string
-
-// fields maps the placeholders of sentences to their texts.
-var fields = map[string]field{
+// fields maps each placeholder of a sentence, such as $node, to a function that returns the text of an event for it.
+var fields = map[string]func(s *Simulation, e *engine.Event) string{
 	"attempt":  func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Delivery) },
 	"attempts": func(_ *Simulation, e *engine.Event) string { return plain.Plural(int(e.Delivery), "attempt") },
 	"node":     func(_ *Simulation, e *engine.Event) string { return fmt.Sprint(e.Node) },
@@ -173,22 +164,14 @@ var fields = map[string]field{
 	"waited":   func(_ *Simulation, e *engine.Event) string { return Length(e.Waited) },
 	"error":    func(s *Simulation, e *engine.Event) string { return s.errorName(e.Error) },
 	"who": func(_ *Simulation, e *engine.Event) string {
-		if e.Error == engine.LeaseExpired { // a holder that knows it has nothing to tell
-			return fmt.Sprintf("the reaper of node %d", e.Node)
-		}
-		return fmt.Sprintf("node %d", e.Node)
+		// A holder that knows of the expiry has nothing to tell.
+		return plain.When(e.Error == engine.LeaseExpired, "the reaper of ") + fmt.Sprintf("node %d", e.Node)
 	},
 	"why": func(s *Simulation, e *engine.Event) string {
-		if e.Error == engine.NoError {
-			return ""
-		}
-		return " (" + s.errorName(e.Error) + ")"
+		return plain.When(e.Error != engine.NoError, " ("+s.errorName(e.Error)+")")
 	},
 	"was": func(_ *Simulation, e *engine.Event) string {
-		if e.From != engine.Ready && e.From != engine.Waiting {
-			return ""
-		}
-		return ", although it was " + e.From.String() + " again"
+		return plain.When(e.From == engine.Ready || e.From == engine.Waiting, ", although it was "+e.From.String()+" again")
 	},
 	"tenant": func(s *Simulation, e *engine.Event) string {
 		names := s.seen.TenantNames()

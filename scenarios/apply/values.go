@@ -14,6 +14,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -168,10 +169,7 @@ func (v *values) ofRetry(name, unit string) (string, error) {
 		if !known {
 			return "", fmt.Errorf("no jitter %s: want a share of the delay", b.Jitter)
 		}
-		if name == "low" {
-			return number(low), nil
-		}
-		return number(span), nil
+		return number(plain.Either(name == "low", low, span)), nil
 	}
 	if b.Kind == policies.Random {
 		return "", errors.New("no delays of a distribution")

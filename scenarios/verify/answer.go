@@ -9,6 +9,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Verdict is the result of checking a quantity or a verify row: met, missed, wide (interval too wide) or left out.
@@ -169,10 +170,8 @@ func (a *answer) relative() float64 {
 // loose reports whether the allowed half-width is more than 1 % of the expected value, or 2 % for a 99th percentile.
 func (a *answer) loose() bool {
 	switch a.shape {
-	case ofMean, ofLeast, ofMost, ofMoment:
-		return a.kind != "model" && a.relative() > 0.01
-	case ofTail:
-		return a.kind != "model" && a.relative() > 0.02
+	case ofMean, ofLeast, ofMost, ofMoment, ofTail:
+		return a.kind != "model" && a.relative() > plain.Either(a.shape == ofTail, 0.02, 0.01)
 	case ofCurve:
 		expected, _ := a.value.(float64)
 		return a.allowed() > 0.01*math.Abs(expected)
@@ -199,15 +198,9 @@ func (a *answer) judge() Verdict {
 	centre, half := a.centre(), a.half()
 	switch {
 	case a.text != nil:
-		if len(a.texts) == 1 && a.texts[0] == fmt.Sprint(a.value) {
-			return Met
-		}
-		return Missed
+		return met(len(a.texts) == 1 && a.texts[0] == fmt.Sprint(a.value))
 	case a.value == nil:
-		if len(a.values) == 0 && a.nothing > 0 {
-			return Met // there is none, as expected
-		}
-		return Missed
+		return met(len(a.values) == 0 && a.nothing > 0) // there is none, as expected
 	case !isNumber || math.IsNaN(centre) || a.nothing > 0:
 		return Missed
 	}
@@ -237,12 +230,7 @@ func (a *answer) judge() Verdict {
 	return met(distance <= half+1e-12*math.Abs(expected))
 }
 
-func met(ok bool) Verdict {
-	if ok {
-		return Met
-	}
-	return Missed
-}
+func met(ok bool) Verdict { return plain.Either(ok, Met, Missed) }
 
 // quantity returns the measurement with its verdict as an element of the result.
 func (a *answer) quantity() Quantity {

@@ -140,10 +140,7 @@ func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 // cells returns a table row for each quantity, and for each verify row that was left out; for people with the allowed
 // width of an interval where that is larger than usual.
 func (s *Summary) cells(people bool) (rows [][]string) {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	if people {
-		number = func(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
-	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', plain.Either(people, 5, -1), 64) }
 	for _, r := range s.Rows {
 		if len(r.Quantities) == 0 {
 			rows = append(rows, []string{r.ID, "", "", "", "", string(r.Verdict)})

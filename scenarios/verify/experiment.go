@@ -167,11 +167,7 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 		return nil
 	}
 	x.begin(1)
-	count := firstRound
-	if x.fixed {
-		count = 1
-	}
-	if err := x.measureAll(ctx, o, count); err != nil {
+	if err := x.measureAll(ctx, o, plain.Either(x.fixed, 1, firstRound)); err != nil {
 		return err
 	}
 	if x.fixed || !slices.ContainsFunc(x.answers, func(a *answer) bool { return a.judge() == Missed }) {

@@ -11,6 +11,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 )
 
 // Fluid models of overload: arrivals come at equal gaps and take equal times.
@@ -64,12 +65,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 
 // kept returns the gauge (measurement) of one of the numbers that watchBacklog records, NaN if it was never set.
 func kept(which int) gauge {
-	return mean(func(o *observer) float64 {
-		if o.own[which] == 0 {
-			return math.NaN()
-		}
-		return o.own[which]
-	})
+	return mean(func(o *observer) float64 { return cmp.Or(o.own[which], math.NaN()) })
 }
 
 // metastable returns an experiment on metastable failure: whether, and when, a queue recovers from an outage in which
@@ -114,25 +110,16 @@ func staleWork(p *params) ([]experiment, error) {
 // them, which may grow without end. If a job may have several attempts, all of them fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
-	failing := 0.0
-	if n > 1 {
-		failing = 1
-	}
 	concurrency := max(math.Floor(base/slope), 1) // what the slope is said relative to
 	s := setup{workers: 200_000, lease: "{ttl: 24h, heartbeat: 0s}", retry: noDelay(n), warmup: 3000, window: 2000,
 		dependencies: []string{fmt.Sprintf("{name: service, limit: {concurrency: %.0f}, over: {slow: 1}, slows: %s}",
 			concurrency, percent(min(slope*concurrency/base, 1)))},
-		classes: []string{class("call", poisson(rate), seconds(base), "calls: service", fails(failing))}}
+		classes: []string{class("call", poisson(rate), seconds(base), "calls: service", fails(plain.Either(n > 1, 1.0, 0)))}}
 	early, late := calmFor, s.warmup+s.window-1
 	plan := observation{samples: []engine.Time{engine.Time(duration((early + late) / 2)), engine.Time(duration(late))}}
 	return []experiment{{setup: s, plan: plan, measures: map[string]gauge{
-		"concurrency": mean(func(o *observer) float64 {
-			if runsAway(o) {
-				return math.NaN()
-			}
-			return o.mean(busy)
-		}),
-		"runs_away": sameText(func(o *observer) string { return fmt.Sprint(runsAway(o)) }),
+		"concurrency": mean(func(o *observer) float64 { return plain.Either(runsAway(o), math.NaN(), o.mean(busy)) }),
+		"runs_away":   sameText(func(o *observer) string { return fmt.Sprint(runsAway(o)) }),
 	}}}, nil
 }
 
@@ -225,10 +212,8 @@ func transientStorm(p *params) ([]experiment, error) {
 	}
 	x.alter = func(cfg *sim.Config, _ *observer) {
 		cfg.Handlers = &failAtEnd{Handlers: cfg.Handlers, rand: cfg.Nodes[0].Rand, chance: func(now engine.Time) float64 {
-			if t := math.Mod(now.Seconds()-gap, cycle); t >= window[0] && t < window[1] {
-				return bad
-			}
-			return calm
+			t := math.Mod(now.Seconds()-gap, cycle)
+			return plain.Either(t >= window[0] && t < window[1], bad, calm)
 		}}
 	}
 	for k, t := range times {
@@ -297,8 +282,6 @@ func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 
 // Decide draws the outcome of an execution that ends.
 func (f *failAtEnd) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
-	if f.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now) {
-		return engine.FirstErrorKind
-	}
-	return engine.NoError
+	failed := f.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now)
+	return plain.Either(failed, engine.FirstErrorKind, engine.NoError)
 }

@@ -89,10 +89,7 @@ func heartbeats(of func(p *params) service) family {
 		}}
 		// What the false reclaims are counted over has ended by the end of the run.
 		share := func(o *observer) float64 {
-			if o.sum(ended) != o.sum(enqueued) {
-				return math.NaN()
-			}
-			return o.own[0] / o.sum(enqueued)
+			return plain.Either(o.sum(ended) == o.sum(enqueued), o.own[0]/o.sum(enqueued), math.NaN())
 		}
 		return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]gauge{
 			"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),

@@ -145,7 +145,11 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	full.warmup, full.window = math.Ceil(float64(endless)*turn), math.Ceil(20_000*turn)
 	capacity := func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }
 	fresh := observation{counted: []bool{false, true}}
-	waiting := observation{counted: fresh.counted, on: countRetries}
+	waiting := observation{counted: fresh.counted, on: func(o *observer, e *engine.Event) {
+		if e.Kind == engine.Leased && e.Class == engine.Retry && o.inWindow(o.now) { // over all classes
+			o.own[0]++
+		}
+	}}
 	return []experiment{
 		{setup: waits, load: rate * turn, plan: waiting, others: true, measures: map[string]gauge{
 			"retry_throughput": mean(func(o *observer) float64 { return o.own[0] / o.length() }),
@@ -155,13 +159,6 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 			"fresh_capacity": mean(capacity),
 			"load":           mean(func(o *observer) float64 { return rate / capacity(o) }),
 		}},
-	}
-}
-
-// countRetries counts the claims of retries within the window of time, over all classes.
-func countRetries(o *observer, e *engine.Event) {
-	if e.Kind == engine.Leased && e.Class == engine.Retry && o.inWindow(o.now) {
-		o.own[0]++
 	}
 }
 

@@ -171,10 +171,7 @@ func kneeOf(s setup, knee, fill float64) experiment {
 	x := experiment{setup: s}
 	x.alter = func(cfg *sim.Config, _ *observer) {
 		cfg.Handlers = &failAtEnd{Handlers: cfg.Handlers, rand: cfg.Nodes[0].Rand, chance: func(now engine.Time) float64 {
-			if now.Seconds() < turn {
-				return knee * (1 - besideKnee)
-			}
-			return knee * (1 + besideKnee)
+			return knee * plain.Either(now.Seconds() < turn, 1-besideKnee, 1+besideKnee)
 		}}
 	}
 	const calls, claimed, succeeded, side = 0, 1, 2, 3 // of own: before the turn, and as many after it
@@ -199,10 +196,8 @@ func kneeOf(s setup, knee, fill float64) experiment {
 	above := knee * (1 + besideKnee)
 	enough := 1 - (1-(1+fill)*(1-above))/2
 	x.measures = map[string]gauge{"knee_failure_rate": mean(func(o *observer) float64 {
-		if o.own[succeeded]/o.own[calls] < enough || o.own[side+succeeded]/o.own[side+calls] > enough {
-			return math.NaN() // on both sides alike
-		}
-		return 1 - o.own[side+calls]/o.own[side+claimed]
+		alike := o.own[succeeded]/o.own[calls] < enough || o.own[side+succeeded]/o.own[side+calls] > enough
+		return plain.Either(alike, math.NaN(), 1-o.own[side+calls]/o.own[side+claimed])
 	})}
 	return x
 }

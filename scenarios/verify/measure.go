@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // shape is the rule by which a measured quantity is compared with its expected value: see the package comment.
@@ -156,10 +157,8 @@ var usual = []struct {
 	})},
 	{"", "throughput", mean(func(o *observer) float64 { return o.sum(executions) / o.length() })},
 	{"", "goodput", mean(func(o *observer) float64 {
-		if o.taken > 0 {
-			return math.NaN() // a second success is none, and which that are is not followed
-		}
-		return o.sum(successes) / o.length()
+		// After a lapsed lease some successes are second ones, which do not count, and which that are is not followed.
+		return plain.Either(o.taken > 0, math.NaN(), o.sum(successes)/o.length())
 	})},
 }
 
@@ -182,10 +181,8 @@ func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 		for i := range o.class {
 			all.merge(of(&o.class[i]))
 		}
-		if all.total == 0 || o.sum(ended) != o.sum(enqueued) {
-			return math.NaN()
-		}
-		return all.quantile(q)
+		known := all.total > 0 && o.sum(ended) == o.sum(enqueued)
+		return plain.Either(known, all.quantile(q), math.NaN())
 	})
 }
 
@@ -230,9 +227,5 @@ func quantileOf(q float64, of func(c *classCount) *durations, class int, expecte
 		m.shape, m.bound = atLeast, q
 		return m
 	}
-	m := gauge{shape: ofMean, distribution: of, class: class, quantile: q}
-	if q >= 0.99 {
-		m.shape = ofTail
-	}
-	return m
+	return gauge{shape: plain.Either(q >= 0.99, ofTail, ofMean), distribution: of, class: class, quantile: q}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // freshReady and the constants below are the levels, such as jobs ready, that an observer integrates over time.
@@ -223,11 +224,7 @@ func (o *observer) onLeased(c *classCount, e *engine.Event) {
 	c.n[firsts]++
 	c.n[firstWait] += wait
 	c.n[firstWait2] += float64(wait * wait)
-	if e.Waited == 0 {
-		c.n[noWait]++
-	} else {
-		c.n[someWait]++
-	}
+	c.n[plain.Either(e.Waited == 0, noWait, someWait)]++
 	for i, limit := range o.thresholds {
 		if e.Waited > limit {
 			c.above[i]++

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,17 +57,12 @@ const (
 	partial  = ".partial" // ending of the folder with the cells of an incomplete shard
 )
 
-var shardName = regexp.MustCompile(`^shard-(\d{1,6})-of-(\d{1,6})(\.jsonl|\.partial)$`)
-
 // shardOf parses the name of a shard's file or folder; ok is false if it is none.
 func shardOf(name string) (s Shard, ending string, ok bool) {
-	match := shardName.FindStringSubmatch(name)
-	if match == nil {
-		return Shard{}, "", false
-	}
-	s.Index, _ = strconv.Atoi(match[1])
-	s.Of, _ = strconv.Atoi(match[2])
-	return s, match[3], s.Index < s.Of && s.name()+match[3] == name
+	_, err := fmt.Sscanf(name, "shard-%d-of-%d%s", &s.Index, &s.Of, &ending)
+	known := ending == complete || ending == partial
+	inRange := s.Index >= 0 && s.Index < s.Of && s.Of < 1e6
+	return s, ending, err == nil && known && inRange && s.name()+ending == name
 }
 
 // List returns shard indexes, which must ascend, in the syntax of a batch system's array jobs: 1,3-5.
@@ -76,14 +70,9 @@ func List(indexes []int) string { return strings.Join(plain.Runs(indexes, "-"), 
 
 // Refusal is the error for a folder whose files do not make up the sweep in question, or are of another one. It is not
 // an error of reading or writing.
-type Refusal struct{ why string }
+type Refusal struct{ error }
 
-// Error returns the reason of the refusal.
-func (r *Refusal) Error() string { return r.why }
-
-func refuse(format string, arguments ...any) error {
-	return &Refusal{fmt.Sprintf(format, arguments...)}
-}
+func refuse(format string, arguments ...any) error { return &Refusal{fmt.Errorf(format, arguments...)} }
 
 // Work is a shard under computation in a folder, shard-I-of-N.partial, with a file for each finished cell. Several
 // processes may compute one shard: they write equal files.

@@ -47,7 +47,7 @@ func Merge(dir string) (*Merged, error) {
 		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s", len(missing), v.of, List(missing)))
 	}
 	if len(problems) > 0 {
-		return nil, &Refusal{errors.Join(problems...).Error()}
+		return nil, &Refusal{errors.Join(problems...)}
 	}
 	m := &Merged{Sweep: v.model.sweep(), Scenario: []byte(v.model.YAML), Shards: v.of}
 	m.Sweep.Cells = make([]results.Cell, v.model.Cells)
@@ -67,7 +67,7 @@ func Missing(dir string) (shards []int, damaged []error, err error) {
 		return nil, nil, err
 	}
 	if len(v.problems) > 0 {
-		return nil, nil, &Refusal{errors.Join(v.problems...).Error()}
+		return nil, nil, &Refusal{errors.Join(v.problems...)}
 	}
 	return v.missing(), v.damaged, nil
 }

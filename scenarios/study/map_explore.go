@@ -54,25 +54,14 @@ func (l *Lattice) positions(r Range) []Value {
 	for i, v := range r.Values {
 		all[i*l.Steps] = v
 	}
-	for i := 0; i+l.Steps < len(all); i += l.Steps {
-		halve(r, all[i:i+l.Steps+1])
+	for step := l.Steps; step > 1; step /= 2 {
+		for i := 0; i+step < len(all); i += step {
+			if a, b := all[i], all[i+step]; a.Text != "" && b.Text != "" {
+				all[i+step/2], _ = r.Between(a, b)
+			}
+		}
 	}
 	return all
-}
-
-// halve fills part, between its first and last value, with intermediate values.
-func halve(r Range, part []Value) {
-	middle := (len(part) - 1) / 2
-	if middle == 0 {
-		return
-	}
-	v, ok := r.Between(part[0], part[len(part)-1])
-	if !ok {
-		return
-	}
-	part[middle] = v
-	halve(r, part[:middle+1])
-	halve(r, part[middle:])
 }
 
 // corners returns the points of a map's coarse grid, by Y, then by X.
@@ -182,10 +171,8 @@ func (c Patch) corners() []Point {
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
 	for y := c.Y0; y <= c.Y1; y++ {
-		step := 1
-		if y > c.Y0 && y < c.Y1 {
-			step = c.X1 - c.X0 // of the rows in between only the ends are on the rim
-		}
+		between := y > c.Y0 && y < c.Y1 // of the rows in between only the ends are on the rim
+		step := plain.Either(between, c.X1-c.X0, 1)
 		for x := c.X0; x <= c.X1; x += step {
 			if v, known := m.Values[Point{x, y}]; known && v.Beyond != first {
 				return true

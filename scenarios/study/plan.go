@@ -136,22 +136,16 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	}
 	p.Sweep = results.Sweep{
 		Scenario: settings.Scenario, Version: version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
-		Baseline: settings.Baseline, Queries: queriesOf(&settings), Objectives: settings.Objectives,
+		Baseline: settings.Baseline, Queries: plain.Distinct(settings.Asked), Objectives: settings.Objectives,
 		Axes: plain.Map(axes, Axis.result),
+	}
+	if len(settings.Objectives) > 0 || len(settings.Asked) == 0 {
+		p.Sweep.Queries = results.TableQueries(&settings) // with those asked for in addition to the objectives'
 	}
 	for seed := range uint64(base.Seeds) {
 		p.Sweep.Seeds = append(p.Sweep.Seeds, base.Seed+seed)
 	}
 	return p, nil
-}
-
-// queriesOf returns the metrics of a sweep: those of the objectives and additional ones, or if there are none those of
-// the usual table of results.
-func queriesOf(s *measure.Settings) []measure.Query {
-	if len(s.Objectives) > 0 || len(s.Asked) == 0 {
-		return results.TableQueries(s)
-	}
-	return plain.Distinct(s.Asked)
 }
 
 // Size returns the number of cells of the sweep.
@@ -200,29 +194,21 @@ func (p *Plan) Load(cell int) (*scenarios.Scenario, diagnostics.List, error) {
 	return sc, found, nil
 }
 
-// hash returns a hash of all input that the results of a study depend on under one version: the scenario, the files it
-// names, and parts, texts for everything else.
+// hash returns a hash of all input that the results of a study depend on under one version: the scenario, the parts,
+// texts for everything else, and the names and contents of all files that the scenario reads with any value of an axis,
+// by name. A file that only an axis names and that cannot be read is left out: settings that name it do not load.
 func (p *Plan) hash(parts []string) (string, error) {
 	sum := sha256.New()
 	for _, text := range append([]string{string(p.base.Resolved())}, parts...) {
 		fmt.Fprintf(sum, "%d:%s;", len(text), text)
 	}
-	if err := p.hashFiles(sum); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
-}
-
-// hashFiles adds to sum the names and contents of all files that the scenario reads with any value of an axis, by name.
-// A file that only an axis names and that cannot be read is left out: settings that name it do not load.
-func (p *Plan) hashFiles(sum io.Writer) error {
 	own := p.base.Files()
 	all := slices.Clone(own)
 	for i := range p.Axes {
 		for value := range p.Axes[i].Range.Values {
 			named, err := p.filesWith(i, value)
 			if err != nil {
-				return err
+				return "", err
 			}
 			all = append(all, named...)
 		}
@@ -230,10 +216,10 @@ func (p *Plan) hashFiles(sum io.Writer) error {
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
 		if err := hashFile(sum, p.base, name); err != nil && slices.Contains(own, name) {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
 // filesWith returns the files that the scenario names with one value of an axis, alone or with the first values of the

@@ -79,10 +79,7 @@ var (
 	}, "no scheduled jobs (delay)"}
 	shared  = role{func(_ *patient, j *scenarios.JobClass) float64 { return float64(j.Tenants.Count - 1) }, "one tenant"}
 	ordered = role{func(_ *patient, j *scenarios.JobClass) float64 {
-		if j.Serial == nil {
-			return 0
-		}
-		return 1
+		return plain.Either[float64](j.Serial != nil, 1, 0)
 	}, "no jobs that run one at a time by key (serial)"}
 )
 

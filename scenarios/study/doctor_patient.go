@@ -12,6 +12,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
@@ -143,10 +144,8 @@ func (p *patient) scaled(share float64) []scenarios.Override {
 func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 	kind, _ := policies.Find(p.policy.Kind)
 	share := float64(workers) / float64(p.sc.Engine.Workers)
-	price, amount := scenarios.Count(1), share // price: the most of a bucket that one job takes
-	if kind.State == policies.StateStore {
-		amount = p.scale
-	}
+	price := scenarios.Count(1) // the most of a bucket that one job takes
+	amount := plain.Either(kind.State == policies.StateStore, p.scale, share)
 	for _, amounts := range []bool{false, true} {
 		for _, param := range kind.Params {
 			text := []byte(param.Default)
@@ -195,10 +194,7 @@ func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Overri
 
 // scaledCount returns a share of a count, at least 1; 0 stays 0.
 func scaledCount(n scenarios.Count, share float64) scenarios.Count {
-	if n == 0 {
-		return 0
-	}
-	return max(1, scenarios.Count(math.Round(float64(n)*share)))
+	return max(min(n, 1), scenarios.Count(math.Round(float64(n)*share)))
 }
 
 // rate returns a number of events per second, at least a millionth.

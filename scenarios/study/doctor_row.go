@@ -47,26 +47,21 @@ func (p *patient) lay(of *incident) (r *row, why string) {
 	r.clock()
 	r.arrive()
 	r.storm()
-	if of.store {
-		r.charge()
+	if of.store { // the incident's costs of claims, unless the scenario has costs already
+		theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, spec.RowCosts{}
+		if own.Scan.Claim == none {
+			r.sets = append(r.sets, scenarios.Set("engine.store.scan.claim", theirs.Scan.Claim))
+		}
+		if own.Parallel == 0 {
+			r.sets = append(r.sets, scenarios.Set("engine.store.parallel", theirs.Parallel))
+		}
+		r.calm = append(r.calm, scenarios.Set("engine.store.scan.claim", none))
 	}
 	if of.always || len(r.library.Storms)+len(of.adds) == 0 && !of.store {
 		r.calm = nil
 	}
 	r.sets = append(r.sets, p.policies(r.cure()))
 	return r, ""
-}
-
-// charge gives the store of the scenario under test the incident's costs of claims, unless it has costs already.
-func (r *row) charge() {
-	theirs, own, none := &r.library.Engine.Store, &r.sc.Engine.Store, spec.RowCosts{}
-	if own.Scan.Claim == none {
-		r.sets = append(r.sets, scenarios.Set("engine.store.scan.claim", theirs.Scan.Claim))
-	}
-	if own.Parallel == 0 {
-		r.sets = append(r.sets, scenarios.Set("engine.store.parallel", theirs.Parallel))
-	}
-	r.calm = append(r.calm, scenarios.Set("engine.store.scan.claim", none))
 }
 
 func libraryScenario(name string) *scenarios.Scenario {
@@ -113,10 +108,7 @@ func (r *row) cast() (why string) {
 		}
 		if j.Calls != "" {
 			part = role{func(p *patient, c *scenarios.JobClass) float64 {
-				if c.Calls != r.on[j.Calls] {
-					return 0
-				}
-				return busiest.score(p, c)
+				return plain.Either(c.Calls == r.on[j.Calls], busiest.score(p, c), 0)
 			}, "no class calls the dependency " + kindOf(&r.library.Dependencies[0])}
 		}
 		class := part.cast(r.patient, r.has)

@@ -154,10 +154,7 @@ func (q queryJSON) query() measure.Query {
 }
 
 func expectation(missed bool) string {
-	if missed {
-		return string(results.Missed)
-	}
-	return string(results.Met)
+	return string(plain.Either(missed, results.Missed, results.Met))
 }
 
 func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {

@@ -209,7 +209,12 @@ func (p *MapPlan) edgeWords() string {
 // picture.
 func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if o.Format == text.CSV {
-		return m.writeCSV(w)
+		header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
+		rows := plain.Map(m.rows(), func(r mapRow) []string {
+			return []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
+				strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
+		})
+		return text.WriteCells(w, header, rows, 0, o)
 	}
 	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
 		m.XKey, m.YKey)
@@ -232,15 +237,6 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 		fmt.Fprintf(w, "%s = no value: %s\n", plain.Missing, reason)
 	}
 	return nil
-}
-
-func (m *Mapped) writeCSV(w io.Writer) error {
-	header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
-	rows := plain.Map(m.rows(), func(r mapRow) []string {
-		return []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
-			strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
-	})
-	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }
 
 // reason returns why a point of the maps has no value, for the first such point; "" if there is none.

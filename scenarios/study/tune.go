@@ -231,7 +231,6 @@ func (p *Problem) trial(c *candidate) results.Trial {
 // memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
 // same order, resumes without repeating simulations. The zero memory stores nothing.
 type memory struct {
-	path   string
 	search string                   // hash of the search, with which the names of its requests begin
 	known  map[string][]observation // observations found in the file at first, by the name of their request
 	mutex  sync.Mutex               // guards the file
@@ -246,7 +245,7 @@ type memoryLine struct {
 
 // openMemory reads the stored observations of a search from a file; an unfinished line is dropped.
 func openMemory(path, search string) (*memory, error) {
-	m := &memory{path: path, search: search, known: map[string][]observation{}}
+	m := &memory{search: search, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -298,7 +297,7 @@ func (m *memory) close(done bool) error {
 	}
 	err := m.file.Close()
 	if done && err == nil {
-		err = os.Remove(m.path)
+		err = os.Remove(m.file.Name())
 	}
 	return err
 }

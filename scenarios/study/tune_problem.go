@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -184,10 +185,8 @@ func (o observation) margin() float64 { return slices.Min(append([]float64{math.
 
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
-		if v := run.Find(q); !v.Null {
-			return v.Value, v.Bound
-		}
-		return math.NaN(), ""
+		v := run.Find(q)
+		return plain.Either(v.Null, math.NaN(), v.Value), plain.When(!v.Null, v.Bound)
 	}
 	var o observation
 	for i := range p.objectives[policy] {

@@ -23,14 +23,14 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	} else {
 		p.sayChoice(a, add)
 	}
-	switch disagreement := disagreement(out.Checked); {
+	switch missed := plain.Find(out.Checked, func(v *results.Verdict) bool { return v.Outcome != results.Met }); {
 	case a.refuted:
 		add("But with %d fresh seeds beside the %[1]d it was chosen by, it is no longer clear that it meets the "+
 			"objectives: seeds scatter more than the first ones show. Give more with --max-seeds, or a longer scenario.",
 			len(a.tried[a.best].seen))
-	case disagreement != "":
-		add("But qsim run, which pools the jobs of all seeds, finds %s with %d fresh seeds: look at it with more.",
-			disagreement, len(a.tried[a.best].seen))
+	case missed != nil:
+		add("But qsim run, which pools the jobs of all seeds, finds %s %s %s with %d fresh seeds: look at it with more.",
+			missed.Query, missed.Text, missed.Outcome, len(a.tried[a.best].seen))
 	case len(out.Checked) > 0:
 		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
 	}
@@ -115,10 +115,7 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 
 // counted returns a number followed by its noun and verb in singular or plural.
 func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plain.Either(n == 1, one, many))
 }
 
 func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
@@ -151,13 +148,13 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	case a.best < 0:
 		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(rivals), p.MostSeeds)
 	case !a.decided:
-		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]),
+		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.plan.cellName(a.tried[a.best].setting),
 			counted(len(rivals), "other is", "others are"), p.MostSeeds, p.list(rivals))
 	default:
 		if missed > 0 { // settings that may be better, but miss objectives
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
 		}
-		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(),
+		add("%s has the %s of the %s%s.", p.plan.cellName(a.tried[a.best].setting), p.goal(),
 			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
 	}
 	if len(equal) > 0 {
@@ -174,8 +171,6 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	}
 	add("Not tried: what lies between the values given.")
 }
-
-func (p *Problem) nameOf(c *candidate) string { return p.plan.cellName(c.setting) }
 
 // list returns the values of some candidates as text, the first few by name.
 func (p *Problem) list(all []*candidate) string {
@@ -205,14 +200,6 @@ func (p *Problem) missing(a *answer) string {
 		left = append(left[:most], "...")
 	}
 	return fmt.Sprintf("%d of %d values (%s)", n, p.plan.Size(), strings.Join(left, ", "))
-}
-
-// disagreement returns, as text, the first objective among verdicts on a run that is not met; "" if all are.
-func disagreement(checked []results.Verdict) string {
-	if v := plain.Find(checked, func(v *results.Verdict) bool { return v.Outcome != results.Met }); v != nil {
-		return fmt.Sprintf("%s %s %s", v.Query, v.Text, v.Outcome)
-	}
-	return ""
 }
 
 // share returns a share as a percentage of up to four digits.
@@ -259,10 +246,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	header = append(header, "margin", "±", "objectives", "")
 	info, _ := measure.Lookup(t.Query.Metric)
 	value := func(v float64) string {
-		if full {
-			return plain.Number(v)
-		}
-		return results.FormatValue(v, info)
+		return plain.Either(full, plain.Number(v), results.FormatValue(v, info))
 	}
 	margin := func(v float64) string {
 		if text := plain.Number(v); full || text == "" {

@@ -255,7 +255,7 @@ func (s *stage) lifeOf(ctx context.Context, a *ask, sc *scenarios.Scenario) (*li
 		if err != nil {
 			return nil, err
 		}
-		if err := sim.WriteHistory(&words, history, widthOfLife); err != nil {
+		if err := sim.PrintHistory(&words, history, "text", widthOfLife); err != nil {
 			return nil, err
 		}
 	}

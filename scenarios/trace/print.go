@@ -23,9 +23,15 @@ const (
 	eventColumns = 15
 )
 
-// WriteHistory writes the history of a job in words: a summary, the table of its attempts and all its events, in width
-// columns; 0 stands for no limit.
-func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
+// PrintHistory writes the history of a job as json, as a table of its attempts or, for any other format, in words: a
+// summary, that table and all its events, in width columns; 0 stands for no limit.
+func (s *Simulation) PrintHistory(w io.Writer, h *JobHistory, format string, width int) error {
+	switch format {
+	case "json":
+		return writeJSON(w, document{header: s.header(), Life: h})
+	case "table":
+		return s.writeAttempts(w, h, width)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(text.Wrapped(s.sentence(h), width), "\n"))
 	if err := s.writeAttempts(&b, h, width); err != nil {
@@ -176,17 +182,6 @@ func writeJSON(w io.Writer, v any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
-}
-
-// PrintHistory writes the history of a job as json, as a table, or in words for any other format.
-func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format string, width int) error {
-	switch format {
-	case "json":
-		return writeJSON(w, document{header: s.header(), Life: history})
-	case "table":
-		return s.writeAttempts(w, history, width)
-	}
-	return s.WriteHistory(w, history, width)
 }
 
 // PrintWindow writes the events in a window of time as json, as a table, or in words for any other format. stopped is

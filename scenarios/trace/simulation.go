@@ -39,14 +39,12 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 	one := *sc
 	one.Seeds, one.Seed, one.Objectives = 1, seed, nil // an objective may ask for a second run
 	s := &Simulation{sc: &one, seen: one.Variant(0)}
-	storms := slices.Clone(s.seen.Storms)
-	slices.SortStableFunc(storms, func(a, b scenarios.Storm) int { return cmp.Compare(a.At, b.At) })
-	for i := range storms {
-		storm, starts := &storms[i], storms[i].Starts()
-		for _, at := range starts {
-			if length := storm.End() - starts[len(starts)-1]; storm.On == "" { // else nobody knows when
-				s.windows = append(s.windows, measure.Window{Name: storm.Name, From: at, To: at + length})
-			}
+	for _, all := range world.Windows(s.seen) {
+		storm := plain.Find(s.seen.Storms, func(one *scenarios.Storm) bool { return one.Name == all.Name })
+		starts := storm.Starts()
+		for _, at := range starts { // of each time that the storm repeats
+			end := at + all.To - starts[len(starts)-1]
+			s.windows = append(s.windows, measure.Window{Name: all.Name, From: at, To: end})
 		}
 	}
 	return s, nil

@@ -198,7 +198,7 @@ func TestHistories(t *testing.T) {
 			}
 		}
 		var text bytes.Buffer
-		if err := s.WriteHistory(&text, l, 80); err != nil {
+		if err := s.PrintHistory(&text, l, "text", 80); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(text.String()) {

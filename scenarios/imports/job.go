@@ -216,17 +216,6 @@ func (r *reader) checkTimes(j *job) {
 	}
 }
 
-// noteTimes records which time columns have a value in any row: a missing one in another row then counts as a gap.
-func (r *reader) noteTimes(rec *record) {
-	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
-	r.told.started = r.told.started || rec.started.known()
-	r.told.finished = r.told.finished || rec.finished.known()
-	r.latest = max(r.latest, rec.enqueued, rec.started, rec.finished)
-	if rec.started.known() && rec.finished.known() {
-		r.longest = max(r.longest, rec.finished-rec.started)
-	}
-}
-
 // gaps counts, as repairs, the times missing in the rows of a job; enqueued is true if any row has the enqueue time. It
 // checks only csv, as other formats leave out times as a rule.
 func (r *reader) gaps(j *job, list []record, enqueued bool) {

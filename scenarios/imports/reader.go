@@ -219,7 +219,14 @@ func (r *reader) times(one *row, rec *record) error {
 			rec.started = rec.finished - timestamp(d)
 		}
 	}
-	r.noteTimes(rec)
+	// A time missing in a row counts as a gap if its column has a value in any other.
+	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
+	r.told.started = r.told.started || rec.started.known()
+	r.told.finished = r.told.finished || rec.finished.known()
+	r.latest = max(r.latest, rec.enqueued, rec.started, rec.finished)
+	if rec.started.known() && rec.finished.known() {
+		r.longest = max(r.longest, rec.finished-rec.started)
+	}
 	return nil
 }
 

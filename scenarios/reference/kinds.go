@@ -97,7 +97,8 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	if len(rows) == 0 {
 		return []*yaml.LoadError{t.Unknown(name)}
 	}
-	row := closestRow(rows, node)
+	given := func(row kindRow) int { return len(row.Required) - len(row.missing(node)) }
+	row := slices.MaxFunc(rows, func(a, b kindRow) int { return cmp.Compare(given(a), given(b)) }) // most like the map
 	var problems []*yaml.LoadError
 	if missing := row.missing(node); len(missing) > 0 {
 		bad := quantity.Errorf("%s %s needs %s", t.what, name.Value, strings.Join(missing, " and "))
@@ -126,12 +127,6 @@ func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 		bad.Help = "want " + quantity.OrList(t.Kinds())
 	}
 	return tree.ErrorAt(name, bad)
-}
-
-// closestRow returns, among several combinations of keys for a kind, the one most similar to the map.
-func closestRow(rows []kindRow, node *yaml.Node) kindRow {
-	given := func(row kindRow) int { return len(row.Required) - len(row.missing(node)) }
-	return slices.MaxFunc(rows, func(a, b kindRow) int { return cmp.Compare(given(a), given(b)) })
 }
 
 // missing returns the keys that a combination of keys requires and a map does not have.

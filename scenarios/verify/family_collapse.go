@@ -210,12 +210,10 @@ func transientStorm(p *params) ([]experiment, error) {
 			x.plan.samples = append(x.plan.samples, engine.Time(duration(gap+float64(i)*cycle+t)))
 		}
 	}
-	x.alter = func(cfg *sim.Config, _ *observer) {
-		cfg.Handlers = &failAtEnd{Handlers: cfg.Handlers, rand: cfg.Nodes[0].Rand, chance: func(now engine.Time) float64 {
-			t := math.Mod(now.Seconds()-gap, cycle)
-			return plain.Either(t >= window[0] && t < window[1], bad, calm)
-		}}
-	}
+	x.alter = failing(func(now engine.Time) float64 {
+		t := math.Mod(now.Seconds()-gap, cycle)
+		return plain.Either(t >= window[0] && t < window[1], bad, calm)
+	})
 	for k, t := range times {
 		for _, level := range []struct {
 			name string
@@ -266,22 +264,30 @@ func peakOf(expected []item, end string) float64 {
 	return peak
 }
 
-// failAtEnd is a handler whose attempts fail when they end, with a probability that depends on the time.
-type failAtEnd struct {
-	sim.Handlers
-	rand   keyed.Rand
-	chance func(now engine.Time) float64
+// failing returns an alteration by which attempts fail when they end, with a probability that depends on the time.
+func failing(chance func(now engine.Time) float64) func(cfg *sim.Config, o *observer) {
+	return func(cfg *sim.Config, _ *observer) {
+		rand := cfg.Nodes[0].Rand
+		cfg.Handlers = &failAtEnd{cfg.Handlers, func(now engine.Time, j *engine.Job) bool {
+			return rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < chance(now)
+		}}
+	}
 }
 
-// Begin starts an attempt whose outcome Decide draws when it ends.
+// failAtEnd is a handler that decides when an attempt ends, at the time now, whether it fails.
+type failAtEnd struct {
+	sim.Handlers
+	fails func(now engine.Time, j *engine.Job) bool
+}
+
+// Begin starts an attempt whose outcome Decide determines when it ends.
 func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	x.Undecided = true
 	return x
 }
 
-// Decide draws the outcome of an execution that ends.
+// Decide determines the outcome of an execution that ends.
 func (f *failAtEnd) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
-	failed := f.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now)
-	return plain.Either(failed, engine.FirstErrorKind, engine.NoError)
+	return plain.Either(f.fails(now, j), engine.FirstErrorKind, engine.NoError)
 }

@@ -168,12 +168,9 @@ const (
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn
-	x := experiment{setup: s}
-	x.alter = func(cfg *sim.Config, _ *observer) {
-		cfg.Handlers = &failAtEnd{Handlers: cfg.Handlers, rand: cfg.Nodes[0].Rand, chance: func(now engine.Time) float64 {
-			return knee * plain.Either(now.Seconds() < turn, 1-besideKnee, 1+besideKnee)
-		}}
-	}
+	x := experiment{setup: s, alter: failing(func(now engine.Time) float64 {
+		return knee * plain.Either(now.Seconds() < turn, 1-besideKnee, 1+besideKnee)
+	})}
 	const calls, claimed, succeeded, side = 0, 1, 2, 3 // of own: before the turn, and as many after it
 	x.plan.on = func(o *observer, e *engine.Event) {
 		now, at := e.At.Seconds(), 0

@@ -78,7 +78,8 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 			retry: retry(0, fmt.Sprintf("{kind: fixed, delay: %s}", seconds(p.number("backoff"))))}
 		x := traced(s, arrivals, service)
 		x.measures = map[string]gauge{}
-		x.alter = func(cfg *sim.Config, _ *observer) { cfg.Handlers = &failFirst{cfg.Handlers, times} }
+		failsFirst := func(_ engine.Time, j *engine.Job) bool { return j.Delivery <= times[j.Kind] }
+		x.alter = func(cfg *sim.Config, _ *observer) { cfg.Handlers = &failAtEnd{cfg.Handlers, failsFirst} }
 		for i := range arrivals {
 			name := order.prefix + "." + strings.ToUpper(jobName(i))
 			x.measures[name+"_start"] = whenIs(engine.Started, i, 1)
@@ -90,21 +91,6 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 		all = append(all, x)
 	}
 	return all, nil
-}
-
-// failFirst is a handler that fails the first attempts of each job: a number of them that depends on its class.
-type failFirst struct {
-	sim.Handlers
-	times []int32
-}
-
-// Begin begins an execution, which fails if it is among the first attempts of its job.
-func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
-	x := f.Handlers.Begin(now, node, j)
-	if j.Delivery <= f.times[j.Kind] {
-		x.Error = engine.FirstErrorKind
-	}
-	return x
 }
 
 // traceLease returns an experiment on the executions of one job that runs longer than its lease, without fencing.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/origins"
 )
@@ -52,12 +53,12 @@ func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Ove
 		mine: map[string]string{}, base: map[string]string{}, done: map[string]bool{},
 		Result: &Result{System: system.Title, Scenario: sc.Name, Policy: sc.Policies[policy].Label,
 			Preset: preset.Source, Approximates: preset.Approximates, Docs: system.Docs}}
-	plain, problems := scenarios.Load("preset", fmt.Appendf(nil, "engine: {preset: %s}\n"+
+	bare, problems := scenarios.Load("preset", fmt.Appendf(nil, "engine: {preset: %s}\n"+
 		"jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]", preset.Name), nil)
-	if plain == nil {
+	if bare == nil {
 		panic(fmt.Sprintf("apply: preset %s: %v", preset.Name, problems))
 	}
-	usual := origins.Of(plain, nil)
+	usual := origins.Of(bare, nil)
 	for _, s := range usual {
 		t.base[s.Path] = s.Value
 	}
@@ -85,17 +86,13 @@ func below(path string, keys ...string) bool {
 // Find returns the translation of a scenario's key into a setting of a job system, or the reason why there is none. For
 // keys that the system's table lacks, among them those of WorldKeys, it returns neither.
 func Find(system *System, key string) (row *Translation, cannot string) {
-	for i := range system.Translations {
-		if s := &system.Translations[i]; below(key, s.Key) || slices.Contains(s.With, key) {
-			return s, ""
-		}
+	row = plain.Find(system.Translations, func(s *Translation) bool {
+		return below(key, s.Key) || slices.Contains(s.With, key)
+	})
+	if c := plain.Find(system.Cannot, func(c *Missing) bool { return below(key, c.Keys...) }); row == nil && c != nil {
+		cannot = c.Why
 	}
-	for _, c := range system.Cannot {
-		if below(key, c.Keys...) {
-			return nil, c.Why
-		}
-	}
-	return nil, ""
+	return row, cannot
 }
 
 // key adds the system's setting for a key to the translation, unless the value is the preset's and need not be set.

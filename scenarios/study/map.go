@@ -196,13 +196,7 @@ func (m *Mapped) JSON() ([]byte, error) {
 // there within the run.
 func (p *MapPlan) edgeWords() string {
 	info, _ := measure.Lookup(p.Query.Metric)
-	switch {
-	case math.IsNaN(p.Edge):
-		return ""
-	case info.MoreIsBetter:
-		return "below " + p.EdgeText
-	}
-	return "above " + p.EdgeText
+	return plain.When(!math.IsNaN(p.Edge), plain.Either(info.MoreIsBetter, "below ", "above ")+p.EdgeText)
 }
 
 // Write writes the maps: as CSV all points, for people the coarse grid of each policy, the largest y first as in the

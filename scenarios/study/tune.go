@@ -218,12 +218,9 @@ func (p *Problem) trial(c *candidate) results.Trial {
 			goals[i] = -goals[i]
 		}
 	}
-	t.Mean = results.MeanOf(goals)
-	t.Half = results.HalfWidth(goals, t.Mean, 0.95)
+	t.Mean, t.Half = results.Interval(goals)
 	if len(c.seen[0].Slacks) > 0 {
-		margins := c.margins()
-		t.Margin = results.MeanOf(margins)
-		t.Half2 = results.HalfWidth(margins, t.Margin, 0.95)
+		t.Margin, t.Half2 = results.Interval(c.margins())
 	}
 	return t
 }

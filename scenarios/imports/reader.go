@@ -149,10 +149,7 @@ func blank(at sourcePos) record {
 // plain returns the record of a row, from the columns common to all formats.
 func (r *reader) plain(one *row) (record, error) {
 	rec := blank(one.at)
-	if err := r.times(one, &rec); err != nil {
-		return rec, err
-	}
-	if err := r.counts(one, &rec); err != nil {
+	if err := cmp.Or(r.times(one, &rec), r.counts(one, &rec)); err != nil {
 		return rec, err
 	}
 	word := plainName(one.text[state])

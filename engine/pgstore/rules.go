@@ -18,18 +18,14 @@ const headBefore = int64(engine.Never / 2)
 // readyKey returns the SQL expression for the ready key of a row, by which ready jobs are sorted: from its due time,
 // the time at which it was made ready, and the place that an outcome gave it (stand).
 func (r *rules) readyKey(due, made, stand string) string {
-	usual := due
-	switch r.options.Place {
-	case engine.PlaceTail:
-		usual = "case when j.delivery = 0 then " + due + " else " + made + " end"
-	case engine.PlaceHead:
-		usual = fmt.Sprintf("case when j.delivery = 0 then %s else %s - %d end", due, due, headBefore)
-	case engine.PlaceCreated:
-		usual = "case when j.delivery = 0 then " + due + " else j.enqueued_at end"
+	head, usual := fmt.Sprintf("%s - %d", due, headBefore), due
+	if again := map[engine.Place]string{engine.PlaceTail: made, engine.PlaceHead: head,
+		engine.PlaceCreated: "j.enqueued_at"}[r.options.Place]; again != "" {
+		usual = "case when j.delivery = 0 then " + due + " else " + again + " end"
 	}
-	return fmt.Sprintf("case %s when %d then %s - %d when %d then coalesce(j.stood_at, j.due_at) when %d then %s "+
+	return fmt.Sprintf("case %s when %d then %s when %d then coalesce(j.stood_at, j.due_at) when %d then %s "+
 		"when %d then j.enqueued_at else %s end",
-		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
+		stand, engine.PlaceHead, head, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
 // recoveries returns the SQL expression for the number of a job's recoveries: null if the first was too long ago to

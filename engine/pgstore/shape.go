@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"qsim/engine"
@@ -98,21 +97,7 @@ type plan struct {
 }
 
 // key returns the key under which a claim's SQL statement is cached: the properties of its terms that shape the text.
-func key(shapes []shape) string {
-	var room [64]byte
-	text := room[:0]
-	flag := func(is bool) byte {
-		if is {
-			return 1
-		}
-		return 0
-	}
-	for _, s := range shapes {
-		text = append(text, byte(s.class), byte(s.order), s.kinds, flag(s.tenant), flag(s.perTenant), byte(s.wait))
-		text = binary.AppendUvarint(text, uint64(s.shed))
-	}
-	return string(text)
-}
+func key(shapes []shape) string { return fmt.Sprint(shapes) }
 
 // planOf returns the SQL statement for claims whose terms have this form (class, order, filters), cached or new.
 func (s *Store) planOf(shapes []shape) *plan {

@@ -35,7 +35,7 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
 		return dst, nil
 	}
 	rows, _ := s.pool.Query(ctx, s.text.promote[order], limit(most)) // its error is that of the rows
-	out, err := promotions(rows, dst)
+	out, err := pgx.AppendRows(dst, rows, promotion)
 	if err != nil {
 		return dst, s.wrap("promote", err)
 	}
@@ -45,15 +45,11 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
 	return out, nil
 }
 
-// promotions reads promoted jobs from rows of promotionColumns.
-func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, error) {
-	defer rows.Close()
-	for rows.Next() {
-		r := row{values: rows.RawValues()}
-		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()),
-			Tenant: engine.TenantID(r.int32()), Class: classBefore(engine.Ready, r.int32())})
-	}
-	return dst, rows.Err()
+// promotion reads a promoted job from a row of promotionColumns.
+func promotion(columns pgx.CollectableRow) (engine.Promotion, error) {
+	r := row{values: columns.RawValues()}
+	return engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()),
+		Tenant: engine.TenantID(r.int32()), Class: classBefore(engine.Ready, r.int32())}, nil
 }
 
 // redriveSQL returns the SQL statement that makes up to $2 dead jobs ready and due now, the first to die first: those
@@ -74,20 +70,19 @@ from d, t n where ` + sameJob("d.id") + promotionColumns
 // a unique key is lost, since another job may have it by now. Only a store with StoreOptions.KeepDead has dead jobs.
 func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
-	from := len(dst)
-	b := &pgx.Batch{}
+	out, b := dst, &pgx.Batch{}
 	b.Queue(lockSerials, s.serialLock(), allStripes)
 	b.Queue(s.text.redrive[reset], signed(jobs), limit(most)).Query(func(rows pgx.Rows) (err error) {
-		dst, err = promotions(rows, dst)
+		out, err = pgx.AppendRows(dst, rows, promotion)
 		return err
 	})
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return dst[:from], s.wrap("redrive", err)
+		return dst, s.wrap("redrive", err)
 	}
-	if len(dst) > from {
+	if len(out) > len(dst) {
 		s.wake()
 	}
-	return dst, nil
+	return out, nil
 }
 
 // Dead appends up to most dead jobs to dst, in the order in which they died. Their Waited counts from their death.

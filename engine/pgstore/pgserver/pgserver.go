@@ -45,16 +45,16 @@ type Server struct {
 	options  Options
 	programs string // folder
 	owner    *owner
-	folder   string // holds the socket and data
-	port     int
+	folder   string   // holds the socket and data
 	claim    *os.File // open file that marks the folder as this process's
-	process  *process
-	stopped  bool
+	process  *process // nil: the server is stopped
 }
 
-// superuser is the name of the only role of a new server, and prefix is how the names of server folders begin.
+// superuser is the name of the only role of a new server, port is that of its socket, and prefix is how the names of
+// server folders begin.
 const (
 	superuser = "qsim"
+	port      = "5432"
 	prefix    = "qsim-postgresql-"
 )
 
@@ -131,7 +131,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	s := &Server{options: o, programs: programs, owner: owner, folder: folder, port: 5432}
+	s := &Server{options: o, programs: programs, owner: owner, folder: folder}
 	if s.claim, err = claim(folder); err == nil {
 		err = s.create(ctx)
 	}
@@ -150,7 +150,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // create creates the server's data in its folder.
 func (s *Server) create(ctx context.Context) error {
 	// A socket's path is at most 107 bytes long, see unix(7).
-	if socket := s.folder + "/.s.PGSQL.5432.lock"; len(socket) > 107 {
+	if socket := s.folder + "/.s.PGSQL." + port + ".lock"; len(socket) > 107 {
 		return fmt.Errorf("the path of the socket, %s, is longer than 107 bytes: choose another temporary folder (TMPDIR)",
 			socket)
 	}
@@ -190,8 +190,7 @@ func environment() []string {
 
 // launch starts the server in its folder and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
-	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder,
-		"-p", strconv.Itoa(s.port)}
+	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder, "-p", port}
 	if s.options.MostFile > 0 {
 		// The shell sets the limit, in blocks of 512 bytes, and becomes the server.
 		limit := fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, max(1, s.options.MostFile/512))
@@ -211,9 +210,9 @@ func (s *Server) launch(ctx context.Context) error {
 	if err := s.awaitReady(ctx); err != nil {
 		s.process.signal(syscall.SIGQUIT)
 		<-s.process.done
+		s.process = nil
 		return err
 	}
-	s.stopped = false
 	return nil
 }
 
@@ -222,8 +221,6 @@ func (s *Server) launch(ctx context.Context) error {
 func (s *Server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	every := time.NewTicker(5 * time.Millisecond)
-	defer every.Stop()
 	for {
 		text, err := os.ReadFile(filepath.Join(s.Data(), "postmaster.pid"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -238,14 +235,14 @@ func (s *Server) awaitReady(ctx context.Context) error {
 			return fmt.Errorf("the server ended (%w): %s", s.process.err, s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("the server is not ready: %w: %s", ctx.Err(), s.Log())
-		case <-every.C:
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
 // DSN returns the connection string of the server: keywords, without a password.
 func (s *Server) DSN() string {
-	return fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", s.folder, s.port, superuser)
+	return fmt.Sprintf("host=%s port=%s user=%s dbname=postgres sslmode=disable", s.folder, port, superuser)
 }
 
 // Data returns the folder of the server's data, for tests that change it.
@@ -264,7 +261,7 @@ func (s *Server) Log() string {
 
 // PID returns the process id of the server, 0 while it is stopped.
 func (s *Server) PID() int {
-	if s.stopped || s.process == nil {
+	if s.process == nil {
 		return 0
 	}
 	return s.process.pid()
@@ -273,7 +270,7 @@ func (s *Server) PID() int {
 // Halt ends the server and keeps its data for Resume: with crash at once and without a checkpoint, otherwise in good
 // order, with all connections cut.
 func (s *Server) Halt(crash bool) {
-	if s.stopped {
+	if s.process == nil {
 		return
 	}
 	how := syscall.SIGINT
@@ -287,12 +284,12 @@ func (s *Server) Halt(crash bool) {
 		s.process.signal(syscall.SIGKILL)
 		<-s.process.done
 	}
-	s.stopped = true
+	s.process = nil
 }
 
 // Resume starts a halted server again, on the same socket.
 func (s *Server) Resume(ctx context.Context) error {
-	if !s.stopped {
+	if s.process != nil {
 		return nil
 	}
 	if err := s.launch(ctx); err != nil {

@@ -59,14 +59,10 @@ func (c *cell) String() string { return "live.Handler" }
 
 // watched returns the standard library's context behind a handler's own, created at the first call.
 func (c *cell) watched() *cancelable {
-	if w := c.state.Load(); w != nil {
-		return w
+	if c.state.Load() == nil {
+		c.state.CompareAndSwap(nil, c.process.newCancelable())
 	}
-	w := c.process.newCancelable()
-	if !c.state.CompareAndSwap(nil, w) {
-		return c.state.Load()
-	}
-	return w
+	return c.state.Load()
 }
 
 // cancel cancels the context with a cause, unless it has ended.

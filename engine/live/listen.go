@@ -57,7 +57,10 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 				pause = shortestPause
 			}
 			p.logger().Warn("live: listen for new jobs: engines poll until it works again", slog.Any("error", err))
-			wait(ctx, pause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
 			pause = min(2*pause, longestPause)
 			wake() // for announcements missed meanwhile
 		}
@@ -101,15 +104,5 @@ func (l *loop) sayIdle(workers int) {
 	if l.idle.Swap(int32(workers)) == 0 && workers > 0 && l.unheard != nil && l.unheard.Swap(false) {
 		l.missed = true
 		l.box.wake()
-	}
-}
-
-// wait returns after the duration d, or when ctx is done.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

@@ -50,15 +50,13 @@ func Run(ctx context.Context, c Config) error {
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {
-		left := l.left()
-		sum.Jobs, sum.Handlers, sum.Calls = sum.Jobs+left.Jobs, sum.Handlers+left.Handlers, sum.Calls+left.Calls
+		calling, _, busy := l.goroutines()
+		sum.Jobs, sum.Handlers, sum.Calls = sum.Jobs+l.engine.Held(), sum.Handlers+busy, sum.Calls+calling
 	}
 	if heard != nil {
-		timer := time.NewTimer(within)
-		defer timer.Stop()
 		select {
 		case <-heard:
-		case <-timer.C:
+		case <-time.After(within):
 			sum.Calls++
 		}
 	}

@@ -52,7 +52,8 @@ func (l *loop) close() {
 	l.hangUp()
 	l.timer.Reset(l.CancelWithin)
 	for ended := false; !ended; {
-		ended = l.gone()
+		calling, workers, busy := l.goroutines()
+		ended = calling == 0 && workers == busy // all but those of abandoned handlers
 		some := l.box.swap(&l.in)
 		l.at = l.now()
 		for _, f := range l.in.replies {
@@ -69,18 +70,6 @@ func (l *loop) close() {
 			return
 		}
 	}
-}
-
-// gone reports whether all goroutines have ended except those of abandoned handlers.
-func (l *loop) gone() bool {
-	calling, workers, busy := l.goroutines()
-	return calling == 0 && workers == busy
-}
-
-// left returns the numbers of jobs, handlers and calls that the loop could not finish.
-func (l *loop) left() AbandonedError {
-	calling, _, busy := l.goroutines()
-	return AbandonedError{Jobs: l.engine.Held(), Handlers: busy, Calls: calling}
 }
 
 // goroutines returns the numbers of goroutines that call the store, of workers, and of workers in a handler.

@@ -77,12 +77,10 @@ func later(a, b time.Time) time.Time {
 
 // pause waits for d and reports whether ctx is still not done.
 func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(d):
 		return ctx.Err() == nil
 	}
 }

@@ -22,20 +22,16 @@ import (
 // rig runs the engines of one policy on one store: it feeds them jobs, times their calls, and stops them when no job is
 // left. Its clock reads 0 when the engines start.
 type rig struct {
-	wall   *world.Wall
-	store  engine.Store
-	origin time.Time
-	clock  func() engine.Time
-	meters []meter // durations of calls, by node
+	wall    *world.Wall
+	store   engine.Store
+	engines live.Config // configuration of the engines; before the run, recorders and OnTick and the like may be added
+	clock   func() engine.Time
+	meters  []meter // durations of calls, by node
 	// by node, the commits of which no call has been answered although one failed; nil: one was answered, others may be
-	doubts  []map[engine.BatchID]*engine.Batch
-	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
-	records func(node int32) engine.Recorder // returns the recorder of a node; nil: nothing is recorded
+	doubts []map[engine.BatchID]*engine.Batch
+	onEnd  func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	// called after every store call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
-	onTick func(node int32, due, at engine.Time) // called at every deadline of an engine; may be nil
-	// called when an engine learns that jobs became ready, see live.Config.OnWake; may be nil
-	onWake func(node int32, at engine.Time, missed bool)
 
 	enqueued atomic.Int64  // number of jobs that the store has accepted
 	ended    atomic.Int64  // number of jobs done or dead, by the answers to commits
@@ -85,12 +81,25 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	for range r.meters {
 		r.doubts = append(r.doubts, map[engine.BatchID]*engine.Batch{})
 	}
+	r.engines = live.Config{
+		Engine: w.Engine(), Engines: w.Nodes(), Store: store, OnCall: r.onCall, CancelWithin: 10 * time.Second,
+		Policy:    func(int32) engine.Policy { return w.Policy() },
+		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	switch w.Wake() {
+	case "all":
+		r.engines.Wake = live.WakeAll
+	case "none":
+		r.engines.Wake = live.WakeNone
+	default:
+		r.engines.Wake = live.WakeOne
+	}
 	r.start(origin)
 	return r
 }
 
 // start sets the clock of the run to 0 at origin.
-func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
+func (r *rig) start(origin time.Time) { r.engines.Origin, r.clock = origin, live.Clock(origin) }
 
 // storeError returns a store's error prefixed with the name of the call, unless it begins with that already.
 func storeError(doing string, err error) error {
@@ -129,16 +138,16 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	helpers.Go(func() { r.watch(ctx, until) })
 	stop := context.AfterFunc(ctx, func() { r.stopping.Store(true) })
 	defer stop()
-	err := live.Run(ctx, r.config(handler))
+	r.engines.Handler = handler
+	err := live.Run(ctx, r.engines)
 	cancel(errFinished) // stops the helpers if the engines did not run at all
 	helpers.Wait()
-	var abandoned *live.AbandonedError
 	switch cause := context.Cause(ctx); {
 	case !errors.Is(cause, errFinished) && !errors.Is(cause, context.Canceled):
 		return cause
 	case errors.Is(cause, context.Canceled):
 		return context.Canceled
-	case errors.As(err, &abandoned): // jobs in flight are still in the store, and counted there
+	case errors.As(err, new(*live.AbandonedError)): // jobs in flight are still in the store, and counted there
 		return r.resolve(context.WithoutCancel(ctx))
 	default:
 		return cmp.Or(err, r.resolve(context.WithoutCancel(ctx)))
@@ -166,25 +175,6 @@ func (r *rig) resolve(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (r *rig) config(handler live.Handler) live.Config {
-	c := live.Config{
-		Engine: r.wall.Engine(), Engines: len(r.meters), Store: r.store, Handler: handler, Origin: r.origin,
-		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall,
-		OnTick: r.onTick, OnWake: r.onWake,
-		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		CancelWithin: 10 * time.Second,
-	}
-	switch r.wall.Wake() {
-	case "all":
-		c.Wake = live.WakeAll
-	case "none":
-		c.Wake = live.WakeNone
-	default:
-		c.Wake = live.WakeOne
-	}
-	return c
 }
 
 // onCall records the duration of a call and counts the jobs that it ended.
@@ -250,8 +240,6 @@ func (r *rig) onError(doing string, err error) {
 // watch stops the engines when no jobs are left or time is up.
 func (r *rig) watch(ctx context.Context, until time.Duration) {
 	const often = 2 * time.Millisecond
-	tick := time.NewTicker(often)
-	defer tick.Stop()
 	feeding, last, since := r.fed, int64(-1), time.Now() // feeding is nil once all jobs are enqueued
 	asked := since
 	var over time.Time // time at which time was up
@@ -261,7 +249,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			return
 		case <-feeding:
 			feeding = nil
-		case <-tick.C:
+		case <-time.After(often):
 		}
 		fed := feeding == nil
 		ended := r.ended.Load()

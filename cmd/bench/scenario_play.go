@@ -11,6 +11,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -71,8 +72,8 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	runtime.GC() // collect the garbage of the previous run now, not during this one
 	r := newRig(wall, at.store, time.Now())
 	rec := newRecording(r)
-	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked
-	r.onWake = rec.woken
+	r.engines.Recorder, r.engines.OnTick, r.engines.OnWake = rec.of, rec.ticked, rec.woken
+	r.onEnd, r.onTook = rec.repeated, rec.timed
 	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
 	arrivals, until := wall.Length()
 	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
@@ -135,9 +136,6 @@ func (p *played) metrics() []metric {
 
 // neverEnqueued returns the warning for a run that lacks n jobs of its scenario.
 func neverEnqueued(n int64) string {
-	jobs := fmt.Sprintf("%d jobs that were to come were", n)
-	if n == 1 {
-		jobs = "1 job that was to come was"
-	}
-	return jobs + " never enqueued: time was up before; choose a lower speed, or a longer drain"
+	return plain.Either(n == 1, "1 job that was to come was", fmt.Sprintf("%d jobs that were to come were", n)) +
+		" never enqueued: time was up before; choose a lower speed, or a longer drain"
 }

@@ -122,11 +122,9 @@ func (f *feeder) skip(ctx context.Context) error {
 func (f *feeder) work(ctx context.Context) error {
 	var jobs []engine.NewJob
 	var due []time.Duration
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
 		var more bool
-		if jobs, due, more = f.take(ctx, timer, jobs[:0], due[:0]); !more {
+		if jobs, due, more = f.take(ctx, jobs[:0], due[:0]); !more {
 			return ctx.Err()
 		}
 		if len(jobs) == 0 {
@@ -151,7 +149,7 @@ func (f *feeder) work(ctx context.Context) error {
 }
 
 // take waits until the next job is due and returns it with all others due by then.
-func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob,
+func (f *feeder) take(ctx context.Context, jobs []engine.NewJob,
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -159,11 +157,10 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 		return jobs, due, false
 	}
 	if wait := f.at - time.Duration(f.rig.clock()); wait > 0 {
-		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
 		case <-f.rig.timeUp:
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 	}
 	select {

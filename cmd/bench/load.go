@@ -327,16 +327,14 @@ func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.Erro
 	if d <= 0 {
 		return engine.NoError
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	stop := ctx.Done()
 	if ignoresCancel {
-		<-timer.C
-		return engine.NoError
+		stop = nil
 	}
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return engine.NoError
-	case <-ctx.Done():
+	case <-stop:
 	}
 	switch context.Cause(ctx) {
 	case live.ErrTimeout:

@@ -272,13 +272,11 @@ func (p *process) complain(err error) {
 
 // awaitEmpty waits until no job is left in the queue, and calls stop. It keeps trying while the server is away.
 func (p *process) awaitEmpty(ctx context.Context, stop func()) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(200 * time.Millisecond):
 		}
 		if stats, err := p.store.Stats(ctx, 1); err == nil && stats.Ready == stats.Waiting && stats.Ready == stats.InFlight &&
 			stats.Ready == [engine.NumClasses]int{} {

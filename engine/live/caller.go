@@ -169,5 +169,5 @@ func (l *loop) complain(f *flight) {
 		return
 	}
 	l.quiet[op] = l.at.Add(time.Second)
-	l.log.Warn("live: store: "+f.Err.Error(), "op", op.String(), "node", l.node)
+	l.Logger.Warn("live: store: "+f.Err.Error(), "op", op.String(), "node", l.node)
 }

@@ -91,6 +91,7 @@ type process struct {
 func (p *process) init(ctx context.Context, c Config) {
 	p.Config, p.begin = c, time.Now()
 	p.CancelWithin = cmp.Or(p.CancelWithin, 5*time.Second)
+	p.Logger = cmp.Or(p.Logger, slog.Default())
 	if !c.Origin.IsZero() {
 		p.since = p.begin.Sub(c.Origin)
 	}
@@ -98,8 +99,6 @@ func (p *process) init(ctx context.Context, c Config) {
 	p.ended = p.newCancelable()
 	p.ended.cancel(nil)
 }
-
-func (p *process) logger() *slog.Logger { return cmp.Or(p.Logger, slog.Default()) }
 
 func (p *process) newCancelable() *cancelable {
 	w := &cancelable{}

@@ -56,7 +56,7 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 			if time.Since(began) > longestPause {
 				pause = shortestPause
 			}
-			p.logger().Warn("live: listen for new jobs: engines poll until it works again", slog.Any("error", err))
+			p.Logger.Warn("live: listen for new jobs: engines poll until it works again", slog.Any("error", err))
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +14,6 @@ type loop struct {
 	node     int32
 	engine   *engine.Engine
 	recorder engine.JobRecorder // receiver of events
-	log      *slog.Logger
 
 	box     mailbox
 	callers callers
@@ -46,7 +44,7 @@ type loop struct {
 }
 
 func newLoop(p *process, node int32, id engine.EngineID) *loop {
-	l := &loop{process: p, node: node, log: p.logger(), cancelAt: engine.Never, endAt: engine.Never,
+	l := &loop{process: p, node: node, cancelAt: engine.Never, endAt: engine.Never,
 		reportAt: engine.Never, armed: engine.Never}
 	c := p.Engine
 	c.Engine, c.Policy = id, engine.Policy(fifo{})

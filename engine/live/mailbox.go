@@ -46,14 +46,12 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
-// rouse marks the loop as awake and reports whether it was asleep: if so, the caller must wake it after unlocking.
-func (m *mailbox) rouse() bool {
-	was := m.asleep
+// rouse wakes the loop if it is asleep; its caller holds the lock.
+func (m *mailbox) rouse() {
+	if !m.asleep {
+		return
+	}
 	m.asleep = false
-	return was
-}
-
-func (m *mailbox) ring() {
 	select {
 	case m.bell <- struct{}{}:
 	default: // the bell rings already
@@ -76,12 +74,9 @@ func (m *mailbox) answer(f *flight) { m.put(func(in *inbox) { in.replies = appen
 
 func (m *mailbox) put(into func(in *inbox)) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	into(&m.inbox)
-	rouse := m.rouse()
-	m.mu.Unlock()
-	if rouse {
-		m.ring()
-	}
+	m.rouse()
 }
 
 // swap exchanges the mailbox's inputs for those of the empty inbox in, and reports whether there are any. If not, the

@@ -32,7 +32,7 @@ func (l *loop) report() {
 		if until == engine.Never {
 			what, until = "abandon", l.endAt
 		}
-		l.log.Info("live: stopping: waiting for executions, outcomes to be stored, and answers to claims", "node", l.node,
+		l.Logger.Info("live: stopping: waiting for executions, outcomes to be stored, and answers to claims", "node", l.node,
 			"executions", running, "jobs", named, "longest", l.at.Sub(oldest), "outcomes", held-running, "claims", l.owed,
 			what+"-in", until.Sub(l.at))
 	}

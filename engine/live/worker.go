@@ -98,12 +98,10 @@ func (l *loop) work() {
 func (l *loop) leave() {
 	m := &l.box
 	m.hired--
-	rise, rouse := m.rise(), m.rouse()
+	rise := m.rise()
+	m.rouse()
 	m.mu.Unlock()
 	l.raise(rise)
-	if rouse {
-		m.ring()
-	}
 }
 
 // execute runs one handler, reports its end and returns the time. It returns with the mailbox locked, or, if the
@@ -121,16 +119,9 @@ func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 		m.mu.Lock()
 		m.busy--
 		m.ended = append(m.ended, ending{c.slot, kind, ended - began})
-		rouse := m.rouse()
-		if gone := !normal && err.(*PanicError).Value == nil; gone || rouse {
-			m.mu.Unlock()
-			if rouse {
-				m.ring()
-			}
-			if gone {
-				return // the goroutine ends: see work
-			}
-			m.mu.Lock()
+		m.rouse()
+		if !normal && err.(*PanicError).Value == nil {
+			m.mu.Unlock() // the goroutine ends: see work
 		}
 	}()
 	err = l.Handler(c, &c.job)
@@ -150,7 +141,7 @@ func (l *loop) judge(c *cell, err error) engine.ErrorKind {
 		return kind
 	}
 	if p, ok := err.(*PanicError); ok {
-		l.log.Error("live: "+p.Error(), "job", uint64(c.job.ID), "kind", uint16(c.job.Kind),
+		l.Logger.Error("live: "+p.Error(), "job", uint64(c.job.ID), "kind", uint16(c.job.Kind),
 			"delivery", c.job.Delivery, "stack", string(p.Stack))
 	}
 	return kind

@@ -72,10 +72,8 @@ func writeGithub(w io.Writer, all []annotation) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, a := range all {
-		subject := "file"
-		if info, err := os.Stat(a.File); err == nil && info.IsDir() { // a stored result has no lines to annotate
-			subject = "title"
-		}
+		info, err := os.Stat(a.File)
+		subject := plain.Either(err == nil && info.IsDir(), "title", "file") // a stored result has no lines to annotate
 		place := " " + subject + "=" + value.Replace(inWorkspace(a.File)) +
 			plain.When(a.Line > 0, fmt.Sprintf(",line=%d", a.Line)) + plain.When(a.Column > 0, fmt.Sprintf(",col=%d", a.Column))
 		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, plain.When(a.File != "", place),
@@ -88,15 +86,12 @@ func writeGithub(w io.Writer, all []annotation) error {
 
 // inWorkspace returns the path of a file relative to the checkout of a GitHub workflow, as its annotations need it.
 func inWorkspace(file string) string {
-	root := os.Getenv("GITHUB_WORKSPACE")
-	absolute, err := filepath.Abs(file)
-	if _, missing := os.Stat(absolute); root == "" || err != nil || missing != nil {
+	absolute, _ := filepath.Abs(file) // "" if there is none, which is no file
+	relative, err := filepath.Rel(os.Getenv("GITHUB_WORKSPACE"), absolute)
+	if _, missing := os.Stat(absolute); err != nil || missing != nil || !filepath.IsLocal(relative) {
 		return file
 	}
-	if relative, err := filepath.Rel(root, absolute); err == nil && filepath.IsLocal(relative) {
-		return filepath.ToSlash(relative)
-	}
-	return file
+	return filepath.ToSlash(relative)
 }
 
 // annotationsOf returns an annotation for each failed or unclear verdict, and for each suite with an error.

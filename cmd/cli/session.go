@@ -77,11 +77,8 @@ func (s *session) lastLine(path, note string) error {
 
 // link returns the address of a file for a terminal that opens links, "" for others.
 func (s *session) link(path string) string {
-	if !s.flags.Coloured() {
-		return ""
-	}
 	absolute, err := filepath.Abs(path)
-	if err != nil {
+	if err != nil || !s.flags.Coloured() {
 		return ""
 	}
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
@@ -111,10 +108,7 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 
 // shown returns a path for messages: relative to the working directory if it lies below.
 func shown(folder string) string {
-	here, err := os.Getwd()
-	if err != nil || !filepath.IsAbs(folder) {
-		return folder
-	}
+	here, _ := os.Getwd() // "" if it is gone: nothing lies below that
 	if relative, err := filepath.Rel(here, folder); err == nil && !strings.HasPrefix(relative, "..") {
 		return relative
 	}

@@ -97,9 +97,8 @@ func (s *session) line(name string, jobs int64, took time.Duration, metrics []me
 
 // failed adds to the error of a run an exit code, the store's name and, if the store cannot run a policy, its name.
 func failed(policy, store string, err error) error {
-	var known *ui.Failure
 	switch {
-	case errors.As(err, &known), errors.Is(err, context.Canceled):
+	case errors.As(err, new(*ui.Failure)), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, engine.ErrUnsupported):
 		if policy == "" {

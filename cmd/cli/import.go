@@ -220,11 +220,10 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 
 // importError adds an exit code to an error of an import: mistakes in the records differ from failures to read.
 func importError(err error) error {
-	var path *fs.PathError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, errors.New("interrupted: nothing is written"))
-	case errors.As(err, &path):
+	case errors.As(err, new(*fs.PathError)):
 		return ui.Fail(ui.ExitIO, err)
 	}
 	return ui.Fail(ui.ExitUsage, err)

@@ -48,10 +48,7 @@ func (s *session) checkError(err error, name, flag string) error {
 	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, errors.New(name+": interrupted before anything was computed"))
 	case errors.As(err, &wrong):
-		if err := wrong.Render(s.stderr, flag); err != nil {
-			return ui.IOError("write diagnostics", err)
-		}
-		return ui.Fail(ui.ExitUsage, nil)
+		return cmp.Or(ui.IOError("write diagnostics", wrong.Render(s.stderr, flag)), ui.Fail(ui.ExitUsage, nil))
 	}
 	return ui.UsageError("%s: %w", name, err)
 }
@@ -107,6 +104,7 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 }
 
 // studyError adds an exit code to an error of a sweep's files: 2 if they do not belong together, else 4 and the verb.
+// It is nil if err is.
 func studyError(verb string, err error) error {
 	if _, ok := errors.AsType[*study.Refusal](err); ok {
 		return ui.Fail(ui.ExitUsage, err)

@@ -228,23 +228,19 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		},
 	})
 	bar.Close()
-	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):
 		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others",
 			count.there+int(count.done.Load()), cellCount(size))
 		return ui.Fail(ui.ExitInterrupted, nil)
-	case errors.As(err, &setting):
+	case errors.As(err, new(*study.SettingError)):
 		return s.failure(s.loaded, err, "")
 	case err != nil:
 		return err
 	}
 	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
 	s.tellNotes(s.loaded.Name, cellCount, " in "+s.dir, study.Warnings(&seen))
-	if err := work.Finish(); err != nil {
-		return studyError("sweep", err)
-	}
-	return nil
+	return studyError("sweep", work.Finish())
 }
 
 // sweepCount counts the finished cells and simulations of a sweep. It may be used from several goroutines.

@@ -112,13 +112,12 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	err = t.print(ctx, messages)
 	flushed := t.out.Flush() // with the events before a breach
 	var broken *world.Broken
-	var known *ui.Failure
 	switch {
 	case errors.As(err, &broken):
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.Name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, nil)
-	case errors.As(err, &known):
+	case errors.As(err, new(*ui.Failure)):
 		return err
 	}
 	return ui.IOError("write trace", cmp.Or(err, flushed))

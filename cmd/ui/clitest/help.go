@@ -146,19 +146,16 @@ var (
 func commandLines(line string) (all [][]string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
 	quoted := false
-	parts := strings.FieldsFunc(line, func(letter rune) bool {
-		if letter == '\'' {
-			quoted = !quoted
-		}
-		return !quoted && (letter == ';' || letter == '|')
-	})
-	for _, part := range parts {
-		words := strings.FieldsFunc(part, func(letter rune) bool {
+	unquoted := func(ends string) func(letter rune) bool {
+		return func(letter rune) bool {
 			if letter == '\'' {
 				quoted = !quoted
 			}
-			return !quoted && letter == ' '
-		})
+			return !quoted && strings.ContainsRune(ends, letter)
+		}
+	}
+	for _, part := range strings.FieldsFunc(line, unquoted(";|")) {
+		words := strings.FieldsFunc(part, unquoted(" "))
 		for i, word := range words {
 			words[i] = strings.ReplaceAll(word, "'", "")
 		}

@@ -177,48 +177,30 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 		line(name)
 		fmt.Fprintf(w, "%s\n\n", strings.Join(t.Lines(width, false), "\n"))
 	}
-	test := "Welch"
-	if paired {
-		test = "paired"
-	}
 	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, "+
-		"α 0.05)", text.Percent(results.DefaultSameWithin), test, len(changes)))
+		"α 0.05)", text.Percent(results.DefaultSameWithin), plain.Either(paired, "paired", "Welch"), len(changes)))
 }
 
 // sample returns the mean of values with the half-width of its confidence interval, in percent, as text.
 func sample(values []float64, unit string) string {
 	mean, half := results.Interval(values)
-	text := number(mean)
-	if strings.Contains(unit, "sec") {
-		text = seconds(mean)
-	}
-	if !math.IsNaN(half) && mean != 0 {
-		text += fmt.Sprintf(" ±%.0f%%", math.Abs(half/mean)*100)
-	}
-	return text
+	return plain.Either(strings.Contains(unit, "sec"), seconds(mean), number(mean)) +
+		plain.When(!math.IsNaN(half) && mean != 0, fmt.Sprintf(" ±%.0f%%", math.Abs(half/mean)*100))
 }
 
 // changed returns the change relative to the base mean as text, marked ≈ if it is equivalent, ? if not significant.
 func (d *change) changed() string {
 	base, _ := results.Interval(d.base)
-	mark := ""
-	switch {
-	case results.Equivalent(d.Difference-d.Half, d.Difference+d.Half, base, results.DefaultSameWithin):
-		mark = " ≈"
-	case !(d.Adjusted < .05):
-		mark = " ?"
-	}
+	same := results.Equivalent(d.Difference-d.Half, d.Difference+d.Half, base, results.DefaultSameWithin)
+	mark := plain.Either(same, " ≈", plain.When(!(d.Adjusted < .05), " ?"))
 	switch {
 	case d.Difference == 0:
 		return "0%" + mark
 	case base == 0:
 		return "–" + mark
 	}
-	changed := errorText(d.Difference / base)
-	if !math.IsNaN(d.Half) {
-		changed += fmt.Sprintf(" ±%.1f%%", math.Abs(d.Half/base)*100)
-	}
-	return changed + mark
+	half := plain.When(!math.IsNaN(d.Half), fmt.Sprintf(" ±%.1f%%", math.Abs(d.Half/base)*100))
+	return errorText(d.Difference/base) + half + mark
 }
 
 // better reports whether lower or higher values of a benchmark unit are better, or neither. It knows the units of

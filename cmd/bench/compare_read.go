@@ -14,6 +14,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 )
 
 // benchmark holds the values of one benchmark of one package at one number of processors.
@@ -85,12 +86,7 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 func nameBenchmarks(all []*benchmark, bare bool) {
 	several := slices.ContainsFunc(all, func(b *benchmark) bool { return b.pkg != all[0].pkg })
 	for _, b := range all {
-		if b.name = b.full; bare {
-			b.name = b.bare()
-		}
-		if several {
-			b.name = b.pkg + ": " + b.name
-		}
+		b.name = plain.When(several, b.pkg+": ") + plain.Either(bare, b.bare(), b.full)
 	}
 }
 

@@ -169,12 +169,8 @@ func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.T
 		if x.DriftP != nil && *x.DriftP < .05/float64(len(list)) {
 			drift, drifts = drift+" !", true
 		}
-		rounds := fmt.Sprint(x.Rounds)
-		if x.Rounds == 0 {
-			rounds = "–"
-		}
 		t.Add(x.Metric, of(x.Mean), fmt.Sprintf("±%.1f%%", x.CV*100), of(x.Least)+" – "+of(x.Most), drift,
-			fmt.Sprintf("%.1f%%", x.Detectable*100), rounds)
+			fmt.Sprintf("%.1f%%", x.Detectable*100), plain.Either(x.Rounds == 0, plain.Missing, fmt.Sprint(x.Rounds)))
 	}
 	if err := t.Write(w, o); err != nil {
 		return err

@@ -108,12 +108,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintln(&out, strings.Join(p.errors().Lines(o.Width, o.Color), "\n"))
 	p.writeMechanism(&out, o.Width)
 	c := p.calibration
-	when, of := "", ""
-	if len(p.real) > 1 {
-		when, of = " before the last run", ", the last run"
-	}
+	several := len(p.real) > 1
 	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an engine for new jobs %s, a worker busy "+
-		"longer than its handler was to take %s", when, c.jobs, c.wake, c.sleep)
+		"longer than its handler was to take %s", plain.When(several, " before the last run"), c.jobs, c.wake, c.sleep)
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&out, ", %s %s", engine.Op(op), seconds(took.Seconds()))
@@ -126,7 +123,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
 		c.stalled*100, c.held*100, c.frozen*100)
 	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
-	if len(p.real) > 1 {
+	if several {
 		out.WriteString(", or within what real runs of the seed differ by")
 		fmt.Fprintf(&out, "; so are all judged metrics in %d of %d rounds, each taken alone", p.roundsMet(), len(p.real))
 	}
@@ -143,7 +140,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		}
 	}
 	for _, change := range p.changes() {
-		fmt.Fprintf(&out, "  measured%s: %s\n", of, change)
+		fmt.Fprintf(&out, "  measured%s: %s\n", plain.When(several, ", the last run"), change)
 	}
 	return out.Bytes()
 }
@@ -156,13 +153,7 @@ func (p *prediction) errors() *text.Table {
 		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
 	}
 	for _, r := range p.rows {
-		mark := ""
-		switch {
-		case r.aimed && r.why == "":
-			mark = "✓"
-		case r.aimed:
-			mark = "✗"
-		}
+		mark := plain.When(r.aimed, plain.Either(r.why == "", "✓", "✗"))
 		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
 		if len(p.real) > 1 {
 			row = append(row, "±"+percent(r.floor))
@@ -265,10 +256,8 @@ func (p *prediction) title(speed string) string {
 		return fmt.Sprintf("The simulation predicts %s within %.0f%% in %d of %d judged metrics, "+
 			"and is off in the rest by no more than one real run", what, p.aim*100, aimed, met)
 	}
-	wrong := fmt.Sprintf("off by %.0f%% in", math.Ceil(off(&worst)*100))
-	if math.IsInf(off(&worst), 1) {
-		wrong = "wrong about"
-	}
+	wrong := plain.Either(math.IsInf(off(&worst), 1), "wrong about",
+		fmt.Sprintf("off by %.0f%% in", math.Ceil(off(&worst)*100)))
 	return fmt.Sprintf("The simulation of %s is %s the %s; %d of %d judged metrics are within %.0f%%%s", what, wrong,
 		worst.Query.Label(), aimed, len(judged), p.aim*100, busy)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"qsim/engine"
@@ -24,16 +23,11 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
 		}
 	}
-	text := "with the delays of the run itself the simulation is off by " + errorText(row.hindsight)
-	if math.Abs(row.hindsight) <= p.aim {
-		text += ": the delays in the run were not those of the calibration (other load, or another machine state)"
-	} else {
-		text += ": there is more to it than was measured"
-	}
-	if len(p.played) == 1 {
-		text += "; one run: --rounds says how far real runs of the seed differ"
-	}
-	return text
+	return "with the delays of the run itself the simulation is off by " + errorText(row.hindsight) +
+		plain.Either(math.Abs(row.hindsight) <= p.aim,
+			": the delays in the run were not those of the calibration (other load, or another machine state)",
+			": there is more to it than was measured") +
+		plain.When(len(p.played) == 1, "; one run: --rounds says how far real runs of the seed differ")
 }
 
 // cliffPoints and cliffRatio define a cliff of the distribution at a quantile: the simulated and the real share of jobs
@@ -98,20 +92,18 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 
 // String returns the difference between the simulated and the real share of jobs as text.
 func (a *apart) String() string {
-	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
+	cliff := a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0]
+	return fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
 		"apart; the run's p%s is %s and its p%s %s",
 		percent(a.Real), percent(a.Simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
-		digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
-	if a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0] {
-		text += ": a cliff, and few jobs decide on which side of it the quantile lies"
-	}
-	return text
+		digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds())) +
+		plain.When(cliff, ": a cliff, and few jobs decide on which side of it the quantile lies")
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
 // digits returns a quantile in the digits of metric names: 45 for .45, 98.5 for .985.
-func digits(q float64) string { return strconv.FormatFloat(math.Round(q*1e4)/100, 'f', -1, 64) }
+func digits(q float64) string { return plain.Fixed(q*100, 2) }
 
 // changes returns the differences between the durations measured in the last real run and in its calibration, as texts.
 func (p *prediction) changes() []string {

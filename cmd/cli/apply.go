@@ -68,11 +68,7 @@ func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}
 	for _, l := range r.Settings {
-		setting := l.Setting
-		if l.Cannot != "" {
-			setting = "✗ " + l.Cannot
-		}
-		t.Add(l.Key, l.Value, setting)
+		t.Add(l.Key, l.Value, plain.Either(l.Cannot != "", "✗ "+l.Cannot, l.Setting))
 	}
 	if o.Format == text.CSV {
 		return t.Write(w, o)

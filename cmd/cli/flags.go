@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -89,12 +90,7 @@ const mostPercent = 1e9
 
 // addPercent defines a flag for a share in percent, such as 5%. Its default is shown unless it is 0.
 func addPercent(c *cobra.Command, share *float64, name, usage string) {
-	show := func() string {
-		if *share == 0 {
-			return ""
-		}
-		return strconv.FormatFloat(*share*100, 'g', -1, 64) + "%"
-	}
+	show := func() string { return plain.When(*share != 0, strconv.FormatFloat(*share*100, 'g', -1, 64)+"%") }
 	parse := func(text string) error {
 		number, ok := strings.CutSuffix(text, "%")
 		v, err := strconv.ParseFloat(number, 64)
@@ -218,11 +214,8 @@ func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) erro
 	if m == 0 {
 		limit, of = 0.75*machineMemory(), "three quarters of this machine's are"
 	}
-	if parallel == 0 {
-		parallel = runtime.GOMAXPROCS(0)
-	}
 	f := estimate.Of(sc)
-	abreast := min(parallel, simulations)
+	abreast := min(cmp.Or(parallel, runtime.GOMAXPROCS(0)), simulations)
 	if limit > 0 && f.Bytes*float64(abreast) > limit {
 		return fmt.Errorf("%s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+
 			"time; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", f.Key,

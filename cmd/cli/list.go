@@ -156,19 +156,16 @@ func list(w io.Writer, entries []entry, width int) error {
 		return nil
 	}
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
-	for i, e := range entries {
+	for _, e := range entries {
 		cells := []string{e.name, firstSentence(e.doc)}
 		if e.preset != nil {
 			cells = slices.Insert(cells, 1, checked.Of(e.preset).Ratio())
-		}
-		if i == 0 && e.preset != nil {
 			t.Columns = []text.Column{{Title: "preset", Key: true, Hang: true}, {Title: "checked"},
 				{Title: "what it does", Wrap: true}}
 		}
 		t.Add(cells...)
 	}
-	_, err := fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
-	return err
+	return t.Write(w, text.TableOptions{Width: width})
 }
 
 // wrap breaks each line of a text into lines of width columns.
@@ -183,10 +180,8 @@ func wrap(words string, width int) string {
 func policyEntries() []entry { return plain.Map(scenarios.PolicyKinds(), policyEntry) }
 
 func policyEntry(policy policies.Kind) entry {
-	idles := "Workers may idle while jobs are ready."
-	if policy.Conserving() {
-		idles = "No worker idles while a job is ready."
-	}
+	idles := plain.Either(policy.Conserving(), "No worker idles while a job is ready.",
+		"Workers may idle while jobs are ready.")
 	kind := scenarios.Kind{Name: policy.Name, Example: "{kind: " + policy.Name}
 	kind.Doc = fmt.Sprintf("%s\n%s It counts %s; where it keeps state: %s.", policy.Doc, idles, policy.Cost, policy.State)
 	for _, p := range policy.Params {
@@ -287,14 +282,9 @@ func metricEntry(m measure.MetricInfo) entry {
 	unit := cmp.Or(map[string]string{"": "a count", "1": "1 (a share or a ratio)"}[m.Unit], m.Unit)
 	detail := func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, width), unit)
-		if len(keys) > 0 {
-			fmt.Fprintln(w, wrap("an objective may narrow it by: "+narrowing, width))
-		}
+		fmt.Fprint(w, plain.When(len(keys) > 0, wrap("an objective may narrow it by: "+narrowing, width)+"\n"))
 		if why := m.NotNarrower; why != "" {
-			not := "not by class or tenant: "
-			if m.Filters.Has(measure.ByClass) {
-				not = "not by tenant: "
-			}
+			not := plain.Either(m.Filters.Has(measure.ByClass), "not by tenant: ", "not by class or tenant: ")
 			fmt.Fprintln(w, wrap(not+why, width))
 		}
 		fmt.Fprint(w, plain.When(m.OnRequest, "computed only where an objective asks for it\n"))

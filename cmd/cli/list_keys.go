@@ -22,9 +22,7 @@ func keyEntry(k scenarios.Key) entry {
 	doc += plain.When(unset != "" && len(unset) < 40, " ("+unset+")")
 	return entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, width), k.Value)
-		if unset != "" {
-			fmt.Fprintln(w, strings.Replace(unset, "default ", "default: ", 1))
-		}
+		fmt.Fprint(w, plain.When(unset != "", strings.Replace(unset, "default ", "default: ", 1)+"\n"))
 		for i, example := range k.Examples {
 			fmt.Fprintln(w, []string{"for example: ", "             "}[min(i, 1)]+example)
 		}
@@ -33,13 +31,7 @@ func keyEntry(k scenarios.Key) entry {
 
 // whenUnset returns, as text, the effect of leaving a key out of a scenario: "required", "default 30s", or "".
 func whenUnset(k *scenarios.Key) string {
-	switch {
-	case k.Required:
-		return "required"
-	case k.Default != "":
-		return "default " + k.Default
-	}
-	return ""
+	return plain.Either(k.Required, "required", plain.When(k.Default != "", "default "+k.Default))
 }
 
 // keysBelow returns the keys whose path is, or ends with, the given one, and the keys below them; a word in capitals in
@@ -138,9 +130,7 @@ func listMarkdown(w io.Writer, entries []entry) error {
 			writePreset(&out, e.preset)
 		case isKey:
 			of, _, below := strings.Cut(k.Path, ".")
-			if !below && k.Value != "map" && k.Value != "list of maps" {
-				of = "top level"
-			}
+			of = plain.Either(below || k.Value == "map" || k.Value == "list of maps", of, "top level")
 			if of != part {
 				writeHeading(&out, i, of, "")
 				writeHead(&out, "key", "value", "default", "meaning")
@@ -199,10 +189,8 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 
 func writeKeyRow(out *strings.Builder, name string, k *scenarios.Key) {
 	unset := defaultOf(k)
-	if unset != "-" && unset != "required" {
-		unset = "`" + unset + "`"
-	}
-	writeRow(out, "`"+name+"`", k.Value, unset, k.Doc)
+	quote := plain.When(unset != "-" && unset != "required", "`")
+	writeRow(out, "`"+name+"`", k.Value, quote+unset+quote, k.Doc)
 }
 
 func writeHead(out *strings.Builder, titles ...string) {

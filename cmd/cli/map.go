@@ -17,6 +17,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
@@ -194,10 +195,7 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 	current := m.progress("points", nil)
 	m.plan.Progress = func(policy string, round, points int) func() {
 		current.Close()
-		label := policy + ": grid"
-		if round > 0 {
-			label = fmt.Sprintf("%s: edge, round %d", policy, round)
-		}
+		label := policy + plain.Either(round > 0, fmt.Sprintf(": edge, round %d", round), ": grid")
 		current = m.progress("points", nil)
 		current.Set(label, 0, points)
 		count := 0

@@ -161,9 +161,8 @@ func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
 		}
 		files, err = drawn(stored)
 	}
-	var path *fs.PathError
 	switch {
-	case errors.As(err, &path):
+	case errors.As(err, new(*fs.PathError)):
 		return nil, ui.IOError("read results", err)
 	case err != nil:
 		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", folder, err))
@@ -252,9 +251,7 @@ func settingsOf(stored *results.Stored) *measure.Settings {
 // writeIndex writes the HTML page that compares runs to the file out, by default in the nearest common folder, and
 // returns its path. The Href of each entry is the path of the run's report.
 func writeIndex(entries []report.IndexEntry, out string) (string, error) {
-	if out == "" {
-		out = filepath.Join(commonFolder(entries), indexFile)
-	}
+	out = cmp.Or(out, filepath.Join(commonFolder(entries), indexFile))
 	from, err := filepath.Abs(filepath.Dir(out))
 	if err != nil {
 		return "", ui.IOError("write index", err)

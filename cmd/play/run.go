@@ -179,10 +179,7 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 // sureness returns a sentence on the confidence of a summary's figures.
 func sureness(sum *results.Summary, done bool, most int) string {
 	seeds := plain.Plural(len(sum.Seeds), "seed")
-	widest := sum.Widest(narrow)
-	if len(sum.Seeds) == 1 {
-		widest = "one seed has no interval"
-	}
+	widest := plain.Either(len(sum.Seeds) == 1, "one seed has no interval", sum.Widest(narrow))
 	switch {
 	case widest == "":
 		return fmt.Sprintf("Sure: after %s every interval of what is judged is within ± %s%%.", seeds,

@@ -96,11 +96,7 @@ func versionLine(root *cobra.Command) string {
 // build does not contain it.
 func Commit() string {
 	revision := cmp.Or(buildSetting("vcs.revision"), "unknown")
-	revision = revision[:min(12, len(revision))]
-	if buildSetting("vcs.modified") == "true" {
-		revision += "+changes"
-	}
-	return revision
+	return revision[:min(12, len(revision))] + plain.When(buildSetting("vcs.modified") == "true", "+changes")
 }
 
 // buildSetting returns a setting of the build of this program; "" if the program does not contain it.

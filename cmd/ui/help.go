@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"qsim/results/plain"
 	layout "qsim/results/text"
 )
 
@@ -59,11 +60,8 @@ func printHelp(c *cobra.Command, _ []string) {
 }
 
 func writeUsage(out io.Writer, c *cobra.Command) {
-	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(out, "Usage:\n  %s COMMAND [flags]\n", c.CommandPath())
-	} else {
-		fmt.Fprintf(out, "Usage:\n  %s\n", c.UseLine())
-	}
+	fmt.Fprintf(out, "Usage:\n  %s\n",
+		plain.Either(c.HasAvailableSubCommands(), c.CommandPath()+" COMMAND [flags]", c.UseLine()))
 	if c.Example != "" {
 		fmt.Fprintf(out, "\nExamples:\n%s\n", fit(c.Example, Width()))
 	}

@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -270,47 +272,27 @@ func (l *lane) leave(since engine.Time) {
 		l.first++
 		l.empty--
 	}
-	if l.first+l.empty >= fewestGone {
-		l.tidy()
+	if gone := l.first + l.empty; gone >= fewestGone && 2*gone >= len(l.queue) {
+		l.queue = slices.DeleteFunc(l.queue, func(r readied) bool { return r.jobs == 0 })
+		l.first, l.empty = 0, 0
 	}
 }
 
 // find returns the index of the entry for the ready time since, or else of the next later one with jobs, or the last.
 func (l *lane) find(since engine.Time) int {
-	low, high := l.first, len(l.queue)
-	for low < high {
-		if middle := (low + high) / 2; l.queue[middle].at < since {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	before := func(r readied, since engine.Time) int { return cmp.Compare(r.at, since) }
+	at, _ := slices.BinarySearchFunc(l.queue, since, before)
+	if later := slices.IndexFunc(l.queue[at:], func(r readied) bool { return r.jobs > 0 }); later >= 0 {
+		return at + later
 	}
-	for at := low; at < len(l.queue); at++ {
-		if l.queue[at].jobs > 0 {
-			return at
-		}
+	for at--; l.queue[at].jobs == 0; at-- {
 	}
-	for low--; l.queue[low].jobs == 0; low-- {
-	}
-	return low
+	return at
 }
 
-// fewestGone is the number of entries without jobs from which on a queue of ready times may be compacted.
+// fewestGone is the number of entries without jobs from which on a queue of ready times is compacted, once they are half
+// of the queue.
 const fewestGone = 1024
-
-// tidy compacts a queue of ready times, dropping the entries whose jobs have all left, once they are half of the queue.
-func (l *lane) tidy() {
-	if 2*(l.first+l.empty) < len(l.queue) {
-		return
-	}
-	kept := l.queue[:0]
-	for _, r := range l.queue[l.first:] {
-		if r.jobs > 0 {
-			kept = append(kept, r)
-		}
-	}
-	l.queue, l.first, l.empty = kept, 0, 0
-}
 
 // starvingMetrics returns the metrics of starvation: fresh jobs that wait beyond the threshold of their class.
 func starvingMetrics() []metric {

@@ -60,11 +60,7 @@ func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	if c.alike {
 		return c.stretch
 	}
-	slot := uint32(0)
-	if int(tenant) < len(c.slots) {
-		slot = c.slots[tenant]
-	}
-	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + slot
+	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + element(c.slots, tenant)
 }
 
 // seek finds the two window edges around an enqueue time and remembers them, since the next jobs mostly lie there too.

@@ -145,7 +145,7 @@ func (c *Collector) leave(u *unfinished.Job) {
 	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
 		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)
 	}
-	if ofKind(c.settings.Patience, u.Kind) > u.Age {
+	if element(c.settings.Patience, u.Kind) > u.Age {
 		for _, s := range c.setsOf(c.callerSince(u.ID, u.Kind, enqueued), u.Kind, u.Tenant) {
 			s.undecided++
 		}

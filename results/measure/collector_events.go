@@ -39,7 +39,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 	for _, s := range sets {
 		s.callers++
-		if c.impatient && ofKind(c.settings.Patience, j.Kind) > 0 {
+		if c.impatient && element(c.settings.Patience, j.Kind) > 0 {
 			s.patient++
 		}
 	}
@@ -225,7 +225,7 @@ func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration)
 // appliesAgain reports whether an execution that ended in success, but not as the first of its job, applies the job's
 // effect once more: without an idempotency guard, or if it checked the idempotency key before the first success set it.
 func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration) bool {
-	guard := ofKind(c.settings.Guards, l.Kind)
+	guard := element(c.settings.Guards, l.Kind)
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 

@@ -29,7 +29,7 @@ type Burial struct {
 // deathOf returns the reason why an outcome buried a job. If its class has both an attempt limit and a deadline, a job
 // that has used up its attempts died by the limit.
 func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
-	rule := ofKind(c.settings.Burials, o.Kind)
+	rule := element(c.settings.Burials, o.Kind)
 	switch {
 	case r.From == engine.Ready && o.Error == engine.NoError:
 		return byShedding

@@ -47,7 +47,7 @@ func (c *Collector) copyOf(job engine.JobID) uint64 {
 // callerSince returns when a caller enqueued the first copy of a job, given when it enqueued this copy.
 func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
 	if n := c.copyOf(job); n > 0 {
-		return enqueued - engine.Time(n)*engine.Time(ofKind(c.settings.Patience, kind))
+		return enqueued - engine.Time(n)*engine.Time(element(c.settings.Patience, kind))
 	}
 	return enqueued
 }
@@ -65,7 +65,7 @@ func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
 
 // onAnswer counts a caller who gets the first success of a job before giving up.
 func (c *Collector) onAnswer(at engine.Time, o *engine.Outcome, r *engine.Result) {
-	if after := ofKind(c.settings.Patience, o.Kind); after <= 0 || r.Age > after {
+	if after := element(c.settings.Patience, o.Kind); after <= 0 || r.Age > after {
 		return
 	}
 	for _, v := range c.views {

@@ -81,10 +81,7 @@ func secondsAt(h *Histogram, q float64) float64 {
 func (b *seriesSum) chartStretch(of stretch) {
 	bucket := engine.Time(b.bucket)
 	for i := of.from / bucket; i*bucket < of.to; i++ {
-		for int(i) >= len(b.starved) {
-			b.starved = append(b.starved, 0)
-		}
-		b.starved[i] += of.part(stretch{i * bucket, (i + 1) * bucket}).Seconds()
+		*reach(&b.starved, i) += of.part(stretch{i * bucket, (i + 1) * bucket}).Seconds()
 	}
 }
 
@@ -92,9 +89,7 @@ func (b *seriesSum) chartStretch(of stretch) {
 func (b *seriesSum) whole() Series {
 	b.Starved = make([]float64, len(b.FreshReady))
 	for i := range b.Starved {
-		if i < len(b.starved) {
-			b.Starved[i] = min(b.starved[i]/b.bucket.Seconds(), 1)
-		}
+		b.Starved[i] = min(element(b.starved, i)/b.bucket.Seconds(), 1)
 	}
 	return b.Series
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"qsim/engine"
 )
 
 // Window is a storm: a named stretch of virtual time [From, To).
@@ -70,14 +68,6 @@ type Settings struct {
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
 	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
-}
-
-// ofKind returns an element of a list indexed by job class, the zero value if the list ends before that class.
-func ofKind[T any](list []T, kind engine.Kind) (one T) {
-	if int(kind) < len(list) {
-		one = list[kind]
-	}
-	return one
 }
 
 // Guard is the kind of protection against applying the effect of a job twice.

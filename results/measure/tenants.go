@@ -81,10 +81,7 @@ func (s *tenantShares) end(t *tenantCounts) {
 	}
 	s.ended, s.served = true, make([]int64, len(t.all))
 	for i := range t.all {
-		s.served[i] = t.all[i].served
-		if i < len(s.before) {
-			s.served[i] -= s.before[i]
-		}
+		s.served[i] = t.all[i].served - element(s.before, i)
 		s.demand = append(s.demand, s.served[i]+max(t.all[i].wanting, 0))
 	}
 }
@@ -194,13 +191,8 @@ func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 	}
 	counts := make([]TenantCount, n)
 	for i := range counts {
-		if k := i + 1; k < len(shares.served) {
-			counts[i].Executions = shares.served[k]
-		}
-		if k := i + 1; k < len(t.all) {
-			w := &t.all[k]
-			counts[i].FreshClaims, counts[i].WaitSum, counts[i].WaitMax = w.claims, w.sum/1e9, float64(w.longest)/1e9
-		}
+		w := element(t.all, i+1)
+		counts[i] = TenantCount{element(shares.served, i+1), w.claims, w.sum / 1e9, float64(w.longest) / 1e9}
 	}
 	return counts
 }

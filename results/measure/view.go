@@ -79,12 +79,25 @@ func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	return one
 }
 
-// reach returns a pointer to a tenant's element of a list indexed by tenant, which it lengthens as needed.
-func reach[T any](list *[]T, tenant engine.TenantID) *T {
-	if missing := int(tenant) + 1 - len(*list); missing > 0 {
+// index is a number by which lists are indexed: of a class, of a tenant, or of a bucket of time.
+type index interface {
+	int | engine.Kind | engine.TenantID | engine.Time
+}
+
+// reach returns a pointer to an element of a list, which it lengthens as needed.
+func reach[T any, I index](list *[]T, i I) *T {
+	if missing := int(i) + 1 - len(*list); missing > 0 {
 		*list = append(*list, make([]T, missing)...)
 	}
-	return &(*list)[tenant]
+	return &(*list)[i]
+}
+
+// element returns an element of a list, the zero value if the list ends before it.
+func element[T any, I index](list []T, i I) (one T) {
+	if int(i) < len(list) {
+		one = list[i]
+	}
+	return one
 }
 
 // begin sorts the edges of all windows of measurement and starts to measure at time 0.

@@ -47,10 +47,7 @@ func (v *view) foldStretches() {
 		}
 		for _, w := range v.windows {
 			if w.part(s) > 0 {
-				if w.folded == nil {
-					w.folded = new(Histogram)
-				}
-				w.folded.Record(s.to.Sub(s.from))
+				made(&w.folded).Record(s.to.Sub(s.from))
 			}
 		}
 	}

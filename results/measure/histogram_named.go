@@ -26,9 +26,7 @@ func (h *RunHistogram) Unpack() (n NamedHistogram, err error) {
 	if n.Hist, err = h.Ended.Unpack(); err == nil {
 		n.Unresolved, err = h.Unresolved.Unpack()
 	}
-	if n.Hist == nil {
-		n.Hist = new(Histogram)
-	}
+	made(&n.Hist)
 	return n, err
 }
 
@@ -48,13 +46,9 @@ func (n *NamedHistogram) CCDF() (waits, shares []float64) {
 // merge adds the waits of one run, from a histogram of the same query, to this distribution.
 func (n *NamedHistogram) merge(other *RunHistogram) {
 	n.Hist.mergePacked(&other.Ended)
-	if other.Unresolved.N == 0 {
-		return
+	if other.Unresolved.N > 0 {
+		made(&n.Unresolved).mergePacked(&other.Unresolved)
 	}
-	if n.Unresolved == nil {
-		n.Unresolved = new(Histogram)
-	}
-	n.Unresolved.mergePacked(&other.Unresolved)
 }
 
 // HDR returns the histogram as an HdrHistogram of microseconds with three significant figures.

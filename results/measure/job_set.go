@@ -57,11 +57,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 
 // want makes a job set collect what a metric is computed from: histograms, counts; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
-	keep := func(f family) {
-		if s.waits[f].ended == nil {
-			s.waits[f].ended = new(Histogram)
-		}
-	}
+	keep := func(f family) { made(&s.waits[f].ended) }
 	switch {
 	case m.family == attemptWait:
 		keep(freshWait)
@@ -72,8 +68,8 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 		keep(freshWait)
 	case m.Name == "fresh.within":
 		s.limits = append(s.limits, limitCount{limit: limit})
-	case m.Name == "retry.delay.p99" && s.delays == nil:
-		s.delays = new(Histogram)
+	case m.Name == "retry.delay.p99":
+		made(&s.delays)
 	}
 }
 
@@ -172,14 +168,9 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
-		w := &s.waits[f]
-		if w.ended == nil {
-			return
+		if w := &s.waits[f]; w.ended != nil {
+			made(&w.ages).Record(d)
 		}
-		if w.ages == nil {
-			w.ages = new(Histogram)
-		}
-		w.ages.Record(d)
 	}
 	age(sojourn, u.Age)
 	if unstarted >= 0 {

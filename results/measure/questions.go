@@ -55,11 +55,9 @@ func (c *Collector) question(q Query) question {
 			break
 		}
 		asked.clock = asked.view.window(c.spanOf(q))
-		if m.Name == "jain" && asked.clock.shares == nil {
-			asked.clock.shares = new(tenantShares)
-			if asked.view.tenants == nil {
-				asked.view.tenants = new(tenantCounts)
-			}
+		if m.Name == "jain" {
+			made(&asked.clock.shares)
+			made(&asked.view.tenants)
 		}
 	}
 	asked.storm = asked.view.stormOf(q.After)

@@ -79,6 +79,14 @@ func among[T any](list *[]*T, is func(one *T) bool, makeOne func() *T) *T {
 	return one
 }
 
+// made returns a pointer that a variable holds; if that is nil, it first sets it to a new zero value.
+func made[T any](variable **T) *T {
+	if *variable == nil {
+		*variable = new(T)
+	}
+	return *variable
+}
+
 // index is a number by which lists are indexed: of a class, of a tenant, or of a bucket of time.
 type index interface {
 	int | engine.Kind | engine.TenantID | engine.Time

@@ -143,9 +143,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
 	for _, s := range c.cohorts.lists[j.cohort] {
-		if h := s.waits[startWait].ended; h != nil {
-			h.recordAt(bucket, waited)
-		}
+		s.waits[startWait].ended.recordAt(bucket, waited)
 	}
 }
 

@@ -73,22 +73,25 @@ func bucketMiddle(i int) int64 {
 	return low + (width-1)/2
 }
 
-// Record counts the duration d in the histogram; a negative one counts as 0.
+// Record counts the duration d in the histogram; a negative one counts as 0. A nil histogram counts nothing.
 func (h *Histogram) Record(d time.Duration) {
 	v := max(int64(d), 0)
 	h.recordAt(bucketOf(v), v)
 }
 
-// recordAt counts a duration, v in ns, in the histogram bucket with index i, to which it belongs.
+// recordAt counts a duration, v in ns, in the histogram bucket with index i, to which it belongs; nil counts nothing.
 func (h *Histogram) recordAt(i int, v int64) {
+	if h == nil {
+		return
+	}
 	h.counts[i]++
 	h.depth = max(h.depth, bucketCount-i)
 	h.total.add(v)
 }
 
-// used returns the bounds of the range of buckets in use.
+// used returns the bounds of the range of buckets in use; of nil none is.
 func (h *Histogram) used() (from, to int) {
-	if h.depth == 0 {
+	if h == nil || h.depth == 0 {
 		return 0, 0
 	}
 	return bucketCount - h.depth, bucketOf(h.total.Longest) + 1
@@ -188,9 +191,6 @@ type Bucket struct {
 
 // Buckets returns the buckets that are not empty, smallest durations first.
 func (h *Histogram) Buckets() []Bucket {
-	if h == nil {
-		return nil
-	}
 	var buckets []Bucket
 	from, to := h.used()
 	for i := from; i < to; i++ {

@@ -107,9 +107,7 @@ func (s *jobSet) claimed(k *claim) {
 	} else {
 		s.retries++
 	}
-	if h := s.waits[family].ended; h != nil {
-		h.recordAt(k.bucket, k.waited)
-	}
+	s.waits[family].ended.recordAt(k.bucket, k.waited)
 }
 
 // firstClaim counts the first claim of a job by whether its wait was within its class's threshold and the wait limits.
@@ -130,9 +128,7 @@ func (s *jobSet) firstClaim(k *claim) {
 
 // done counts a job that is done: its age, the number of the claim whose execution was acked, and how long that ran.
 func (s *jobSet) done(delivery int32, age, ran time.Duration) {
-	if h := s.waits[sojourn].ended; h != nil {
-		h.Record(age)
-	}
+	s.waits[sojourn].ended.Record(age)
 	if delivery > 1 {
 		s.retriesDone++
 	}
@@ -143,9 +139,7 @@ func (s *jobSet) done(delivery int32, age, ran time.Duration) {
 func (s *jobSet) nacked(delay time.Duration) {
 	s.nacks++
 	s.delaySum += float64(delay)
-	if s.delays != nil {
-		s.delays.Record(delay)
-	}
+	s.delays.Record(delay)
 }
 
 // buried counts a death; unclaimed is true for a job that was buried while ready and never claimed, starved if it had

@@ -86,15 +86,6 @@ func slowdownMetric() metric {
 	return ofJobs(info, func(*question) number { return none("the seed was not run without storms") })
 }
 
-// meanFreshWait returns the mean wait of the fresh jobs in the set of jobs.
-func (s *jobSet) meanFreshWait() number {
-	w := s.wait(freshWait)
-	if w.count() == 0 {
-		return none("no fresh job was ready")
-	}
-	return w.mean()
-}
-
 // CompareWithCalm sets the slowdowns of r: calm is a run of the same policy, seed and settings without storms.
 func (r *Run) CompareWithCalm(calm *Run) {
 	k := 0

@@ -44,7 +44,7 @@ func waitMetrics() []metric {
 			if info.KM = strings.HasSuffix(name, ".km"); info.KM {
 				info.OnRequest, info.Label = true, info.Label+" (Kaplan–Meier)"
 			}
-			list = append(list, metric{MetricInfo: info, family: id, of: func(q *question) number {
+			list = append(list, metric{MetricInfo: info, family: id, ofWait: of, of: func(q *question) number {
 				w := q.jobs.wait(id)
 				if w.count() == 0 {
 					return none(f.empty)

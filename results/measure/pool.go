@@ -2,6 +2,8 @@ package measure
 
 import (
 	"slices"
+
+	"qsim/results/plain"
 )
 
 // Pool merges the histograms of several runs: those of equal query into one.
@@ -33,11 +35,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	m := lookup(q.Metric)
 	for i := range pooled {
 		if p := &pooled[i]; p.Query == want && p.Hist.Count()+p.Unresolved.Count() > 0 {
-			w := &wait{p.Hist, p.Unresolved}
-			n := w.quantile(m.Quantile)
-			if m.KM {
-				n = w.kaplanMeier().quantile(m.Quantile)
-			}
+			n := m.ofWait(&wait{p.Hist, p.Unresolved})
 			return n.value, n.bound, true
 		}
 	}
@@ -46,10 +44,8 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 
 // Find returns the value of the query q in the run.
 func (r *Run) Find(q Query) Value {
-	for i := range r.Values {
-		if r.Values[i].Query == q {
-			return r.Values[i]
-		}
+	if v := plain.Find(r.Values, func(v *Value) bool { return v.Query == q }); v != nil {
+		return *v
 	}
 	return Value{Query: q, Null: true, Reason: "it was not measured"}
 }

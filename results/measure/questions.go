@@ -136,7 +136,7 @@ func (c *Collector) run() Run {
 		q := &c.questions[i]
 		r.Values = append(r.Values, q.answer().of(q.Query))
 		if q.jobs != nil && q.Metric == slowdown {
-			r.means = append(r.means, q.jobs.meanFreshWait())
+			r.means = append(r.means, lookup("fresh.wait.mean").of(q))
 		}
 		if q.jobs == nil || q.metric.family == noFamily {
 			continue

@@ -13,20 +13,14 @@ type seriesSum struct {
 	bucket  time.Duration
 	starved []float64   // seconds of starvation, by bucket
 	next    engine.Time // end of the bucket under way
-	span    float64     // seconds of the bucket summed so far
-	area    [numAreas]float64
-	counts  tally       // counts of the bucket summed so far
+	sum     clockWindow // counts and integrals of the bucket so far
 	waits   Histogram   // waits of the fresh jobs claimed
 	classes []Histogram // waits by class; nil: not measured apart
 }
 
 // add adds a segment of time, which ends at until, to the time series, and returns when the bucket under way ends.
 func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next engine.Time) {
-	b.span += until.Sub(s.from).Seconds()
-	for i, a := range s.area {
-		b.area[i] += float64(a)
-	}
-	b.counts.add(&s.tally)
+	b.sum.add(s, until)
 	if until == b.next {
 		b.closeBucket(workers)
 		b.next = b.next.Add(b.bucket)
@@ -44,29 +38,30 @@ func (b *seriesSum) claimed(k *claim) {
 
 // closeBucket appends the bucket that ends now to the series and empties it.
 func (b *seriesSum) closeBucket(workers *machines) {
-	if b.span == 0 {
+	span := b.sum.span.Seconds()
+	if span == 0 {
 		return
 	}
 	s := &b.Series
-	mean := func(area int) float64 { return b.area[area] / 1e9 / b.span }
-	rate := func(n uint64) float64 { return float64(n) / b.span }
+	mean := func(area int) float64 { return b.sum.area[area] / 1e9 / span }
+	rate := func(n uint64) float64 { return float64(n) / span }
 	s.FreshWaitP50 = append(s.FreshWaitP50, secondsAt(&b.waits, 0.5))
 	s.FreshWaitP99 = append(s.FreshWaitP99, secondsAt(&b.waits, 0.99))
 	s.FreshReady = append(s.FreshReady, mean(freshArea))
 	s.RetryReady = append(s.RetryReady, mean(retryArea))
 	s.Waiting = append(s.Waiting, mean(waitingArea))
 	s.Utilization = append(s.Utilization, mean(busyArea)/float64(max(workers.all, 1)))
-	s.Throughput = append(s.Throughput, rate(b.counts.finished))
-	s.Goodput = append(s.Goodput, rate(b.counts.firsts))
-	s.FreshClaims = append(s.FreshClaims, rate(b.counts.claims[engine.Fresh]))
-	s.RetryClaims = append(s.RetryClaims, rate(b.counts.claims[engine.Retry]))
-	s.Failures = append(s.Failures, rate(b.counts.failures))
+	s.Throughput = append(s.Throughput, rate(b.sum.finished))
+	s.Goodput = append(s.Goodput, rate(b.sum.firsts))
+	s.FreshClaims = append(s.FreshClaims, rate(b.sum.claims[engine.Fresh]))
+	s.RetryClaims = append(s.RetryClaims, rate(b.sum.claims[engine.Retry]))
+	s.Failures = append(s.Failures, rate(b.sum.failures))
 	for k := range b.classes {
 		s.Classes[k] = append(s.Classes[k], secondsAt(&b.classes[k], 0.99))
 		b.classes[k].Reset()
 	}
 	b.waits.Reset()
-	b.span, b.area, b.counts = 0, [numAreas]float64{}, tally{}
+	b.sum = clockWindow{}
 }
 
 // secondsAt returns a quantile in seconds, NaN of an empty histogram.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"html"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -249,21 +250,15 @@ func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
 // draw draws all panels on one canvas.
 func (g *panels) draw(c draw.Canvas) {
 	rows := (g.n + g.columns - 1) / g.columns
-	plots := make([][]*plot.Plot, rows)
-	for r := range plots {
-		plots[r] = make([]*plot.Plot, g.columns)
-	}
+	plots := make([]*plot.Plot, rows*g.columns) // nil: an empty place in the last row
 	for i := range g.n {
-		plots[i/g.columns][i%g.columns] = g.build(i, i%g.columns == 0)
+		plots[i] = g.build(i, i%g.columns == 0)
 	}
 	tiles := draw.Tiles{Rows: rows, Cols: g.columns, PadX: betweenPanel, PadY: g.between(), PadTop: g.above,
 		PadRight: max(g.right, 4)}
-	for r, row := range plot.Align(plots, tiles, c) {
-		for k, canvas := range row {
-			if plots[r][k] != nil {
-				plots[r][k].Draw(canvas)
-			}
-		}
+	places := slices.Concat(plot.Align(slices.Collect(slices.Chunk(plots, g.columns)), tiles, c)...)
+	for i, canvas := range places[:g.n] {
+		plots[i].Draw(canvas)
 	}
 }
 

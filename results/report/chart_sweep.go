@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -177,9 +178,8 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 func (d *sweepDrawing) panel(i int) *plot.Plot {
 	own := &d.panels[i]
 	p, _ := d.across.plot(&d.up, len(d.panels), 1, 0, 1)
-	for _, o := range d.limits() {
-		p.Add(bound(o.Bound))
-	}
+	outside := func(l limit) bool { return l.Bound < p.Y.Min || l.Bound > p.Y.Max }
+	p.Add(limitLines(slices.DeleteFunc(d.limits(), outside)))
 	empty := true
 	for policy := range d.policies {
 		l := d.line(own, policy)
@@ -251,15 +251,6 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		disc(c, at, 2.1, l.hue.line)
-	}
-}
-
-// bound plots an objective's bound: a dashed line across a panel.
-func bound(v float64) sketch {
-	return func(c draw.Canvas, p *plot.Plot, _, ty func(float64) vg.Length) {
-		if v >= p.Y.Min && v <= p.Y.Max {
-			c.StrokeLine2(limitStyle, c.Min.X, ty(v), c.Max.X, ty(v))
-		}
 	}
 }
 

@@ -120,7 +120,7 @@ func (d *tuneDrawing) panel(i int) *plot.Plot {
 	p, rows := d.across.plot(&d.up, len(d.shown), .5, .04, 1.1)
 	if d.Margin {
 		p.Y.Tick.Marker = margins(rows)
-		p.Add(bound(0))
+		p.Add(limitLines([]limit{{Bound: 0}})) // the bound has a margin of 0
 	}
 	p.Add(sketch(func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) { d.drawDots(own, c, p, tx, ty) }))
 	p.Add(heading{name: clean(own.Label), remarks: []string{
